@@ -1,0 +1,19 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { ContainerClient } from '../src/clients/container.js';
+import type { Providers } from '../src/clients/providers.js';
+import type { Db } from '../src/storage/db.js';
+import type { Notifications } from '../src/storage/notifications.js';
+
+/** What activities work with; tests build exactly what production builds. */
+export interface ActivityDeps {
+  db: Db;
+  notifications: Notifications;
+  container: ContainerClient;
+  providers: Providers;
+  temporal: Client;
+  secretKey: Buffer;
+  /** Base of the proxy URLs that containers are given, without a slash at the end. */
+  publicUrl: string;
+  log: Logger;
+}

@@ -1,0 +1,35 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+/**
+ * SQLSTATE classes that a retry cannot mend: bad data, broken constraints, wrong statements, missing rights.
+ * All else that Postgres says (connection lost, shutting down, too many connections, deadlock) passes.
+ */
+const hopeless = /^(21|22|23|25|42)/;
+
+/**
+ * Decides, for every activity, what is retried: faults of the outside world are, faults of ours are not. A job whose
+ * activity is not retried fails with the reason instead of trying for ever.
+ */
+export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApplicationFailure || !(error instanceof Error)) throw error;
+    const sqlState = 'code' in error && typeof error.code === 'string' ? error.code : '';
+    const ours = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+    if (ours || (sqlState.length === 5 && hopeless.test(sqlState))) {
+      throw ApplicationFailure.create({
+        type: 'internal',
+        nonRetryable: true,
+        message: `An error of the service itself: ${error.message}`,
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+/** A failure that ends the job with this code and message. */
+export function jobFailure(code: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code);
+}

@@ -1,0 +1,17 @@
+import type { ActivityDeps } from './deps.js';
+import { lifecycleActivities } from './lifecycle.js';
+import { prepareActivities } from './prepare.js';
+import { proposeActivity } from './propose.js';
+import { rolloutActivity } from './rollouts.js';
+
+/** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
+export function createActivities(deps: ActivityDeps) {
+  return {
+    ...prepareActivities(deps),
+    ...rolloutActivity(deps),
+    ...proposeActivity(deps),
+    ...lifecycleActivities(deps),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

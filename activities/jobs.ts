@@ -1,0 +1,25 @@
+import type { JobSpec } from '../src/contracts/spec.js';
+import type { Db, Tx } from '../src/storage/db.js';
+import type { JobRef } from '../src/storage/events.js';
+import { readSecret } from '../src/storage/secrets.js';
+import { jobFailure } from './failure.js';
+
+/** A job's validated request. */
+export async function readSpec<Spec extends JobSpec>(tx: Tx, job: JobRef): Promise<Spec> {
+  const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [job.jobId]);
+  if (!row) throw jobFailure('job_gone', `The job ${job.jobId} is not in the database any more.`);
+  return row.spec;
+}
+
+/** The key for the job's container, or null: it has none. */
+export async function containerKey(db: Db, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
+  if (!spec.container.hasApiKey) return null;
+  const origin = new URL(spec.container.url).origin;
+  const key = await db.org(job.orgId, (tx) => readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }));
+  if (key === null)
+    throw jobFailure(
+      'secret_missing',
+      `The container_api_key of ${origin} is not stored any more; create the job again.`,
+    );
+  return key;
+}

@@ -1,0 +1,213 @@
+import { Context } from '@temporalio/activity';
+import type { Decision as SearchDecision, SearchView } from '../src/core/work.js';
+import type { JobRef, NewEvent } from '../src/storage/events.js';
+import { candidateId } from '../src/storage/rollouts.js';
+import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../src/storage/record.js';
+import { evaluationSummary } from '../src/storage/summaries.js';
+import type { ActivityDeps } from './deps.js';
+import { guarded } from './failure.js';
+
+interface FinishInput extends JobRef {
+  ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
+  search: SearchView | null;
+  accepted: string[];
+}
+
+/** Writes what the workflows decide. */
+export function lifecycleActivities({ db, temporal }: ActivityDeps) {
+  return {
+    /** Records a decision: status, commands' outcomes and events, in one transaction. */
+    record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
+      guarded(() => db.org(job.orgId, (tx) => recordDecision(tx, job, decision))),
+
+    /** Records where a search stands, with the events of what it decided. */
+    recordSearch: ({ view, decisions, ...job }: JobRef & { view: SearchView; decisions: SearchDecision[] }) =>
+      guarded(() =>
+        db.org(job.orgId, (tx) =>
+          recordDecision(tx, job, {
+            projection: projection(job.jobId, view),
+            candidates: view.candidates,
+            events: decisions.flatMap((decision) => searchEvents(job.jobId, decision)),
+          }),
+        ),
+      ),
+
+    /** Closes the job's row with its terminal event. */
+    finish: ({ ending, search, accepted, ...job }: FinishInput) =>
+      guarded(async () => {
+        await db.org(job.orgId, async (tx) => {
+          const evaluation = job.jobId.startsWith('evl_') ? await evaluationSummary(tx, job.jobId) : null;
+          const error =
+            ending.error && evaluation
+              ? {
+                  ...ending.error,
+                  message: `${ending.error.message} ${evaluation.finished} of ${evaluation.total} seeds have a result.`,
+                }
+              : ending.error;
+          await finishJob(tx, job, {
+            status: ending.status,
+            stoppedBy: ending.stoppedBy === 'completed' ? null : ending.stoppedBy,
+            error,
+            ...(search ? { projection: projection(job.jobId, search), candidates: search.candidates } : {}),
+            events: evaluation
+              ? evaluationEnd(ending.status, evaluation, error)
+              : sessionEnd(job.jobId, ending.status, ending.stoppedBy, search, error),
+            accepted,
+          });
+        });
+      }),
+
+    /** Asks Temporal to cancel the workflow that runs this activity, so that it closes as CANCELED. */
+    requestCancellation: () =>
+      guarded(async () => {
+        const { workflowExecution } = Context.current().info;
+        if (!workflowExecution) throw new TypeError('not called by a workflow');
+        await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
+      }),
+  };
+}
+
+function projection(jobId: string, view: SearchView): Record<string, unknown> {
+  return {
+    generation: view.generation,
+    totalGenerations: view.totalGenerations,
+    bestCandidateId: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
+    bestReward: view.bestReward,
+    rolloutsPlanned: view.rolloutsPlanned,
+    rolloutsCompleted: view.rolloutsCompleted,
+    maxRollouts: view.maxRollouts,
+    history: view.history,
+    baselineCandidateId: candidateId(jobId, 0),
+  };
+}
+
+function searchEvents(jobId: string, decision: SearchDecision): NewEvent[] {
+  const id = (candidate: number) => candidateId(jobId, candidate);
+  switch (decision.type) {
+    case 'candidate_proposed':
+      return [
+        {
+          key: `proposed:${decision.candidate}`,
+          type: 'candidate_proposed',
+          message: `candidate ${decision.candidate} proposed`,
+          data: {
+            candidate_id: id(decision.candidate),
+            parent_ids: decision.parents.map(id),
+            generation: decision.generation,
+            lever_version: decision.candidate,
+          },
+        },
+      ];
+    case 'candidate_rejected':
+      return [
+        {
+          key: `rejected:${decision.candidate}`,
+          type: 'candidate_rejected',
+          message: `candidate ${decision.candidate} rejected: ${decision.reason}`,
+          data: {
+            candidate_id: id(decision.candidate),
+            generation: decision.generation,
+            reason: decision.reason,
+            parent_sum: decision.parentSum,
+            child_sum: decision.childSum,
+          },
+        },
+      ];
+    case 'candidate_evaluated': {
+      const data = {
+        candidate_id: id(decision.candidate),
+        generation: decision.generation,
+        reward: decision.reward,
+        seeds_evaluated: decision.seedsEvaluated,
+      };
+      const message = `candidate ${decision.candidate}: mean reward ${decision.reward.toFixed(4)} on ${decision.seedsEvaluated} seeds`;
+      return [
+        { key: `evaluated:${decision.candidate}`, type: 'candidate_evaluated', message, data },
+        { key: `evaluation:${decision.candidate}`, type: 'evaluation_complete', message, data },
+      ];
+    }
+    case 'generation_complete':
+      return [
+        {
+          key: `generation:${decision.generation}`,
+          type: 'generation_complete',
+          message: `generation ${decision.generation}: best reward ${decision.bestReward.toFixed(4)}`,
+          data: {
+            generation: decision.generation,
+            best_reward: decision.bestReward,
+            best_candidate_id: id(decision.bestCandidate),
+          },
+        },
+      ];
+    case 'budget_warning':
+      return [
+        {
+          key: 'budget_warning',
+          type: 'budget_warning',
+          message: `${decision.rolloutsUsed} of ${decision.maxRollouts} rollouts are used`,
+          data: { rollouts_used: decision.rolloutsUsed, max_rollouts: decision.maxRollouts },
+        },
+      ];
+    case 'proposal_failed':
+      return [
+        {
+          key: `proposal_failed:${decision.candidate}`,
+          type: 'proposal_failed',
+          message: `no proposal for candidate ${decision.candidate}: ${decision.reason}`,
+          data: { candidate_id: id(decision.candidate), generation: decision.generation, reason: decision.reason },
+        },
+      ];
+  }
+}
+
+function sessionEnd(
+  jobId: string,
+  status: FinishInput['ending']['status'],
+  stoppedBy: string,
+  search: SearchView | null,
+  error: ErrorDetails | null,
+): NewEvent[] {
+  const best = {
+    best_reward: search?.bestReward ?? null,
+    best_candidate_id: search?.bestCandidate == null ? null : candidateId(jobId, search.bestCandidate),
+    stopped_by: stoppedBy,
+  };
+  if (status === 'completed')
+    return [{ key: 'end', type: 'job_complete', message: `completed: ${stoppedBy}`, data: best }];
+  if (status === 'cancelled') return [{ key: 'end', type: 'job_cancelled', message: 'cancelled', data: best }];
+  const fault = error ?? unnamed;
+  return [
+    { key: 'error', type: 'error', message: fault.message, data: { ...fault } },
+    {
+      key: 'end',
+      type: 'job_failed',
+      message: fault.message,
+      data: { ...best, error: fault.message, code: fault.code },
+    },
+  ];
+}
+
+const unnamed: ErrorDetails = { code: 'internal', message: 'no reason was recorded', retryable: false };
+
+function evaluationEnd(
+  status: FinishInput['ending']['status'],
+  summary: { meanReward: number | null; succeeded: number; failed: number; total: number },
+  error: ErrorDetails | null,
+): NewEvent[] {
+  const data = {
+    mean_reward: summary.meanReward,
+    num_seeds: summary.total,
+    num_successful: summary.succeeded,
+    num_failed: summary.failed,
+  };
+  const said =
+    status === 'failed' ? (error ?? unnamed).message : `${status}: mean reward ${summary.meanReward ?? 'none'}`;
+  return [
+    {
+      key: 'end',
+      type: `eval.policy.job.${status}`,
+      message: said,
+      data: status === 'failed' ? { ...data, error: said, code: (error ?? unnamed).code } : data,
+    },
+  ];
+}

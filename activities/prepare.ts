@@ -1,0 +1,134 @@
+import { Context } from '@temporalio/activity';
+import { ContainerError } from '../src/clients/container.js';
+import type { EvaluationSpec, Message, SessionSpec } from '../src/contracts/spec.js';
+import type { GepaConfig } from '../src/core/gepa/config.js';
+import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
+import type { Tx } from '../src/storage/db.js';
+import { appendEvents, lockJob, type JobRef } from '../src/storage/events.js';
+import { planRollouts } from '../src/storage/rollouts.js';
+import { toJsonb } from '../src/storage/json.js';
+import type { ActivityDeps } from './deps.js';
+import { guarded, jobFailure } from './failure.js';
+import { containerKey, readSpec } from './jobs.js';
+
+/** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
+export function prepareActivities(deps: ActivityDeps) {
+  const { db, container } = deps;
+
+  /** Answers the container's key once the container has shown that it is well and takes it; else the job fails. */
+  async function reach(spec: SessionSpec | EvaluationSpec, job: JobRef): Promise<string | null> {
+    const key = await containerKey(db, deps.secretKey, job, spec);
+    const fault = await container.health(spec.container.url, key, Context.current().cancellationSignal);
+    if (fault) throw jobFailure(fault.code, fault.message);
+    return key;
+  }
+
+  async function baselineOf(spec: SessionSpec, key: string | null): Promise<Message[] | null> {
+    if (spec.initialPrompt) return spec.initialPrompt;
+    try {
+      return await container.initialPrompt(spec.container.url, key, Context.current().cancellationSignal);
+    } catch (error) {
+      if (error instanceof ContainerError) throw jobFailure(error.code, error.message);
+      throw error;
+    }
+  }
+
+  return {
+    /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
+    prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; maxFailureRate: number }> =>
+      guarded(async () => {
+        const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
+        const messages = await baselineOf(spec, await reach(spec, job));
+        await db.org(job.orgId, async (tx) => {
+          await begin(tx, job, {
+            type: 'session_started',
+            message: `${spec.algorithm} session on ${spec.gepa.evaluationSeeds.length} evaluation seeds`,
+            data: { algorithm: spec.algorithm, generations: spec.gepa.generations, baseline_known: messages !== null },
+          });
+          await addCandidate(tx, job, { leverVersion: 0, generation: 0, parents: [], messages: systemOnly(messages) });
+        });
+        return {
+          gepa: { ...spec.gepa, maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed },
+          maxFailureRate: spec.maxFailureRate,
+        };
+      }),
+
+    /**
+     * Where neither the request nor the container named a prompt, the baseline is the system message that its calls
+     * carried; if they differ from seed to seed, there is none to improve and the session fails.
+     */
+    adoptBaseline: (job: JobRef): Promise<void> =>
+      guarded(() =>
+        db.org(job.orgId, async (tx) => {
+          if ((await readPrompts(tx, job.jobId)).get(0)) return;
+          const rows = await tx.query<{ prompt: string | null }>(
+            `select distinct (select m->>'content' from jsonb_array_elements(c.request->'messages') as m
+                               where m->>'role' in ('system', 'developer') limit 1) as prompt
+               from model_calls c join rollouts r on r.id = c.rollout_id
+              where c.job_id = $1 and r.stage = 'baseline' limit 2`,
+            [job.jobId],
+          );
+          const [only] = rows;
+          if (rows.length === 1 && only?.prompt) {
+            await setBaseline(tx, job.jobId, [{ role: 'system', content: only.prompt }]);
+            return;
+          }
+          throw jobFailure(
+            'initial_prompt_needed',
+            rows.length === 0
+              ? 'No prompt to start from: the baseline made no model call through inference_url. Give policy_optimization.initial_prompt, or let the container serve one in /task_info.'
+              : 'No single prompt to start from: the system messages of the baseline differ from seed to seed or are missing. Give policy_optimization.initial_prompt.',
+          );
+        }),
+      ),
+
+    /** Checks the container, stores the candidate and all rollouts. */
+    prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
+      guarded(async () => {
+        const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
+        await reach(spec, job);
+        await db.org(job.orgId, async (tx) => {
+          await begin(tx, job, null);
+          await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
+            job.jobId,
+            toJsonb({ total: spec.seeds.length }),
+          ]);
+          if (spec.candidate) {
+            await addCandidate(tx, job, {
+              leverVersion: 0,
+              generation: 0,
+              parents: [],
+              messages: spec.candidate.messages,
+            });
+          }
+          const requests = spec.seeds.map((seed, ordinal) => ({
+            ordinal,
+            seed,
+            candidate: 0,
+            stage: 'evaluation' as const,
+            generation: 0,
+          }));
+          await planRollouts(tx, job, requests, spec.candidate !== null);
+        });
+        return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
+      }),
+  };
+}
+
+/** Only a system message is under optimization; what else the container's prompt has stays in the container. */
+function systemOnly(messages: Message[] | null): Message[] | null {
+  const system = messages?.filter((message) => message.role === 'system') ?? [];
+  return system.length === 1 ? system : null;
+}
+
+async function begin(
+  tx: Tx,
+  job: JobRef,
+  event: { type: string; message: string; data: Record<string, unknown> } | null,
+): Promise<void> {
+  await lockJob(tx, job);
+  await tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
+    job.jobId,
+  ]);
+  if (event) await appendEvents(tx, job, [{ key: 'started', ...event }]);
+}

@@ -1,0 +1,227 @@
+import { CancelledFailure, Context } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RolloutOutcome } from '../src/clients/container.js';
+import { issueInferenceKey } from '../src/clients/inference-key.js';
+import type { JobSpec, Message } from '../src/contracts/spec.js';
+import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
+import { readPrompts } from '../src/storage/candidates.js';
+import type { JobRef } from '../src/storage/events.js';
+import { exchange, type Claim, type Exchange, type Outcome } from '../src/storage/rollouts.js';
+import { Concurrency } from './concurrency.js';
+import type { ActivityDeps } from './deps.js';
+
+const leaseSeconds = 10;
+const idleMs = 1_000;
+/** A slice starts rollouts for this long, or for ten of them, whichever is longer; then others have their turn. */
+const sliceMs = 30_000;
+const sliceRollouts = 10;
+/** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
+const databasePatienceMs = 60_000;
+
+type Fault = { code: string; message: string };
+
+/**
+ * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
+ * slice's time is over or the worker shuts down. It starts nothing that it has not claimed, and every exchange with
+ * Postgres both records what has ended and claims what may start.
+ */
+export class Runner {
+  counts: OutcomeCounts = noOutcomes;
+  private readonly aborter = new AbortController();
+  private readonly inFlight = new Map<string, Promise<void>>();
+  private ended: Outcome[] = [];
+  private refusal: Fault | null = null;
+  private awaiting = 0;
+  private prompts = new Map<number, Message[] | null>();
+  private wake: () => void = () => undefined;
+  private woken = false;
+  private latency = { sumMs: 0, n: 0 };
+  private readonly concurrency: Concurrency;
+  private readonly deps: ActivityDeps;
+  private readonly job: JobRef;
+  private readonly spec: JobSpec;
+  private readonly apiKey: string | null;
+  private readonly token: number;
+
+  constructor(deps: ActivityDeps, job: JobRef, spec: JobSpec, apiKey: string | null, token: number) {
+    this.deps = deps;
+    this.job = job;
+    this.spec = spec;
+    this.apiKey = apiKey;
+    this.token = token;
+    this.concurrency = new Concurrency(spec.maxConcurrent);
+  }
+
+  /** Resolves when the slice has ended and nothing is in flight; with a fault when the job must fail. */
+  async run(): Promise<Fault | null> {
+    const context = Context.current();
+    const startedAt = Date.now();
+    let draining = false;
+    const drain = (reason: unknown) => {
+      draining = true;
+      // The job was cancelled, or this try at the activity is no longer wanted: its answers would not count.
+      if (!(reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN')) this.aborter.abort(reason);
+      this.nudge();
+    };
+    context.cancelled.catch(drain);
+    const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => this.nudge());
+    this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
+    try {
+      for (;;) {
+        const late =
+          Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
+        const mayStart = !draining && !late && !this.refusal;
+        const done = await this.exchange(mayStart);
+        context.heartbeat({ inFlight: this.inFlight.size });
+        if (!done.held || done.control === 'stop') {
+          this.aborter.abort(new Error('the job was stopped'));
+          await Promise.all(this.inFlight.values());
+          return null;
+        }
+        const fault = this.refusal ?? mustFail(this.counts, this.spec.maxFailureRate, false);
+        if (fault) {
+          this.aborter.abort(new Error(fault.message));
+          await Promise.all(this.inFlight.values());
+          return { code: fault.code, message: fault.message };
+        }
+        for (const claim of done.claims) this.start(claim);
+        if (this.inFlight.size === 0 && this.ended.length === 0) {
+          const more = mayStart && done.control === 'run' && done.awaiting > 0;
+          if (!more) return null;
+        }
+        await this.something();
+      }
+    } finally {
+      stopListening();
+      this.aborter.abort(new Error('the slice has ended'));
+    }
+  }
+
+  /** One exchange with Postgres; while that does not answer, what has ended is kept. */
+  private async exchange(mayStart: boolean): Promise<Exchange> {
+    const outcomes = this.ended;
+    this.ended = [];
+    const givenUpAt = Date.now() + databasePatienceMs;
+    const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.spec.rolloutTimeoutS };
+    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+      try {
+        const want = mayStart ? Math.max(0, this.concurrency.limit - this.inFlight.size - this.awaiting) : 0;
+        const result = await this.deps.db.org(this.job.orgId, (tx) => exchange(tx, this.job, runner, outcomes, want));
+        this.awaiting = result.awaiting;
+        this.counts = {
+          succeeded: result.succeeded,
+          failed: result.failed,
+          connectFailuresInARow: result.connectFailures,
+        };
+        return result;
+      } catch (error) {
+        if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
+        this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'Postgres does not take the outcomes; trying again');
+        Context.current().heartbeat();
+        await delay(waitMs);
+      }
+    }
+  }
+
+  private start(claim: Claim): void {
+    const running = this.runOne(claim)
+      .then((outcome) => {
+        if (outcome) this.ended.push(outcome);
+      })
+      .finally(() => {
+        this.inFlight.delete(claim.rolloutId);
+        this.nudge();
+      });
+    this.inFlight.set(claim.rolloutId, running);
+  }
+
+  /** The outcome of one claim; null when it was told to stop, or the container refused the job's key. */
+  private async runOne(claim: Claim): Promise<Outcome | null> {
+    const { spec, job } = this;
+    const startedAt = performance.now();
+    let result: RolloutOutcome;
+    try {
+      result = await this.deps.container.rollout(
+        {
+          url: spec.container.url,
+          apiKey: this.apiKey,
+          rolloutId: claim.rolloutId,
+          seed: claim.seed,
+          envName: spec.container.envName,
+          envConfig: spec.container.envConfig,
+          policy: spec.policy,
+          messages: this.promptOf(claim),
+          inferenceUrl: `${this.deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
+          inferenceApiKey: issueInferenceKey(this.deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
+          timeoutS: spec.rolloutTimeoutS,
+        },
+        { signal: this.aborter.signal, onPushback: () => this.concurrency.lower() },
+      );
+    } catch (error) {
+      if (this.aborter.signal.aborted) return null;
+      const message = error instanceof Error ? error.message : String(error);
+      this.deps.log.error(
+        { err: error, rollout_id: claim.rolloutId },
+        'a rollout failed in a way the client does not know',
+      );
+      result = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
+    }
+    if (this.aborter.signal.aborted) return null;
+    const latencyMs = performance.now() - startedAt;
+    this.latency = { sumMs: this.latency.sumMs + latencyMs, n: this.latency.n + 1 };
+    const row = {
+      rolloutId: claim.rolloutId,
+      attempt: claim.attempt,
+      latencyMs,
+      feedback: null,
+      details: null,
+      error: null,
+      reward: null,
+    };
+    switch (result.kind) {
+      case 'reward':
+        this.concurrency.raise();
+        return {
+          ...row,
+          status: 'succeeded',
+          reward: result.reward,
+          feedback: result.feedback,
+          details: result.details,
+        };
+      case 'pending':
+        return { ...row, status: 'awaiting_reward' };
+      case 'failed': {
+        const { code, message, infrastructure, connect } = result;
+        return { ...row, status: 'failed', error: { code, message, infrastructure, connect } };
+      }
+      case 'refused_key':
+        this.refusal = { code: 'container_refused_key', message: result.message };
+        return null;
+    }
+  }
+
+  private promptOf(claim: Claim): Message[] | null {
+    if (!claim.candidateId) return null;
+    return this.prompts.get(Number(claim.candidateId.split('_').at(-1))) ?? null;
+  }
+
+  private nudge(): void {
+    this.woken = true;
+    this.wake();
+  }
+
+  /** Resolves when a rollout has ended, the job's control may have changed, or a second is over. */
+  private async something(): Promise<void> {
+    if (!this.woken) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, idleMs);
+        this.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.woken = false;
+    this.wake = () => undefined;
+  }
+}

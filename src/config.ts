@@ -1,0 +1,100 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** A setting that cannot be used; its message is one line that names it and says what it must be. The command ends with 2. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const key32 = z
+  .string()
+  .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+  .transform((text) => Buffer.from(text, 'base64'));
+const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
+
+/** Every setting, by its variable. Empty counts as absent. */
+const settings = z.object({
+  PORT: port.default(8787),
+  HOST: z.string().default('127.0.0.1'),
+  RATCHET_DATA_DIR: z.string().default('.ratchet'),
+  RATCHET_TEMPORAL_PORT: port.default(7233),
+  RATCHET_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  RATCHET_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must be 16 or more visible characters without spaces')
+    .optional(),
+  RATCHET_EGRESS: z.enum(['dev', 'public', 'allowlist'], 'must be dev, public or allowlist').optional(),
+  RATCHET_EGRESS_ALLOW: z
+    .string()
+    .transform((list) =>
+      list
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter(Boolean),
+    )
+    .default([]),
+  RATCHET_SECRET_KEY: key32.optional(),
+  RATCHET_CODEC_KEY: key32.optional(),
+  RATCHET_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
+    .default('warn'),
+  RATCHET_TEMPORAL_UI_URL: z.url('must be a URL').optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  TEMPORAL_ADDRESS: z.string().optional(),
+  TEMPORAL_CONFIG_FILE: z.string().optional(),
+});
+
+/** The service's settings, checked; times and sizes as named, keys as bytes. */
+export interface Config {
+  port: number;
+  host: string;
+  dataDir: string;
+  temporalPort: number;
+  publicUrl: string | null;
+  apiKey: string | null;
+  egress: { mode: 'dev' | 'public' | 'allowlist'; allowlist: string[] };
+  secretKey: Buffer | null;
+  codecKey: Buffer | null;
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** null: the embedded one. */
+  databaseUrl: string | null;
+  /** Whether the environment names a Temporal of the user's. */
+  ownTemporal: boolean;
+  temporalUiUrl: string | null;
+  /** The variables themselves, for what reads them by a scheme of its own: providers and Temporal's connection. */
+  env: Record<string, string | undefined>;
+}
+
+/** Reads and checks all settings; throws a ConfigError that names every one that is wrong. */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = settings.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '));
+  }
+  const s = parsed.data;
+  if (isIP(s.HOST) === 0 && !/^[a-z0-9.-]+$/i.test(s.HOST))
+    throw new ConfigError('HOST must be a host name or an address');
+  const databaseUrl = s.DATABASE_URL ?? null;
+  return {
+    port: s.PORT,
+    host: s.HOST,
+    dataDir: resolve(s.RATCHET_DATA_DIR),
+    temporalPort: s.RATCHET_TEMPORAL_PORT,
+    publicUrl: s.RATCHET_PUBLIC_URL ?? null,
+    apiKey: s.RATCHET_API_KEY ?? null,
+    // Whoever brings a database of their own may serve strangers; whoever runs everything embedded does not.
+    egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
+    secretKey: s.RATCHET_SECRET_KEY ?? null,
+    codecKey: s.RATCHET_CODEC_KEY ?? null,
+    logLevel: s.RATCHET_LOG_LEVEL,
+    databaseUrl,
+    ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
+    temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
+    env: given,
+  };
+}

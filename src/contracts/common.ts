@@ -1,0 +1,167 @@
+import { z } from 'zod';
+
+/** Marks a field that a later version takes; the failure's code is then `not_supported_yet`. */
+export const notSupportedYet = 'not_supported_yet';
+
+export const statusSchema = z
+  .enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'])
+  .describe('pending, running and paused are active; completed, failed and cancelled are final.');
+export type Status = z.infer<typeof statusSchema>;
+
+const maxMessage = 100_000;
+export const messageSchema = z.strictObject({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string().min(1, 'must not be empty').max(maxMessage),
+});
+
+/** A prompt that replaces the system message of every call: for now exactly one system message. */
+export const promptMessagesSchema = z
+  .array(messageSchema)
+  .min(1)
+  .max(100)
+  .superRefine((messages, ctx) => {
+    if (messages.length === 1 && messages[0]?.role === 'system') return;
+    ctx.addIssue({ code: 'custom', message: 'must be exactly one system message', params: { code: notSupportedYet } });
+  });
+export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
+
+/** Seeds in the order they are run: 1 to `max` whole numbers from 0 on. */
+export function seedsSchema(max: number) {
+  const seed = z.int('must be a whole number').min(0, 'must be 0 or more');
+  return z.array(seed, 'must be a list of whole numbers').min(1, 'must hold at least one seed').max(max);
+}
+
+// Where calls go and with whose key is the service's to decide; compared without case, underscores and dashes.
+const connectionFields = new Set([
+  'apikey',
+  'apibase',
+  'apihost',
+  'apitoken',
+  'apitype',
+  'apiurl',
+  'apiversion',
+  'authorization',
+  'azureendpoint',
+  'baseurl',
+  'defaultheaders',
+  'defaultquery',
+  'endpoint',
+  'extraheaders',
+  'extraquery',
+  'headers',
+  'httpclient',
+  'inferenceapikey',
+  'inferenceurl',
+  'organization',
+  'organizationid',
+  'proxies',
+  'proxy',
+]);
+
+/** Whether a field says where a model call goes or with which credentials, by whatever spelling. */
+export function isConnectionField(name: string): boolean {
+  return connectionFields.has(name.toLowerCase().replaceAll(/[_-]/g, ''));
+}
+
+/** A model and its provider; every other field goes to the model as it is. */
+export const policySchema = z
+  .looseObject({
+    model: z.string().min(1).max(200).describe('The model, by the name its provider gives it.'),
+    provider: z.string().min(1).max(100).describe('A provider that GET /api/v1/providers lists as usable.'),
+  })
+  .superRefine((policy, ctx) => {
+    for (const field of Object.keys(policy).filter(isConnectionField)) {
+      ctx.addIssue({
+        code: 'custom',
+        path: [field],
+        message: 'is not accepted: where calls go and with which key is configured at the service',
+      });
+    }
+  });
+export type PolicyRequest = z.infer<typeof policySchema>;
+
+/** Fields of every job that calls a container. */
+export const containerFields = {
+  container_api_key: z
+    .string()
+    .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be visible ASCII characters')
+    .max(4_096)
+    .optional()
+    .describe('Sent to the container as X-API-Key; stored encrypted, never shown again.'),
+  env_config: z.record(z.string(), z.unknown()).optional().describe('Passed on to the container as it is.'),
+  max_concurrent: z.int().min(1).max(256).default(5).describe('Most rollouts in flight at once.'),
+  rollout_timeout: z.number().min(1).max(3_600).default(120).describe('Seconds for one rollout.'),
+  max_failure_rate: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('The job fails when a larger part of its rollouts failed, from the 20th outcome on and at the end.'),
+};
+
+export const envNameSchema = z.string().min(1).max(200).describe('Data set split or configuration, for the container.');
+export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
+export const correlationIdSchema = z.string().min(1).max(200);
+
+/** What model calls used. A cost that is not known is null, never 0. */
+export const usageSchema = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  total_cost_usd: z.number().nullable(),
+  cost_source: z.enum(['reported', 'table', 'unknown']),
+});
+
+export const errorDetailsSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
+
+export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
+
+/** What every job of any kind says of itself. */
+export const jobFields = {
+  job_id: z.string(),
+  status: statusSchema,
+  workflow_id: z.string().describe('The Temporal workflow that runs it.'),
+  temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),
+  created_at: timestamp,
+  started_at: timestamp.nullable(),
+  completed_at: timestamp.nullable(),
+  error: z.string().nullable().describe('Why it failed; null otherwise.'),
+  error_details: errorDetailsSchema.nullable(),
+  stopped_by: z.string().nullable().describe('What ended it.'),
+};
+
+export const estimateSchema = z.object({
+  rollouts: z.int().describe('The most rollouts that this job will ask for.'),
+  cost_usd: z.number().nullable(),
+});
+
+/** Query of every list; `kind`, `system_id` and `system_name` are what an existing client may send and filter nothing. */
+export const listQuerySchema = z.strictObject({
+  state: statusSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  cursor: z.string().max(500).optional().describe('next_cursor of the page before.'),
+  created_after: z.iso.datetime({ offset: true }).optional(),
+  created_before: z.iso.datetime({ offset: true }).optional(),
+  kind: z.string().optional(),
+  system_id: z.string().optional(),
+  system_name: z.string().optional(),
+});
+export type ListQuery = z.infer<typeof listQuerySchema>;
+
+/** A page of `item`, newest first. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
+}
+
+/** RFC 9457, with OpenAI's `error` beside. */
+export const problemSchema = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().describe('What happened and what to do.'),
+  instance: z.string(),
+  code: z.string(),
+  request_id: z.string(),
+  errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+  error: z.object({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() }),
+});

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { correlationIdSchema, statusSchema } from './common.js';
+
+export const stateChangeSchema = z.strictObject({
+  state: z
+    .enum(['paused', 'running', 'cancelled'])
+    .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
+});
+
+/** Pause, resume and cancel take no fields. */
+export const emptyBodySchema = z.strictObject({}).nullish();
+
+/** The job's status after a command. 202: no worker answered in time, `pending_command` takes effect when one returns. */
+export const controlAnswerSchema = z.object({
+  session_id: z.string().optional(),
+  job_id: z.string(),
+  status: statusSchema,
+  pending_command: z.enum(['pause', 'resume', 'cancel', 'stop']).optional(),
+  command_id: z.string().optional(),
+});
+export type ControlAnswer = z.infer<typeof controlAnswerSchema>;
+
+const rewardNumber = z.number('must be a finite number');
+
+/** A reward for one rollout, by `reward_info` or as a plain number; with `stop` the job completes. */
+export const rewardSchema = z
+  .strictObject({
+    reward_info: z
+      .looseObject({ score: rewardNumber.nullish(), outcome_reward: rewardNumber.nullish() })
+      .optional()
+      .describe('outcome_reward counts, else score; everything else is kept with it, details.feedback for reflection.'),
+    reward: rewardNumber.nullish().describe('The reward as a plain number.'),
+    rollout_id: correlationIdSchema.nullish(),
+    candidate_id: correlationIdSchema.nullish(),
+    correlation_id: correlationIdSchema.nullish(),
+    trace_ref: z.unknown().optional(),
+    artifact: z.unknown().optional(),
+    metadata: z.unknown().optional(),
+    stop: z.boolean().nullish().describe('Complete the job with its best so far.'),
+  })
+  .superRefine((body, ctx) => {
+    if (rewardOf(body) !== null || body.stop) return;
+    ctx.addIssue({
+      code: 'custom',
+      path: ['reward_info'],
+      message: 'give reward_info.outcome_reward, reward_info.score or reward as a number, or stop: true',
+    });
+  });
+export type RewardRequest = z.infer<typeof rewardSchema>;
+
+/** The number that counts of a reward's body, or null when it has none. */
+export function rewardOf(body: {
+  reward_info?: { score?: number | null | undefined; outcome_reward?: number | null | undefined } | undefined;
+  reward?: number | null | undefined;
+}): number | null {
+  return body.reward_info?.outcome_reward ?? body.reward_info?.score ?? body.reward ?? null;
+}
+
+export const rewardAnswerSchema = controlAnswerSchema.extend({
+  reward: z.number().nullable(),
+  rollout_id: z.string().nullable(),
+  counted: z.boolean().describe('Whether the reward is in the inbox of a job that can still use it.'),
+});

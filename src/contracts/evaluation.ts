@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import {
+  containerFields,
+  containerUrlSchema,
+  envNameSchema,
+  estimateSchema,
+  jobFields,
+  policySchema,
+  promptMessagesSchema,
+  seedsSchema,
+  statusSchema,
+  timestamp,
+  usageSchema,
+} from './common.js';
+
+const sevenDays = 7 * 24 * 3_600;
+
+const candidateSchema = z
+  .strictObject({
+    session_id: z.string().min(1).max(100).optional(),
+    candidate_id: z.string().min(1).max(100).optional().describe("The session's best where absent."),
+    messages: promptMessagesSchema.optional(),
+  })
+  .superRefine((candidate, ctx) => {
+    const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
+    if ((candidate.session_id === undefined) === (candidate.messages === undefined)) {
+      refuse([], 'give either session_id (and candidate_id) or messages');
+    }
+    if (candidate.candidate_id !== undefined && candidate.session_id === undefined) {
+      refuse(['candidate_id'], 'needs session_id');
+    }
+  });
+export type CandidateChoice = z.infer<typeof candidateSchema>;
+
+const shape = {
+  container_url: containerUrlSchema,
+  env_name: envNameSchema,
+  seeds: seedsSchema(10_000).describe('Run in this order; a seed that is listed twice is run twice.'),
+  policy: policySchema,
+  timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, pauses not counted.'),
+  candidate: candidateSchema
+    .optional()
+    .describe('Whose system message every call gets; absent: the container as it is.'),
+  ...containerFields,
+};
+const appId = z.string().min(1).max(200).describe('Groups jobs.');
+
+/** An evaluation as the specification gives it. */
+export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId });
+
+/** The same as the existing client wraps it; what is around `config` means nothing here. */
+export const wrappedEvaluationSchema = z.looseObject({
+  config: z.strictObject({ ...shape, app_id: appId.default('default') }),
+});
+
+/** One of the two, told apart by `config`. */
+export const createEvaluationSchema = z.union([flatEvaluationSchema, wrappedEvaluationSchema]);
+export type EvaluationRequest = z.infer<typeof flatEvaluationSchema>;
+
+/** The form that a body is meant in. */
+export function evaluationForm(body: unknown): z.ZodType {
+  return typeof body === 'object' && body !== null && 'config' in body ? wrappedEvaluationSchema : flatEvaluationSchema;
+}
+
+export const evaluationCreatedSchema = z.object({
+  job_id: z.string(),
+  status: statusSchema,
+  estimate: estimateSchema,
+  warnings: z.array(z.string()).optional(),
+  workflow_id: z.string(),
+  temporal_url: z.string().nullable(),
+});
+
+const totals = {
+  mean_reward: z.number().nullable().describe('Over the rollouts that succeeded; null when none did.'),
+  total_tokens: z.int(),
+  total_cost_usd: z.number().nullable().describe('null where a price is not known.'),
+};
+
+export const evaluationSummarySchema = z.object({
+  ...totals,
+  num_seeds: z.int(),
+  num_successful: z.int(),
+  num_failed: z.int(),
+});
+
+const listed = {
+  ...jobFields,
+  app_id: z.string(),
+  env_name: z.string(),
+  container_url: z.string(),
+  policy: z.object({ model: z.string(), provider: z.string() }),
+};
+
+/** An evaluation in a list. */
+export const evaluationListItemSchema = z.object({ ...listed, num_seeds: z.int() });
+
+/** An evaluation's status. */
+export const evaluationSchema = z.object({
+  ...listed,
+  progress: z.object({ completed: z.int(), total: z.int() }),
+  results: z.object(totals).optional().describe('Present when completed.'),
+  summary: evaluationSummarySchema.describe('What there is so far.'),
+  candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
+  usage: usageSchema,
+  rollouts_resent: z.int(),
+});
+
+export const seedResultSchema = z.object({
+  seed: z.int(),
+  status: z.enum(['succeeded', 'failed']),
+  reward: z.number().nullable(),
+  latency_ms: z.number().nullable(),
+  tokens: z.int(),
+  cost_usd: z.number().nullable(),
+  trace_id: z.string(),
+  error: z.string().nullable(),
+  completed_at: timestamp.nullable(),
+});
+
+export const evaluationResultsSchema = z.object({
+  job_id: z.string(),
+  status: statusSchema,
+  summary: evaluationSummarySchema,
+  results: z.array(seedResultSchema).describe('Finished seeds in the order they were listed.'),
+});

@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import {
+  containerFields,
+  containerUrlSchema,
+  correlationIdSchema,
+  envNameSchema,
+  estimateSchema,
+  jobFields,
+  messageSchema,
+  notSupportedYet,
+  policySchema,
+  promptSchema,
+  seedsSchema,
+  statusSchema,
+  usageSchema,
+} from './common.js';
+
+const count = (max: number) => z.int('must be a whole number').min(1).max(max);
+
+const gepaSchema = z.strictObject({
+  population_size: count(500).describe('Proposals a generation.'),
+  generations: count(500),
+  minibatch_size: count(1_000).default(3).describe('Seeds on which a proposal is first compared with its parent.'),
+  train_seeds: seedsSchema(10_000).optional().describe("Seeds to learn from; the evaluation's where absent."),
+  evaluation: z.strictObject({
+    seeds: seedsSchema(1_000).describe('Every accepted candidate is evaluated on all of these.'),
+    heldout_seeds: z.unknown().optional().describe('Not supported yet.'),
+    repeats: z.unknown().optional().describe('Not supported yet, but for 1.'),
+  }),
+  merge: z.boolean().optional().describe('Not supported yet, but for false.'),
+});
+
+const budgetSchema = z.strictObject({
+  max_rollouts: count(10_000_000).optional().describe('Reserved before work starts, never overshot.'),
+  max_cost_usd: z.unknown().optional().describe('Not supported yet.'),
+  max_minutes: z.unknown().optional().describe('Not supported yet.'),
+});
+
+const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
+
+const shape = z.strictObject({
+  algorithm: z.enum(['gepa', 'mipro'], 'must be "gepa" or "mipro"'),
+  container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required."),
+  task_app_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
+  localapi_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
+  policy: policySchema,
+  proposer: policySchema.optional().describe('The model that writes new prompts; the policy where absent.'),
+  gepa: gepaSchema.optional().describe('Required when algorithm is gepa.'),
+  mipro: z.unknown().optional().describe('Not supported yet.'),
+  initial_prompt: promptSchema.optional().describe("The baseline; the container's own where absent."),
+  rollouts: z.enum(['container', 'caller']).default('container').describe('caller is not supported yet.'),
+  budget: budgetSchema.optional(),
+  env_name: envNameSchema.optional(),
+  rng_seed: z.int('must be a whole number').default(0).describe('Same seed, same answers: same result.'),
+  patience: z.unknown().optional().describe('Not supported yet.'),
+  target_reward: z.unknown().optional().describe('Not supported yet.'),
+  ...containerFields,
+});
+
+/** The field by which a request named its container, or undefined. */
+export function containerField(request: Partial<Record<(typeof urlAliases)[number], unknown>>) {
+  return urlAliases.find((name) => request[name] !== undefined);
+}
+
+export const policyOptimizationSchema = shape.superRefine((request, ctx) => {
+  const refuse = (path: string[], message: string, code?: string) =>
+    ctx.addIssue({ code: 'custom', path, message, ...(code ? { params: { code } } : {}) });
+  const later = (path: string[], holds: boolean, message = 'is not supported yet') => {
+    if (holds) refuse(path, message, notSupportedYet);
+  };
+
+  const urls = new Set(urlAliases.map((name) => request[name]).filter((url) => url !== undefined));
+  if (urls.size === 0) refuse(['container_url'], 'is required');
+  if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
+
+  later(['algorithm'], request.algorithm === 'mipro', 'mipro is not supported yet; use gepa');
+  later(['mipro'], request.mipro !== undefined && request.algorithm === 'gepa');
+  later(['rollouts'], request.rollouts === 'caller', 'caller is not supported yet; use container');
+  later(['patience'], request.patience !== undefined);
+  later(['target_reward'], request.target_reward !== undefined);
+  later(['budget', 'max_cost_usd'], request.budget?.max_cost_usd !== undefined);
+  later(['budget', 'max_minutes'], request.budget?.max_minutes !== undefined);
+
+  const { gepa } = request;
+  if (!gepa) {
+    if (request.algorithm === 'gepa') refuse(['gepa'], 'is required when algorithm is gepa');
+    return;
+  }
+  later(['gepa', 'merge'], gepa.merge === true);
+  later(['gepa', 'evaluation', 'heldout_seeds'], gepa.evaluation.heldout_seeds !== undefined);
+  later(['gepa', 'evaluation', 'repeats'], gepa.evaluation.repeats !== undefined && gepa.evaluation.repeats !== 1);
+});
+export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
+
+const optimization = {
+  policy_optimization: policyOptimizationSchema.optional(),
+  prompt_learning: policyOptimizationSchema.optional().describe('Earlier name of policy_optimization.'),
+};
+
+// What the existing client puts around a request; nothing of it but the correlation id means anything here.
+const envelope = {
+  correlation_id: correlationIdSchema.nullish().describe('Yours, to find the session by; answered as given.'),
+  kind: z.unknown().optional(),
+  technique: z.unknown().optional(),
+  system: z.unknown().optional(),
+  config_mode: z.unknown().optional(),
+  config_name: z.unknown().optional(),
+  config_path: z.unknown().optional(),
+  overrides: z.unknown().optional(),
+  metadata: z.unknown().optional(),
+  session_id: z.unknown().optional(),
+  agent_id: z.unknown().optional(),
+  auto_start: z.unknown().optional(),
+  container_worker_token: z.unknown().optional(),
+};
+
+export const createSessionSchema = z.strictObject({
+  ...optimization,
+  config_body: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
+  config: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
+  ...envelope,
+});
+export type CreateSession = z.infer<typeof createSessionSchema>;
+
+const urls = {
+  proxy_url: z.string().describe('Base of the session, to append /chat/completions to.'),
+  online_url: z.string().describe('The same, by its other name.'),
+  chat_completions_url: z.string(),
+};
+
+export const sessionCreatedSchema = z.object({
+  session_id: z.string(),
+  job_id: z.string(),
+  status: statusSchema,
+  correlation_id: z.string().optional(),
+  ...urls,
+  estimate: estimateSchema,
+  warnings: z.array(z.string()).optional(),
+  workflow_id: z.string(),
+  temporal_url: z.string().nullable(),
+});
+
+export const candidateSchema = z.object({
+  candidate_id: z.string(),
+  parent_ids: z.array(z.string()),
+  generation: z.int(),
+  status: z.enum(['proposed', 'rejected', 'evaluated']),
+  reward: z.number().nullable().describe('Mean over the evaluation seeds; null until evaluated.'),
+  avg_reward: z.number().nullable().describe('Mean over everything it was run on, minibatches included.'),
+  rollout_count: z.int(),
+  is_baseline: z.boolean(),
+  lever_version: z.int(),
+});
+
+const versions = z.record(z.string(), z.int());
+const levers = {
+  lever_summary: z.object({
+    prompt_lever_id: z.string(),
+    candidate_lever_versions: versions,
+    best_candidate_id: z.string().nullable(),
+    selected_candidate_id: z.string().nullable(),
+    baseline_candidate_id: z.string().nullable(),
+    lever_count: z.int(),
+    mutation_count: z.int(),
+    latest_version: z.int().nullable(),
+  }),
+  lever_versions: versions.describe('The prompt lever at the version of the best candidate.'),
+  best_lever_version: z.int().nullable(),
+};
+
+const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
+
+const summary = {
+  session_id: z.string(),
+  ...jobFields,
+  algorithm: z.string(),
+  correlation_id: z.string().nullable(),
+  container_url: z.string(),
+  policy: z.object({ model: z.string(), provider: z.string() }),
+  progress: z.object({
+    generation: z.int(),
+    total_generations: z.int(),
+    best_reward: z.number().nullable(),
+    rollouts_completed: z.int(),
+    max_rollouts: z.int().nullable(),
+  }),
+  best_reward: z.number().nullable(),
+  best_candidate: z.object({ candidate_id: z.string() }).nullable(),
+};
+
+/** A session in a list. */
+export const sessionSummarySchema = z.object(summary);
+
+/** A session's live state. */
+export const sessionSchema = z.object({
+  ...summary,
+  best_candidate: candidateSchema.nullable(),
+  candidates: z.array(candidateSchema),
+  ...levers,
+  usage: usageSchema,
+  rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
+});
+
+export const sessionResultsSchema = z.object({
+  session_id: z.string(),
+  job_id: z.string(),
+  status: statusSchema,
+  best_reward: z.number().nullable(),
+  best_candidate: candidateSchema.nullable(),
+  best_prompt: z.object({ messages: z.array(messageSchema), reward: z.number().nullable() }).nullable(),
+  history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
+  stopped_by: z.string().nullable(),
+  error: z.string().nullable(),
+  usage: usageSchema,
+  ...levers,
+});
+
+export const sessionHistorySchema = z.object({ session_id: z.string(), job_id: z.string(), history: historySchema });
+
+export const promptQuerySchema = z.strictObject({ correlation_id: correlationIdSchema.optional() });
+
+export const sessionPromptSchema = z.object({
+  session_id: z.string(),
+  job_id: z.string(),
+  ...urls,
+  correlation_url_template: z.string().describe('chat_completions_url for a correlation id of yours.'),
+  candidate_id: z.string().nullable(),
+  messages: z.array(messageSchema).describe('Empty until the baseline is known.'),
+});

@@ -1,0 +1,64 @@
+/**
+ * What a validated create request becomes: the value stored in `jobs.spec` and read by activities and the proxy.
+ * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
+ */
+
+/** One chat message of a prompt. */
+export interface Message {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** Which model answers, and with which further fields of the request (`params`: temperature and the like). */
+export interface PolicySpec {
+  provider: string;
+  model: string;
+  params: Record<string, unknown>;
+}
+
+export interface ContainerSpec {
+  url: string;
+  envName: string | null;
+  envConfig: Record<string, unknown>;
+  /** Whether the job has a secret named `container_api_key`. */
+  hasApiKey: boolean;
+}
+
+/** What every job that runs rollouts has. */
+export interface RunSpec {
+  container: ContainerSpec;
+  policy: PolicySpec;
+  maxConcurrent: number;
+  rolloutTimeoutS: number;
+  maxFailureRate: number;
+}
+
+export interface GepaSpec {
+  populationSize: number;
+  generations: number;
+  minibatchSize: number;
+  trainSeeds: number[];
+  evaluationSeeds: number[];
+}
+
+export interface SessionSpec extends RunSpec {
+  kind: 'session';
+  algorithm: 'gepa';
+  /** null: the container's own (`/task_info`), else what its baseline calls carry. */
+  initialPrompt: Message[] | null;
+  proposer: PolicySpec;
+  budget: { maxRollouts: number | null };
+  rngSeed: number;
+  gepa: GepaSpec;
+}
+
+export interface EvaluationSpec extends RunSpec {
+  kind: 'evaluation';
+  appId: string;
+  seeds: number[];
+  timeoutS: number;
+  /** The messages the proxy substitutes, already resolved; null: the container as it is. */
+  candidate: { messages: Message[]; sessionId: string | null; candidateId: string | null } | null;
+}
+
+export type JobSpec = SessionSpec | EvaluationSpec;

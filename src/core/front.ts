@@ -1,0 +1,61 @@
+/**
+ * The Pareto front per evaluation seed (GEPA, arXiv 2507.19457, section 3.3 and appendix "Pareto-based candidate
+ * selection"): for each seed the best score so far and every candidate that has it.
+ *
+ * Invariants: the candidates' full score matrix is not kept. No holder is dropped for want of room: each candidate's
+ * seeds are one hexadecimal bit set (bit i = the i-th evaluation seed), 250 characters for 1,000 seeds, so ties cost
+ * nothing extra. The order in which candidates are added does not change who holds what.
+ */
+
+export interface Front {
+  /** For each evaluation seed, in the order given, the best score; empty before the first candidate. */
+  best: number[];
+  holders: Holder[];
+}
+
+/** A candidate that is best, alone or tied, on at least one seed. */
+export interface Holder {
+  candidate: number;
+  /** Bit set of the places in the list of evaluation seeds, in hexadecimal. */
+  seeds: string;
+}
+
+export const emptyFront: Front = { best: [], holders: [] };
+
+/** The front after a candidate's scores, one for each evaluation seed in the order given. */
+export function addToFront(front: Front, candidate: number, scores: readonly number[]): Front {
+  const before = front.best.length === 0 ? scores.map(() => -Infinity) : front.best;
+  if (scores.length !== before.length) {
+    throw new Error(`candidate ${candidate} has ${scores.length} scores, the front has ${before.length} seeds`);
+  }
+  const better = bitsWhere(scores, (score, seed) => score > before[seed]!);
+  const holds = bitsWhere(scores, (score, seed) => score >= before[seed]!);
+  const holders = front.holders.map((holder) => ({ ...holder, seeds: fromBits(toBits(holder.seeds) & ~better) }));
+  return {
+    best: scores.map((score, seed) => Math.max(score, before[seed]!)),
+    holders: [...holders, { candidate, seeds: fromBits(holds) }].filter((holder) => holder.seeds !== '0'),
+  };
+}
+
+/** A set of places as one number. */
+export function toBits(seeds: string): bigint {
+  return BigInt(`0x${seeds}`);
+}
+
+/** How many places a holder's set has. */
+export function countSeeds(holder: Holder): number {
+  let count = 0;
+  for (const digit of holder.seeds) {
+    for (let bits = parseInt(digit, 16); bits > 0; bits >>= 1) count += bits & 1;
+  }
+  return count;
+}
+
+function fromBits(bits: bigint): string {
+  return bits.toString(16);
+}
+
+function bitsWhere(scores: readonly number[], test: (score: number, seed: number) => boolean): bigint {
+  const digits = scores.map((score, seed) => (test(score, seed) ? '1' : '0')).reverse();
+  return BigInt(`0b${digits.join('')}`);
+}

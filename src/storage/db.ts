@@ -1,0 +1,77 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+/** A query runner bound to one transaction. */
+export interface Tx {
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+}
+
+/**
+ * The connection to Postgres. Every transaction states whose rows it may see, as row-level security enforces:
+ * one organization's (`org`), the one API key that hashes to what was presented (`auth`), or the list of open jobs
+ * (`worker`, for the reconciler).
+ */
+export interface Db {
+  org<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Resolves when the database answers; rejects with its error. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const int8 = 20;
+const float8 = 701;
+
+/** Connects as ratchet_app, the role without rights of its own. `max`: connections in the pool. */
+export function connect(url: string, log: Logger, max = 10): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    options: '-c role=ratchet_app',
+    connectionTimeoutMillis: 10_000,
+    application_name: 'ratchet',
+    types: {
+      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+        oid === int8 || oid === float8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  });
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+
+  async function transaction<T>(settings: Record<string, string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const onError = (error: Error) => (broken = error);
+    client.on('error', onError);
+    try {
+      // One round trip: set_config takes no parameters in a simple query, so its values are escaped literals.
+      const sets = Object.entries(settings).map(
+        ([k, v]) => `select set_config('${k}', ${client.escapeLiteral(v)}, true)`,
+      );
+      await client.query(['begin', ...sets].join('; '));
+      const result = await work({
+        query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
+          (await client.query<Row>(text, values)).rows,
+      });
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((rollback: Error) => (broken = rollback));
+      throw error;
+    } finally {
+      client.removeListener('error', onError);
+      client.release(broken);
+    }
+  }
+
+  return {
+    org: (orgId, work) => transaction({ 'app.org': orgId }, work),
+    auth: (hash, work) => transaction({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
+    worker: (work) => transaction({ 'app.scope': 'worker' }, work),
+    ping: async () => {
+      await pool.query('select 1');
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,77 @@
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+const folder = new URL('./migrations/', import.meta.url);
+const lockId = 7_266_338;
+
+/** Something the operator must mend; its message is one line that says what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** The names of all migrations, in the order they are applied. */
+export async function migrationNames(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+}
+
+/**
+ * Brings the database up to date as the URL's own role: creates the role `ratchet_app` (no login, no superuser), then
+ * applies what is missing, each migration in a transaction of its own. Concurrent callers wait for one another.
+ */
+export async function migrate(url: string, log: Logger): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'ratchet-migrate' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockId]);
+    await createRole(client);
+    await client.query(
+      'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
+    );
+    await client.query('grant select on schema_migrations to ratchet_app');
+    const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
+    const applied = new Set(rows.map((row) => row.name));
+    for (const name of await migrationNames()) {
+      if (applied.has(name)) continue;
+      const sql = await readFile(new URL(name, folder), 'utf8');
+      await client.query('begin');
+      await client.query('insert into schema_migrations (name) values ($1)', [name]);
+      await client.query(sql);
+      await client.query('commit');
+      log.info({ migration: name }, 'migrated');
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function createRole(client: pg.Client): Promise<void> {
+  // Roles belong to the cluster, so another database's migration may create it between the look and the creation.
+  await client
+    .query(
+      `do $$ begin
+         if not exists (select from pg_roles where rolname = 'ratchet_app') then
+           create role ratchet_app nologin nosuperuser nocreatedb nocreaterole nobypassrls;
+         end if;
+       exception when duplicate_object or unique_violation then null;
+       end $$`,
+    )
+    .catch((cause: Error) => {
+      throw new MigrationError(
+        `Cannot create the role ratchet_app (${cause.message}): let a superuser run "create role ratchet_app nologin; grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
+        { cause },
+      );
+    });
+  const { rows } = await client.query<{ may: boolean }>(
+    "select pg_has_role(current_user, 'ratchet_app', 'member') as may",
+  );
+  if (!rows[0]?.may) {
+    await client.query('grant ratchet_app to current_user').catch((cause: Error) => {
+      throw new MigrationError(
+        `Cannot take the role ratchet_app (${cause.message}): let a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
+        { cause },
+      );
+    });
+  }
+  await client.query('grant usage on schema public to ratchet_app');
+}

@@ -1,0 +1,86 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+/**
+ * What Postgres tells its listeners, each with the id it concerns. A notification is a hint, never the truth: whoever
+ * waits for one also looks for itself every second or so.
+ *  - ratchet_events: job id; the job has new events
+ *  - ratchet_control: job id; what runners may do has changed, or a reward it waits for has come
+ *  - ratchet_commands: command id; the command has its outcome
+ */
+export const channels = ['ratchet_events', 'ratchet_control', 'ratchet_commands'] as const;
+export type Channel = (typeof channels)[number];
+
+export interface Notifications {
+  /** Calls `wake` whenever something is said about `id` on `channel` (and after a lost connection); returns the way to stop. */
+  on(channel: Channel, id: string, wake: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const retryMs = 500;
+
+/** One listening connection for the whole process; it reconnects by itself. */
+export function listen(url: string, log: Logger): Notifications {
+  const wakers = new Map<string, Set<() => void>>();
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const reconnect = () => {
+    if (closed || timer) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void open();
+    }, retryMs);
+  };
+
+  async function open(): Promise<void> {
+    if (closed) return;
+    const next = new pg.Client({
+      connectionString: url,
+      options: '-c role=ratchet_app',
+      application_name: 'ratchet-listen',
+      keepAlive: true,
+    });
+    client = next;
+    let lost = false;
+    const lose = (error?: Error) => {
+      if (lost) return;
+      lost = true;
+      if (error && !closed) log.warn({ err: error }, 'the listening database connection broke');
+      next.end().catch((e: Error) => log.debug({ err: e }, 'closing a broken connection'));
+      reconnect();
+    };
+    next.on('error', lose);
+    next.on('end', () => lose());
+    next.on('notification', ({ channel, payload }) => {
+      for (const wake of wakers.get(`${channel}:${payload ?? ''}`) ?? []) wake();
+    });
+    try {
+      await next.connect();
+      await next.query(channels.map((channel) => `listen ${channel}`).join('; '));
+      // Whatever was said while nobody listened.
+      for (const set of wakers.values()) for (const wake of set) wake();
+    } catch (error) {
+      lose(error as Error);
+    }
+  }
+  void open();
+
+  return {
+    on(channel, id, wake) {
+      const key = `${channel}:${id}`;
+      const set = wakers.get(key) ?? new Set();
+      wakers.set(key, set.add(wake));
+      return () => {
+        set.delete(wake);
+        if (set.size === 0 && wakers.get(key) === set) wakers.delete(key);
+      };
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await client?.end().catch((e: Error) => log.debug({ err: e }, 'closing the listening connection'));
+    },
+  };
+}

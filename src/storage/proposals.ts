@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Message, PolicySpec } from '../contracts/spec.js';
+import type { Tx } from './db.js';
+import type { JobRef } from './events.js';
+import { toJsonb } from './json.js';
+
+/** Which answer of the proposer: the n-th for this candidate. */
+export interface ProposalPlace extends JobRef {
+  candidate: number;
+  occurrence: number;
+}
+
+const callId = (place: ProposalPlace) => `prop_${place.jobId.slice(4)}_${place.candidate}_${place.occurrence}`;
+
+/** What the proposer answered there, or null: it was not asked yet. */
+export async function findProposerCall(
+  tx: Tx,
+  place: ProposalPlace,
+): Promise<{ text: string; finishReason: string | null } | null> {
+  const [row] = await tx.query<{ response: { text: string; finishReason: string | null } }>(
+    'select response from model_calls where id = $1 and job_id = $2',
+    [callId(place), place.jobId],
+  );
+  return row?.response ?? null;
+}
+
+/** Records an answer of the proposer before it is used. */
+export async function recordProposerCall(
+  tx: Tx,
+  place: ProposalPlace,
+  policy: PolicySpec,
+  messages: Message[],
+  call: {
+    text: string;
+    finishReason: string | null;
+    promptTokens: number | null;
+    completionTokens: number | null;
+    costUsd: number | null;
+    costSource: string;
+    latencyMs: number;
+  },
+): Promise<void> {
+  const request = { model: policy.model, messages };
+  await tx.query(
+    `insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
+                              http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
+     values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14)
+     on conflict (id) do nothing`,
+    [
+      callId(place),
+      place.orgId,
+      place.jobId,
+      createHash('sha256').update(JSON.stringify(request)).digest(),
+      place.occurrence,
+      policy.provider,
+      policy.model,
+      toJsonb(request),
+      toJsonb({ text: call.text, finishReason: call.finishReason }),
+      call.promptTokens,
+      call.completionTokens,
+      call.costUsd,
+      call.costSource,
+      call.latencyMs,
+    ],
+  );
+}

@@ -1,0 +1,144 @@
+import type { CandidateSummary } from '../core/work.js';
+import type { Tx } from './db.js';
+import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
+import { toJsonb } from './json.js';
+import { candidateId } from './rollouts.js';
+
+export interface ErrorDetails {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** A command's outcome, as the workflow decided it. */
+export interface CommandOutcome {
+  commandId: string;
+  outcome: 'accepted' | 'refused';
+}
+
+/** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
+export interface Decision {
+  projection?: Record<string, unknown>;
+  candidates?: CandidateSummary[];
+  events?: NewEvent[];
+  status?: 'running' | 'paused';
+  commands?: CommandOutcome[];
+}
+
+const terminal = new Set(['completed', 'failed', 'cancelled']);
+
+/** Records a decision of an open job; a job that is already closed is left alone. */
+export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
+  const row = await lockJob(tx, job);
+  if (terminal.has(row.status)) return;
+  if (decision.projection) {
+    await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
+      job.jobId,
+      toJsonb(decision.projection),
+    ]);
+  }
+  await updateCandidates(tx, job, decision.candidates ?? []);
+  if (decision.status) await setStatus(tx, job, decision.status);
+  await settleCommands(tx, decision.commands ?? [], decision.status ?? row.status);
+  await appendEvents(tx, job, decision.events ?? []);
+}
+
+async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
+  await tx.query('update jobs set status = $2 where id = $1', [job.jobId, status]);
+  await tx.query(`update job_controls set control = $2 where job_id = $1`, [
+    job.jobId,
+    status === 'paused' ? 'pause' : 'run',
+  ]);
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
+}
+
+async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummary[]): Promise<void> {
+  if (candidates.length === 0) return;
+  await tx.query(
+    `update candidates c set status = i.status, reward = i.reward, rollout_count = i.rollout_count
+       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, rollout_count int)
+      where c.id = i.id and c.job_id = $1`,
+    [
+      job.jobId,
+      toJsonb(
+        candidates.map((c) => ({
+          id: candidateId(job.jobId, c.candidate),
+          status: c.status,
+          reward: c.reward,
+          rollout_count: c.rolloutCount,
+        })),
+      ),
+    ],
+  );
+}
+
+async function settleCommands(tx: Tx, commands: CommandOutcome[], statusAfter: string): Promise<void> {
+  for (const { commandId, outcome } of commands) {
+    await tx.query(
+      'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
+      [commandId, outcome, statusAfter],
+    );
+    await tx.query(`select pg_notify('ratchet_commands', $1)`, [commandId]);
+  }
+}
+
+/** How a job ends. */
+export interface Ending {
+  status: 'completed' | 'failed' | 'cancelled';
+  stoppedBy: string | null;
+  error: ErrorDetails | null;
+  projection?: Record<string, unknown>;
+  candidates?: CandidateSummary[];
+  events: NewEvent[];
+  /** The commands that brought this end about; every other open command of the job is refused. */
+  accepted: string[];
+}
+
+/**
+ * Closes a job for good: status, last events, commands, and the fence that turns away whoever still runs its rollouts.
+ * Called again, or on a closed job, it changes nothing. Answers whether this call closed it.
+ */
+export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<boolean> {
+  const row = await lockJob(tx, job);
+  if (terminal.has(row.status)) return false;
+  await tx.query(
+    `update job_controls set control = 'stop', lease_token = lease_token + 1, lease_owner = null, lease_expires_at = null
+      where job_id = $1`,
+    [job.jobId],
+  );
+  await tx.query(
+    `update rollouts set status = 'cancelled', completed_at = now()
+      where job_id = $1 and status in ('queued', 'running', 'awaiting_reward')`,
+    [job.jobId],
+  );
+  await updateCandidates(tx, job, ending.candidates ?? []);
+  await tx.query(
+    `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
+            started_at = coalesce(started_at, now()), completed_at = now()
+      where id = $1`,
+    [
+      job.jobId,
+      ending.status,
+      ending.stoppedBy,
+      ending.error && toJsonb(ending.error),
+      toJsonb(ending.projection ?? {}),
+    ],
+  );
+  await tx.query('delete from secrets where job_id = $1', [job.jobId]);
+  await appendEvents(tx, job, ending.events);
+  const open = await tx.query<{ id: string; kind: string }>(
+    'select id, kind from commands where job_id = $1 and outcome is null',
+    [job.jobId],
+  );
+  await settleCommands(
+    tx,
+    open.map(({ id, kind }) => ({
+      commandId: id,
+      outcome:
+        ending.accepted.includes(id) || (kind === 'cancel' && ending.status === 'cancelled') ? 'accepted' : 'refused',
+    })),
+    ending.status,
+  );
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
+  return true;
+}

@@ -1,0 +1,47 @@
+import type { ReflectionExample } from '../core/gepa/reflection.js';
+import type { Tx } from './db.js';
+import { rolloutId } from './rollouts.js';
+
+interface Row extends Record<string, unknown> {
+  ordinal: number;
+  seed: number;
+  reward: number | null;
+  feedback: string | null;
+  details: unknown;
+  error: { message: string } | null;
+  request: { messages?: { role: string; content: unknown }[] } | null;
+  response: { choices?: { message?: { content?: unknown } }[] } | null;
+}
+
+/**
+ * What reflection is shown of a parent's rollouts, in the order asked: the input as its first model call carried it
+ * (everything but the system message), the last answer, reward and feedback.
+ */
+export async function readExamples(tx: Tx, jobId: string, ordinals: number[]): Promise<ReflectionExample[]> {
+  const rows = await tx.query<Row>(
+    `select r.ordinal, r.seed, r.reward, r.feedback, r.details, r.error,
+            (select request from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
+              order by c.created_at, c.id limit 1) as request,
+            (select response from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
+              order by c.created_at desc, c.id desc limit 1) as response
+       from rollouts r where r.job_id = $1 and r.id = any($2) order by r.ordinal`,
+    [jobId, ordinals.map((ordinal) => rolloutId(jobId, ordinal))],
+  );
+  return rows.map((row) => ({
+    input: inputOf(row),
+    output: textOf(row.response?.choices?.[0]?.message?.content),
+    reward: row.reward ?? 0,
+    feedback: row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOf(row.details)),
+  }));
+}
+
+function inputOf(row: Row): string {
+  const messages =
+    row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
+  return messages.length > 0 ? messages.map((message) => textOf(message.content)).join('\n\n') : `seed ${row.seed}`;
+}
+
+function textOf(content: unknown): string {
+  if (content === null || content === undefined) return '';
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}

@@ -1,0 +1,50 @@
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { payloadCodec } from './codec.js';
+
+/** Where Temporal is: embedded, by its address; or the user's own, as `@temporalio/envconfig` reads it. */
+export type TemporalTarget = { embedded: { address: string } } | { env: Record<string, string | undefined> };
+
+/** The options both sides of the connection share, and the namespace. */
+export function temporalOptions(target: TemporalTarget) {
+  if ('embedded' in target) return { connection: { address: target.embedded.address }, namespace: 'default' };
+  const overrideEnvVars = Object.fromEntries(
+    Object.entries(target.env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),
+  );
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
+  return { connection: connectionOptions, namespace: namespace ?? 'default' };
+}
+
+/** How payloads are written: plain JSON, or encrypted where RATCHET_CODEC_KEY is set. */
+export function dataConverter(codecKey: Buffer | null): DataConverter {
+  return codecKey ? { payloadCodecs: [payloadCodec(codecKey)] } : {};
+}
+
+/** Connects a client; rejects when Temporal does not answer within 10 s. */
+export async function connectClient(target: TemporalTarget, codecKey: Buffer | null): Promise<Client> {
+  const { connection, namespace } = temporalOptions(target);
+  return new Client({
+    connection: await Connection.connect({ ...connection, connectTimeout: '10 seconds' }),
+    namespace,
+    dataConverter: dataConverter(codecKey),
+  });
+}
+
+/** Connects what a worker polls with. */
+export async function connectWorker(
+  target: TemporalTarget,
+): Promise<{ connection: NativeConnection; namespace: string }> {
+  const { connection, namespace } = temporalOptions(target);
+  const { address, tls, apiKey, metadata } = connection;
+  return {
+    connection: await NativeConnection.connect({
+      ...(address ? { address } : {}),
+      ...(tls === undefined ? {} : { tls }),
+      ...(typeof apiKey === 'string' ? { apiKey } : {}),
+      ...(metadata ? { metadata } : {}),
+    }),
+    namespace,
+  };
+}

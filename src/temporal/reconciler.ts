@@ -1,0 +1,127 @@
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { JobKind } from '../../workflows/messages.js';
+import type { Db } from '../storage/db.js';
+import { finishJob, type Ending } from '../storage/record.js';
+import { startWorkflow } from './starter.js';
+
+const batch = 200;
+/** A create starts its own workflow; the reconciler leaves it this long to do so. */
+const startGraceSeconds = 3;
+
+interface OpenJob extends Record<string, unknown> {
+  id: string;
+  org_id: string;
+  kind: JobKind;
+  algorithm: string | null;
+  workflow_id: string;
+  workflow_started: boolean;
+}
+
+export interface Reconciler {
+  /** One pass now. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Closes what no workflow code could: an open row whose workflow was terminated, failed, timed out or is gone; and starts
+ * the workflow of a create that was lost before its start. Any number of processes may run it: each step is idempotent.
+ */
+export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
+  let running = Promise.resolve();
+  const sweep = () => {
+    running = running
+      .then(() => sweepOnce(client, db, log))
+      .catch((err: Error) => log.warn({ err }, 'a sweep of the reconciler failed; the next follows'));
+    return running;
+  };
+  const timer = setInterval(() => void sweep(), everyMs);
+  return {
+    sweep,
+    stop: () => {
+      clearInterval(timer);
+      return running;
+    },
+  };
+}
+
+async function sweepOnce(client: Client, db: Db, log: Logger): Promise<void> {
+  const jobs = await db.worker((tx) =>
+    tx.query<OpenJob>(
+      `select id, org_id, kind, algorithm, workflow_id, workflow_started from jobs
+        where status in ('pending', 'running', 'paused') and created_at < now() - make_interval(secs => $1)
+        order by checked_at limit $2`,
+      [startGraceSeconds, batch],
+    ),
+  );
+  for (const job of jobs) {
+    try {
+      await check(client, db, log, job);
+    } catch (err) {
+      log.warn({ err, job_id: job.id }, 'a job could not be checked; the next sweep does it');
+    }
+  }
+}
+
+async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise<void> {
+  const where = { orgId: job.org_id, jobId: job.id };
+  if (!job.workflow_started) {
+    await startWorkflow(client, db, { ...where, kind: job.kind, algorithm: job.algorithm });
+    log.info({ job_id: job.id }, 'started a workflow whose start was lost');
+    return;
+  }
+  const ending = await closedBy(client, job);
+  await db.org(job.org_id, async (tx) => {
+    await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
+    if (ending && (await finishJob(tx, where, ending))) {
+      log.warn(
+        { job_id: job.id, status: ending.status, reason: ending.error?.message },
+        'closed a job whose workflow is closed',
+      );
+    }
+  });
+}
+
+/** How the job must be closed, or null: its workflow still runs. */
+async function closedBy(client: Client, job: OpenJob): Promise<Ending | null> {
+  let status: WorkflowExecutionStatusName | 'GONE';
+  try {
+    status = (await client.workflow.getHandle(job.workflow_id).describe()).status.name;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    status = 'GONE';
+  }
+  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return null;
+  const isEvaluation = job.kind === 'evaluation';
+  if (status === 'CANCELLED') {
+    const type = isEvaluation ? 'eval.policy.job.cancelled' : 'job_cancelled';
+    return {
+      status: 'cancelled',
+      stoppedBy: 'cancelled',
+      error: null,
+      events: [{ key: 'end', type, message: 'cancelled', data: {} }],
+      accepted: [],
+    };
+  }
+  const message = reasons[status] ?? `The job's workflow closed as ${status} without closing the job.`;
+  const code = `workflow_${status.toLowerCase()}`;
+  const data = { error: message, code };
+  return {
+    status: 'failed',
+    stoppedBy: 'failed',
+    error: { code, message, retryable: true },
+    events: [
+      ...(isEvaluation ? [] : [{ key: 'error', type: 'error', message, data: { code, message, retryable: true } }]),
+      { key: 'end', type: isEvaluation ? 'eval.policy.job.failed' : 'job_failed', message, data },
+    ],
+    accepted: [],
+  };
+}
+
+const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {
+  TERMINATED:
+    "The job's workflow was terminated from outside; what was recorded until then is kept. Create the job again to go on.",
+  TIMED_OUT: "The job's workflow timed out; what was recorded until then is kept.",
+  GONE: "The job's workflow is not in Temporal any more (its history was deleted, or the cluster was replaced).",
+};

@@ -1,0 +1,49 @@
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
+import {
+  algorithmAttribute,
+  kindAttribute,
+  orgAttribute,
+  statusAttribute,
+  taskQueue,
+  workflowId,
+  workflowType,
+  type JobInput,
+  type JobKind,
+} from '../../workflows/messages.js';
+import type { Db } from '../storage/db.js';
+
+/** What is needed to start a job's workflow; all of it stands in its row. */
+export interface StartableJob {
+  orgId: string;
+  jobId: string;
+  kind: JobKind;
+  algorithm: string | null;
+}
+
+/**
+ * Starts a job's workflow and notes that it is started. A workflow that is there already is a success: the id holds the
+ * job's, so a start that was lost can be repeated without harm.
+ */
+export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
+  const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
+  const title = job.kind === 'session' ? `${job.algorithm ?? 'policy'} session` : 'offline evaluation';
+  try {
+    await client.workflow.start(workflowType[job.kind], {
+      workflowId: workflowId(job.kind, job.jobId),
+      taskQueue,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      staticSummary: `${title} ${job.jobId}`,
+      staticDetails: `Organization ${job.orgId}. Pause, resume, cancel and reward are signals; status is a query.`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: job.orgId },
+        { key: kindAttribute, value: job.kind },
+        { key: algorithmAttribute, value: job.algorithm ?? 'none' },
+        { key: statusAttribute, value: 'running' },
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  await db.org(job.orgId, (tx) => tx.query('update jobs set workflow_started = true where id = $1', [job.jobId]));
+}

@@ -1,0 +1,85 @@
+import type { Client } from '@temporalio/client';
+import { bundleWorkflowCode, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/index.js';
+import type { ActivityDeps } from '../activities/deps.js';
+import { taskQueue } from '../workflows/messages.js';
+import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
+import { startReconciler } from './temporal/reconciler.js';
+
+/** How long a graceful shutdown waits for rollouts in flight; what has not ended then is run again, under the same id. */
+const graceMs = 10_000;
+
+export interface RunningWorker {
+  /** Stops taking work, lets what is in flight end within the grace period, and resolves when all is closed. */
+  stop(): Promise<void>;
+  /** Rejects when the worker ends by itself. */
+  ended: Promise<void>;
+}
+
+export interface WorkerOptions {
+  target: TemporalTarget;
+  codecKey: Buffer | null;
+  deps: ActivityDeps;
+  client: Client;
+  log: Logger;
+  /** The workflows' bundle; default: the one that the build made. */
+  bundle?: WorkflowBundleOption;
+  reconcileEveryMs?: number;
+}
+
+/** Runs the worker role: workflows, activities and the reconciler. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { deps, client, log } = options;
+  const { connection, namespace } = await connectWorker(options.target);
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: options.bundle ?? (await builtBundle()),
+    activities: createActivities(deps),
+    dataConverter: dataConverter(options.codecKey),
+    maxConcurrentActivityTaskExecutions: 500,
+    maxConcurrentWorkflowTaskExecutions: 100,
+    maxHeartbeatThrottleInterval: '1 second',
+    shutdownGraceTime: graceMs,
+    shutdownForceTime: graceMs + 5_000,
+  });
+  const ended = worker.run().finally(() => connection.close());
+  // Whoever awaits `ended` sees the failure; until somebody does it must not end the process.
+  ended.catch((err: Error) => log.error({ err }, 'the worker has ended'));
+  const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs);
+  return {
+    ended,
+    async stop() {
+      await reconciler.stop();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+async function builtBundle(): Promise<WorkflowBundleOption> {
+  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  if (existsSync(codePath)) return { codePath };
+  return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)) });
+}
+
+/** Sends the Temporal core's own log through ours; once a process, before the first connection. */
+export function installRuntime(log: Logger): void {
+  const level = (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
+    log[name](meta ?? {}, message);
+  Runtime.install({
+    logger: {
+      log: (name, message, meta) => log[name.toLowerCase() as 'info'](meta ?? {}, message),
+      trace: level('trace'),
+      debug: level('debug'),
+      info: level('info'),
+      warn: level('warn'),
+      error: level('error'),
+    },
+    shutdownSignals: [],
+  });
+}

@@ -1,0 +1,2 @@
+export { evaluationWorkflow } from './evaluation.js';
+export { sessionWorkflow } from './session.js';

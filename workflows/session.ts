@@ -1,0 +1,113 @@
+import {
+  ActivityCancellationType,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { gepa } from '../src/core/gepa/step.js';
+import { createGepa, type GepaState } from '../src/core/gepa/state.js';
+import type { Answers, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
+import { JobControl, type Ending } from './job-control.js';
+import type { JobInput } from './messages.js';
+import { runToEnd } from './rollouts.js';
+
+/** A session's input; `resume` is what a run that continued as new handed on. */
+export interface SessionInput extends JobInput {
+  resume?: { state: GepaState; maxFailureRate: number; control: ReturnType<JobControl['carryOver']> };
+}
+
+const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
+});
+const { propose } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+const { recordSearch } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
+/** A policy optimization session: ask the algorithm what it wants, have it done, fold the answers in, record; to the end. */
+export async function sessionWorkflow(input: SessionInput): Promise<void> {
+  const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
+  let state = input.resume?.state ?? null;
+  let maxFailureRate = input.resume?.maxFailureRate ?? 1;
+  const view = (): SearchView | null => (state ? gepa.view(state) : null);
+  const control = new JobControl(
+    job,
+    { view: () => operatorView(job.jobId, view()), search: view },
+    input.resume?.control,
+  );
+
+  await control.run(async (): Promise<Ending> => {
+    if (!state) {
+      const plan = await prepareSession(job);
+      maxFailureRate = plan.maxFailureRate;
+      state = createGepa(plan.gepa);
+    }
+    for (;;) {
+      await control.mayStart();
+      if (workflowInfo().continueAsNewSuggested && control.idle()) {
+        await continueAsNew<typeof sessionWorkflow>({
+          ...job,
+          resume: { state, maxFailureRate, control: control.carryOver() },
+        });
+      }
+      const work = gepa.next(state);
+      if (work.kind === 'done') return control.completed(work.stoppedBy, maxFailureRate);
+      if (work.kind === 'failed') return failed(work);
+      const answers: Answers =
+        work.kind === 'rollouts'
+          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work, view())) }
+          : { kind: 'proposals', answers: await proposals(job, work, describe(work, view())) };
+      if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
+        await adoptBaseline(job);
+      const applied = gepa.apply(state, answers);
+      state = applied.state;
+      const seen = gepa.view(applied.state);
+      setCurrentDetails(details(seen));
+      await recordSearch({ ...job, view: seen, decisions: applied.decisions });
+    }
+  });
+}
+
+async function proposals(
+  job: JobInput,
+  work: Work & { kind: 'proposals' },
+  summary: string,
+): Promise<ProposalAnswer[]> {
+  return propose.executeWithOptions({ summary }, [{ ...job, requests: work.requests }]);
+}
+
+function failed(work: Work & { kind: 'failed' }): Ending {
+  return { status: 'failed', stoppedBy: 'failed', error: { code: work.code, message: work.message } };
+}
+
+function operatorView(jobId: string, view: SearchView | null) {
+  return {
+    generation: view?.generation ?? 0,
+    totalGenerations: view?.totalGenerations ?? 0,
+    bestCandidate: view?.bestCandidate == null ? null : `cand_${jobId.slice(4)}_${view.bestCandidate}`,
+    bestReward: view?.bestReward ?? null,
+    rolloutsCompleted: view?.rolloutsCompleted ?? 0,
+    maxRollouts: view?.maxRollouts ?? null,
+  };
+}
+
+function describe(work: Work & { kind: 'rollouts' | 'proposals' }, view: SearchView | null): string {
+  const first = work.requests[0];
+  const stage = work.kind === 'rollouts' && first && 'stage' in first ? first.stage : 'proposals';
+  return `generation ${first?.generation ?? view?.generation ?? 0}: ${work.requests.length} ${stage === 'proposals' ? stage : `rollouts (${stage})`}`;
+}
+
+function details(view: SearchView): string {
+  const best =
+    view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
+  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
+}
