@@ -7,7 +7,7 @@ import { evaluationSummary } from '../src/storage/summaries.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 
-interface FinishInput extends JobRef {
+export interface FinishInput extends JobRef {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
   search: SearchView | null;
   accepted: string[];

@@ -15,18 +15,17 @@ import { containerKey, readSpec } from './jobs.js';
 export function prepareActivities(deps: ActivityDeps) {
   const { db, container } = deps;
 
-  /** Answers the container's key once the container has shown that it is well and takes it; else the job fails. */
-  async function reach(spec: SessionSpec | EvaluationSpec, job: JobRef): Promise<string | null> {
+  /** Has the container probed; why it cannot serve is the reason for which the job fails. */
+  async function probe<T>(
+    spec: SessionSpec | EvaluationSpec,
+    job: JobRef,
+    ask: (url: string, key: string | null, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const key = await containerKey(db, deps.secretKey, job, spec);
-    const fault = await container.health(spec.container.url, key, Context.current().cancellationSignal);
-    if (fault) throw jobFailure(fault.code, fault.message);
-    return key;
-  }
-
-  async function baselineOf(spec: SessionSpec, key: string | null): Promise<Message[] | null> {
-    if (spec.initialPrompt) return spec.initialPrompt;
     try {
-      return await container.initialPrompt(spec.container.url, key, Context.current().cancellationSignal);
+      const { cancellationSignal } = Context.current();
+      await container.health(spec.container.url, key, cancellationSignal);
+      return await ask(spec.container.url, key, cancellationSignal);
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message);
       throw error;
@@ -38,7 +37,9 @@ export function prepareActivities(deps: ActivityDeps) {
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; maxFailureRate: number }> =>
       guarded(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
-        const messages = await baselineOf(spec, await reach(spec, job));
+        const messages = await probe(spec, job, async (url, key, signal) => {
+          return spec.initialPrompt ?? (await container.taskInfo(url, key, signal)).initialPrompt;
+        });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, {
             type: 'session_started',
@@ -86,7 +87,7 @@ export function prepareActivities(deps: ActivityDeps) {
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
       guarded(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
-        await reach(spec, job);
+        await probe(spec, job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, null);
           await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [

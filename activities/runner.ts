@@ -1,6 +1,7 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RolloutOutcome } from '../src/clients/container.js';
+import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
 import { issueInferenceKey } from '../src/clients/inference-key.js';
 import type { JobSpec, Message } from '../src/contracts/spec.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
@@ -50,6 +51,8 @@ export class Runner {
     this.apiKey = apiKey;
     this.token = token;
     this.concurrency = new Concurrency(spec.maxConcurrent);
+    // Every rollout in flight listens to it.
+    setMaxListeners(0, this.aborter.signal);
   }
 
   /** Resolves when the slice has ended and nothing is in flight; with a fault when the job must fail. */
@@ -139,6 +142,7 @@ export class Runner {
   private async runOne(claim: Claim): Promise<Outcome | null> {
     const { spec, job } = this;
     const startedAt = performance.now();
+    const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
     let result: RolloutOutcome;
     try {
       result = await this.deps.container.rollout(
@@ -153,9 +157,11 @@ export class Runner {
           messages: this.promptOf(claim),
           inferenceUrl: `${this.deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
           inferenceApiKey: issueInferenceKey(this.deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
-          timeoutS: spec.rolloutTimeoutS,
+          tryTimeoutMs,
+          deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
+          onPushback: () => this.concurrency.lower(),
         },
-        { signal: this.aborter.signal, onPushback: () => this.concurrency.lower() },
+        this.aborter.signal,
       );
     } catch (error) {
       if (this.aborter.signal.aborted) return null;

@@ -277,15 +277,18 @@ async function claim(
     seed: number;
     candidate_id: string | null;
   }>(
-    `update rollouts r
+    // The choice is a step of its own: as a subquery Postgres may run it again and claim more than was wanted.
+    `with chosen as materialized (
+       select id from rollouts
+        where job_id = $1 and (status = 'queued' or (status = 'running' and lease_token < $2))
+        order by ordinal limit $4 for update
+     )
+     update rollouts r
         set status = 'running', attempt = r.attempt + 1, lease_token = $2,
             resent = r.resent + case when r.status = 'running' then 1 else 0 end,
             started_at = coalesce(r.started_at, clock_timestamp()),
             deadline_at = clock_timestamp() + make_interval(secs => $3)
-      where r.id in (
-        select id from rollouts
-         where job_id = $1 and (status = 'queued' or (status = 'running' and lease_token < $2))
-         order by ordinal limit $4 for update)
+       from chosen where r.id = chosen.id
       returning r.id, r.attempt, r.ordinal, r.seed, r.candidate_id`,
     [jobId, runner.token, runner.rolloutSeconds, want],
   );

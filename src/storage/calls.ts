@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { Message, PolicySpec } from '../contracts/spec.js';
+import type { Tx } from './db.js';
+import type { JobRef } from './events.js';
+import { candidateId } from './rollouts.js';
+
+/** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
+export interface CallRollout {
+  id: string;
+  idx: number;
+  source: 'service' | 'caller';
+  /** Which claim of the rollout is running; 0 for the caller's own. */
+  attempt: number;
+}
+
+/** What the proxy needs to know to answer one call. */
+export interface ResolvedCall {
+  kind: 'session' | 'evaluation';
+  status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+  policy: PolicySpec;
+  /** null: the correlation id is new. */
+  rollout: CallRollout | null;
+  /** The rollout's own candidate, else the best so far; null: the container is evaluated as it is. */
+  candidateId: string | null;
+  /** What to substitute; null: nothing is, or the baseline's prompt is not known yet. */
+  messages: Message[] | null;
+}
+
+/** The rollout id of the caller's own traffic under a correlation id of its choosing. */
+export function callerRolloutId(jobId: string, correlationId: string): string {
+  const digest = createHash('sha256').update(correlationId).digest('hex');
+  return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
+}
+
+/** Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. */
+export async function resolveCall(
+  tx: Tx,
+  { jobId, correlationId }: { jobId: string; correlationId: string },
+): Promise<ResolvedCall | null> {
+  const [row] = await tx.query<{
+    kind: ResolvedCall['kind'];
+    status: ResolvedCall['status'];
+    policy: PolicySpec;
+    rollout_id: string | null;
+    idx: number;
+    source: CallRollout['source'];
+    attempt: number;
+    candidate_id: string | null;
+    messages: Message[] | null;
+  }>(
+    `select j.kind, j.status, s.policy, r.id as rollout_id, r.idx, r.source, r.attempt,
+            case when j.kind = 'session' then w.id else c.id end as candidate_id,
+            coalesce(c.messages, s.candidate->'messages',
+                     case when w.id = $4 then jsonb_path_query_array(s."initialPrompt", '$[*] ? (@.role == "system")') end
+            ) as messages
+       from jobs j
+      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, candidate jsonb, "initialPrompt" jsonb)
+       left join lateral (
+         select id, idx, source, attempt, candidate_id from rollouts
+          where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
+          order by source desc limit 1
+       ) r on true
+      cross join lateral (select coalesce(r.candidate_id, j.projection->>'bestCandidateId', $4) as id) w
+       left join candidates c on c.id = w.id and c.job_id = j.id
+      where j.id = $1 and j.kind in ('session', 'evaluation')`,
+    [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0)],
+  );
+  if (!row) return null;
+  const { kind, status, policy, messages } = row;
+  const rollout =
+    row.rollout_id === null ? null : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt };
+  return { kind, status, policy, rollout, candidateId: row.candidate_id, messages: messages?.length ? messages : null };
+}
+
+/**
+ * Makes a caller's new correlation id a rollout that keeps its candidate. Two calls that race for the same id get the
+ * same rollout.
+ */
+export async function claimCallerRollout(
+  tx: Tx,
+  job: JobRef,
+  claim: { correlationId: string; candidateId: string | null },
+): Promise<CallRollout> {
+  const id = callerRolloutId(job.jobId, claim.correlationId);
+  const [claimed] = await tx.query<{ idx: number }>(
+    `with bumped as (
+       update job_controls set rollout_idx = rollout_idx + 1 where job_id = $1 returning rollout_idx - 1 as idx
+     )
+     insert into rollouts (id, org_id, job_id, idx, source, candidate_id, status)
+     select $3, $2, $1, idx, 'caller', $4, 'open' from bumped
+     on conflict (id) do nothing returning idx`,
+    [job.jobId, job.orgId, id, claim.candidateId],
+  );
+  if (claimed) return { id, idx: claimed.idx, source: 'caller', attempt: 0 };
+  const [other] = await tx.query<{ idx: number }>('select idx from rollouts where id = $1', [id]);
+  if (!other) throw new Error(`the job ${job.jobId} has no control row`);
+  return { id, idx: other.idx, source: 'caller', attempt: 0 };
+}
+
+/** What a job's model calls came to. `totalCostUsd` is null as soon as one call's cost is not known. */
+export interface Usage {
+  promptTokens: number;
+  completionTokens: number;
+  totalCostUsd: number | null;
+  costSource: 'reported' | 'table' | 'unknown';
+}
+
+/** Sums a job's model calls: those of its rollouts, of the caller and of the proposer. None at all is unknown, too. */
+export async function usageOf(tx: Tx, jobId: string): Promise<Usage> {
+  const [row] = await tx.query<{ prompt: number; completion: number; cost: number | null; table_used: boolean | null }>(
+    `select coalesce(sum(prompt_tokens), 0)::bigint as prompt, coalesce(sum(completion_tokens), 0)::bigint as completion,
+            case when bool_and(cost_usd is not null) then sum(cost_usd) end as cost,
+            bool_or(cost_source = 'table') as table_used
+       from model_calls where job_id = $1`,
+    [jobId],
+  );
+  const { prompt = 0, completion = 0, cost = null, table_used = null } = row ?? {};
+  const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';
+  return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource };
+}

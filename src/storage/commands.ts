@@ -1,0 +1,32 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { CommandKind } from '../contracts/control.js';
+import type { Status } from '../core/status.js';
+import type { Tx } from './db.js';
+import type { JobRef } from './events.js';
+
+/** Writes a command down before it is sent; answers its id. */
+export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<string> {
+  const id = `cmd_${uuidv7().replaceAll('-', '')}`;
+  await tx.query('insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, $4)', [
+    id,
+    job.orgId,
+    job.jobId,
+    kind,
+  ]);
+  return id;
+}
+
+/** What the workflow answered to a command and the job's status then; null as long as it has not. */
+export interface Outcome {
+  outcome: 'accepted' | 'refused';
+  status: Status;
+}
+
+/** Reads a command's outcome. */
+export async function readOutcome(tx: Tx, commandId: string): Promise<Outcome | null> {
+  const [row] = await tx.query<{ outcome: Outcome['outcome']; status: Status }>(
+    'select outcome, status_after as status from commands where id = $1 and outcome is not null',
+    [commandId],
+  );
+  return row ? { outcome: row.outcome, status: row.status } : null;
+}

@@ -1,0 +1,118 @@
+import type { Message } from '../contracts/spec.js';
+import type { Tx } from './db.js';
+
+/** A candidate as HTTP shows it; `avgReward` is over all its rollouts that succeeded. */
+export interface CandidateRow extends Record<string, unknown> {
+  id: string;
+  leverVersion: number;
+  generation: number;
+  parentIds: string[];
+  status: 'proposed' | 'rejected' | 'evaluated';
+  reward: number | null;
+  avgReward: number | null;
+  rolloutCount: number;
+}
+
+/** A session's candidates in the order of their lever versions. */
+export async function readCandidates(tx: Tx, jobId: string): Promise<CandidateRow[]> {
+  return tx.query<CandidateRow>(
+    `select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
+            r.mean as "avgReward", coalesce(r.n, 0) as "rolloutCount"
+       from candidates c
+       left join (select candidate_id, avg(reward) filter (where status = 'succeeded') as mean, count(*) as n
+                    from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
+                   group by candidate_id) r on r.candidate_id = c.id
+      where c.job_id = $1 order by c.lever_version`,
+    [jobId],
+  );
+}
+
+/** A candidate and its prompt, which is null until it is known. */
+export interface Prompt extends Record<string, unknown> {
+  candidateId: string;
+  messages: Message[] | null;
+}
+
+/** One candidate's prompt, or null when the job has no such candidate. */
+export async function readPrompt(tx: Tx, jobId: string, candidateId: string): Promise<Prompt | null> {
+  const [row] = await tx.query<Prompt>(
+    'select id as "candidateId", messages from candidates where job_id = $1 and id = $2',
+    [jobId, candidateId],
+  );
+  return row ?? null;
+}
+
+/** How a job's rollouts stand. Tokens and cost are those of the recorded outcomes. */
+export interface RolloutTotals extends Record<string, unknown> {
+  succeeded: number;
+  failed: number;
+  resent: number;
+  meanReward: number | null;
+  tokens: number;
+  costUsd: number | null;
+}
+
+/** Sums over the job's own rollouts; the cost is null where one that made calls has none, or none made any. */
+export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
+  const [row] = await tx.query<RolloutTotals>(
+    `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
+            coalesce(sum(resent), 0) as resent, -- Added up in the order asked for, so that the mean is the same to the last bit however it is read.
+            avg(reward order by ordinal) filter (where status = 'succeeded') as "meanReward",
+            coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 as tokens,
+            case when not bool_or(prompt_tokens is not null and cost_usd is null) then sum(cost_usd) end as "costUsd"
+       from rollouts where job_id = $1 and source = 'service'`,
+    [jobId],
+  );
+  return row!;
+}
+
+/** The outcome of one rollout. */
+export interface SeedResult extends Record<string, unknown> {
+  rolloutId: string;
+  seed: number;
+  status: 'succeeded' | 'failed';
+  reward: number | null;
+  latencyMs: number | null;
+  tokens: number;
+  costUsd: number | null;
+  error: string | null;
+  completedAt: Date | null;
+}
+
+/** Every finished rollout of the job, in the order they were asked for. */
+export async function readSeedResults(tx: Tx, jobId: string): Promise<SeedResult[]> {
+  return tx.query<SeedResult>(
+    `select id as "rolloutId", seed, status, case when status = 'succeeded' then reward end as reward,
+            latency_ms as "latencyMs", (coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0))::float8 as tokens,
+            cost_usd as "costUsd", error->>'message' as error, completed_at as "completedAt"
+       from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed') order by ordinal`,
+    [jobId],
+  );
+}
+
+/** An event as it is stored; `data` holds the specification's fields. */
+export interface EventRow extends Record<string, unknown> {
+  seq: number;
+  type: string;
+  message: string;
+  data: Record<string, unknown>;
+  ts: Date;
+}
+
+/** The job's events after `after`, at most `limit`, in order. */
+export async function readEvents(tx: Tx, jobId: string, after: number, limit: number): Promise<EventRow[]> {
+  return tx.query<EventRow>(
+    'select seq, type, message, data, ts from events where job_id = $1 and seq > $2 order by seq limit $3',
+    [jobId, after, limit],
+  );
+}
+
+/** Whether the last event of a closed job stands at or before `seq`: there is nothing more to come. */
+export async function isAtEnd(tx: Tx, jobId: string, seq: number, terminalTypes: readonly string[]): Promise<boolean> {
+  const [row] = await tx.query('select 1 from events where job_id = $1 and seq <= $2 and type = any($3) limit 1', [
+    jobId,
+    seq,
+    terminalTypes,
+  ]);
+  return row !== undefined;
+}

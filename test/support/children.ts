@@ -1,0 +1,30 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A TypeScript file of ours in a process of its own; `first` is its first line of output, as JSON. */
+export interface Child<T> {
+  process: ChildProcess;
+  first: Promise<T>;
+  /** Resolves when the process has ended. */
+  ended: Promise<unknown>;
+}
+
+/** Starts `file` (a .ts, absolute) by the loader beside this one. */
+export function runTypeScript<T>(file: string, args: string[], options: SpawnOptions = {}): Child<T> {
+  const loader = join(import.meta.dirname, 'ts-loader.mjs');
+  const child = spawn(process.execPath, ['--import', loader, file, ...args], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const ended = once(child, 'close');
+  const line = once(createInterface({ input: child.stdout! }), 'line') as Promise<[string]>;
+  const silent = ended.then(([code]) => {
+    throw new Error(`${file} ended with ${code} and said nothing: ${errors}`);
+  });
+  silent.catch(() => undefined);
+  return { process: child, ended, first: Promise.race([line, silent]).then(([text]) => JSON.parse(text) as T) };
+}

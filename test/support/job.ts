@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { EvaluationSpec } from '../../src/contracts/spec.js';
+import type { Db } from '../../src/storage/db.js';
+import type { JobRef } from '../../src/storage/events.js';
+
+/** A spec for tests that do not care what it says. */
+export const anySpec: EvaluationSpec = {
+  kind: 'evaluation',
+  appId: 'test',
+  seeds: [0, 1, 2],
+  timeoutS: 60,
+  candidate: null,
+  container: { url: 'http://127.0.0.1:9', envName: null, envConfig: {}, hasApiKey: false },
+  policy: { provider: 'local', model: 'local', params: {} },
+  maxConcurrent: 2,
+  rolloutTimeoutS: 10,
+  maxFailureRate: 0.5,
+};
+
+/** Inserts a running job straight into the tables, for tests of what works below HTTP. */
+export async function insertJob(db: Db, orgId = 'default', spec = anySpec): Promise<JobRef> {
+  const jobId = `evl_${randomUUID().replaceAll('-', '')}`;
+  await db.org(orgId, async (tx) => {
+    await tx.query('insert into orgs (id, name) values ($1, $1) on conflict do nothing', [orgId]);
+    await tx.query(
+      `insert into jobs (id, org_id, kind, status, workflow_id, spec, projection)
+       values ($1, $2, 'evaluation', 'running', 'evaluation-' || $1, $3, jsonb_build_object('total', $4::int))`,
+      [jobId, orgId, JSON.stringify(spec), spec.seeds.length],
+    );
+    await tx.query('insert into job_controls (job_id, org_id) values ($1, $2)', [jobId, orgId]);
+  });
+  return { orgId, jobId };
+}

@@ -1,0 +1,90 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { pino, type Logger } from 'pino';
+import { readConfig, type Config } from '../../src/config.js';
+import { Api } from '../../src/cli/api.js';
+import { startService, type Roles, type Service } from '../../src/main.js';
+import { connect, type Db } from '../../src/storage/db.js';
+import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
+import { until } from './until.js';
+
+/** The whole service on a database and a Temporal namespace of the test file's own, with what tests look at it with. */
+export interface TestService {
+  url: string;
+  apiKey: string;
+  api: Api;
+  db: Db;
+  temporal: Client;
+  config: Config;
+  /** Starts another instance (another API, another worker) on the same database and Temporal. */
+  another(roles: Roles): Promise<Service>;
+  /** Stops the first instance, gracefully, and starts it again. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTestService(
+  env: Record<string, string> = {},
+  roles: Roles = { serve: true, work: true },
+): Promise<TestService> {
+  const databaseUrl = await createDatabase();
+  const namespace = `test-${randomUUID().slice(0, 8)}`;
+  const connection = await Connection.connect({ address: temporalAddress() });
+  await createNamespace(connection, namespace);
+  const apiKey = `test-key-${randomUUID()}`;
+  const log: Logger = pino({ level: process.env['TEST_LOG'] ?? 'error' }, pino.destination(2));
+  const config = readConfig({
+    PATH: process.env['PATH'],
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_NAMESPACE: namespace,
+    RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
+    RATCHET_API_KEY: apiKey,
+    RATCHET_EGRESS: 'dev',
+    ...env,
+  });
+  const bundle = { codePath: workflowBundlePath() };
+  const db = connect(databaseUrl, log, 4);
+  let service = await startService(config, roles, log, bundle);
+  const extra: Service[] = [];
+  const started: TestService = {
+    url: service.url ?? '',
+    apiKey,
+    api: new Api(service.url ?? '', apiKey),
+    db,
+    temporal: new Client({ connection, namespace }),
+    config,
+    async another(otherRoles) {
+      const other = await startService(config, otherRoles, log, bundle);
+      extra.push(other);
+      return other;
+    },
+    async restart() {
+      await service.stop();
+      service = await startService(config, roles, log, bundle);
+      started.url = service.url ?? '';
+      started.api = new Api(started.url, apiKey);
+    },
+    async stop() {
+      for (const other of extra) await other.stop();
+      await service.stop();
+      await db.close();
+      await connection.close();
+    },
+  };
+  return started;
+}
+
+async function createNamespace(connection: Connection, namespace: string): Promise<void> {
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  // The server's other parts learn of a new namespace by and by.
+  const client = new Client({ connection, namespace });
+  await until(`namespace ${namespace} is known`, async () => {
+    await client.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
+    return true;
+  });
+}

@@ -1,0 +1,100 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** The real `npm start`, as a process tree of its own. */
+export interface Tree {
+  url: string;
+  process: ChildProcess;
+  /** kill -9 of every process of the tree; resolves when all are gone. */
+  kill(): Promise<void>;
+  /** Ctrl-C; resolves when the tree has ended by itself. */
+  stop(): Promise<void>;
+}
+
+/** Starts `npm start` with these settings and waits until it says that it is ready. */
+export async function startTree(env: Record<string, string>): Promise<Tree> {
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const url = await readyUrl(child);
+  return {
+    url,
+    process: child,
+    async kill() {
+      const pids = descendants(child.pid!);
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+    async stop() {
+      const pids = descendants(child.pid!);
+      // As a terminal does: to the whole foreground group.
+      process.kill(-child.pid!, 'SIGINT');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+  };
+}
+
+async function readyUrl(child: ChildProcess): Promise<string> {
+  let url: string | undefined;
+  for await (const line of createInterface({ input: child.stdout! })) {
+    url ??= /^API +(\S+)/.exec(line)?.[1];
+    if (line.startsWith('Ready.')) {
+      // Whatever else it says must not fill the pipe.
+      child.stdout!.resume();
+      if (!url) throw new Error('npm start is ready, but has not said where');
+      return url;
+    }
+  }
+  throw new Error(`npm start ended with ${child.exitCode ?? child.signalCode} before it was ready; see above`);
+}
+
+/** A process and all below it, from the process table. */
+function descendants(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const parent = parentOf(Number(entry));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+  }
+  const found = [pid];
+  for (const next of found) found.push(...(children.get(next) ?? []));
+  return found;
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch (error) {
+    // It ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
+      return undefined;
+    throw error;
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Waits for a condition: the first answer that is neither null, undefined nor false. An error counts as not yet. */
+export async function until<T>(what: string, look: () => Promise<T> | T, seconds = 30): Promise<NonNullable<T>> {
+  const deadline = Date.now() + seconds * 1_000;
+  let last: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const found = await look();
+      if (found !== null && found !== undefined && found !== false) return found;
+      last = found;
+    } catch (error) {
+      last = error;
+    }
+    await delay(20);
+  }
+  throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
+}
