@@ -229,6 +229,6 @@ function endingOf(error: unknown): Ending {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   const code = cause instanceof ApplicationFailure && cause.type ? cause.type : 'internal';
   const message = cause instanceof Error ? cause.message : String(cause);
-  log.error('the job fails', { code, message });
+  log.info('the job fails', { code, message });
   return { status: 'failed', stoppedBy: 'failed', error: { code, message } };
 }

@@ -5,6 +5,7 @@ import { readConfig, type Config } from '../../src/config.js';
 import { Api } from '../../src/cli/api.js';
 import { startService, type Roles, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db.js';
+import { installRuntime } from '../../src/worker.js';
 import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
 import { until } from './until.js';
 
@@ -23,6 +24,9 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+// Temporal's own log goes where ours goes; once a process.
+let runtimeInstalled = false;
+
 export async function startTestService(
   env: Record<string, string> = {},
   roles: Roles = { serve: true, work: true },
@@ -33,6 +37,8 @@ export async function startTestService(
   await createNamespace(connection, namespace);
   const apiKey = `test-key-${randomUUID()}`;
   const log: Logger = pino({ level: process.env['TEST_LOG'] ?? 'error' }, pino.destination(2));
+  if (!runtimeInstalled) installRuntime(log);
+  runtimeInstalled = true;
   const config = readConfig({
     PATH: process.env['PATH'],
     PORT: '0',

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Waits for a condition: the first answer that is neither null, undefined nor false. An error counts as not yet. */
-export async function until<T>(what: string, look: () => Promise<T> | T, seconds = 30): Promise<NonNullable<T>> {
+export async function until<T>(
+  what: string,
+  look: () => Promise<T> | T,
+  seconds = 30,
+): Promise<Exclude<NonNullable<T>, false>> {
   const deadline = Date.now() + seconds * 1_000;
   let last: unknown;
   while (Date.now() < deadline) {
     try {
       const found = await look();
-      if (found !== null && found !== undefined && found !== false) return found;
+      if (found !== null && found !== undefined && found !== false) return found as Exclude<NonNullable<T>, false>;
       last = found;
     } catch (error) {
       last = error;
