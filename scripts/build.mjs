@@ -1,0 +1,78 @@
+// Compiles into dist/: TypeScript, the files it reads (SQL, data), and the workflows as one bundle. Does nothing if nothing changed.
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Fault, root, start } from './install.mjs';
+import { withLock } from './lock.mjs';
+
+const folders = ['src', 'workflows', 'activities', 'examples'];
+const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+const dist = join(root, 'dist');
+const stamp = join(dist, 'build.sha256');
+
+/** Builds unless dist/ was made from exactly these files. */
+export async function build() {
+  if (isCurrent()) return;
+  await withLock('build', async () => {
+    if (isCurrent()) return;
+    console.error('Building …');
+    const made = hashOfInputs();
+    // Beside dist/, then put in its place: a build that fails leaves the last one, and one that succeeds nothing old.
+    const draft = join(root, 'dist.new');
+    rmSync(draft, { recursive: true, force: true });
+    try {
+      compile(draft);
+      for (const file of inputs()) if (!file.endsWith('.ts')) copy(file, draft);
+      rmSync(dist, { recursive: true, force: true });
+      renameSync(draft, dist);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+    await bundleWorkflows();
+    writeFileSync(stamp, made);
+  });
+}
+
+function compile(outDir) {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', outDir];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', process.stderr, 'inherit'] });
+  if (status !== 0) throw new Fault('The build failed: see the errors of the TypeScript compiler above.');
+}
+
+function copy(file, outDir) {
+  mkdirSync(dirname(join(outDir, file)), { recursive: true });
+  cpSync(join(root, file), join(outDir, file));
+}
+
+async function bundleWorkflows() {
+  const workflowsPath = join(dist, 'workflows', 'index.js');
+  if (!existsSync(workflowsPath)) return;
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  writeFileSync(join(dist, 'workflow-bundle.js'), code);
+}
+
+function isCurrent() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfInputs();
+}
+
+function hashOfInputs() {
+  const hash = createHash('sha256');
+  for (const file of [...configuration, ...inputs()]) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+/** Every file below the source folders, relative to the root, in a fixed order. */
+function inputs() {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await start(build);

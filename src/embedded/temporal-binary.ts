@@ -1,0 +1,78 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { run } from './command.js';
+import { StartupError } from './errors.js';
+import { makeFolder } from './files.js';
+import { tryLock, type Lock } from './lock.js';
+import { buildByGo, downloadBySdk } from './temporal-fetch.js';
+
+/** The version of the Temporal CLI that is fetched: the newest that `go install` can build, so that both ways give the same. */
+export const temporalVersion = '1.5.1';
+
+/**
+ * A Temporal CLI that runs: the one on PATH, else one cached in `cacheDir`, else fetched into it by the SDK's download, else
+ * built by Go. If nothing is there, each step that fails says why in one log line; throws a StartupError with all of them.
+ */
+export async function findTemporalBinary(log: Logger, cacheDir: string): Promise<string> {
+  const cached = join(cacheDir, `temporal-${temporalVersion}`);
+  const failures = new Map<string, string>();
+
+  async function attempt(name: string, find: () => Promise<string>, tell: boolean): Promise<string | undefined> {
+    try {
+      return await find();
+    } catch (error) {
+      failures.set(name, (error as Error).message);
+      if (tell) log.info(`no Temporal server by ${name}: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+  const inCache = (tell: boolean) => attempt('the cache', () => usable(cached), tell);
+
+  // Quiet at first: that PATH has none is no news at the second start.
+  const there = (await attempt('"temporal" on PATH', () => usable('temporal'), false)) ?? (await inCache(false));
+  if (there) return there;
+  for (const [name, why] of failures) log.info(`no Temporal server by ${name}: ${why}`);
+
+  const lock = await lockCache(makeFolder(cacheDir, 'XDG_CACHE_HOME'), log);
+  try {
+    const draft = join(cacheDir, `temporal-${temporalVersion}.new`);
+    // Moved in one step, and only if it runs: the cache never holds half a binary.
+    const fetched = async (fetch: typeof downloadBySdk) => {
+      rmSync(draft, { recursive: true, force: true });
+      mkdirSync(draft);
+      renameSync(await usable(await fetch(draft, temporalVersion, log)), cached);
+      rmSync(draft, { recursive: true });
+      return cached;
+    };
+    const binary =
+      // Another process may have fetched it while we waited for the lock.
+      (await inCache(false)) ??
+      (await attempt("the SDK's download", () => fetched(downloadBySdk), true)) ??
+      (await attempt('go install', () => fetched(buildByGo), true));
+    if (binary) return binary;
+  } finally {
+    lock.release();
+  }
+  const reasons = [...failures].map(([name, why]) => `${name}: ${why}`).join('; ');
+  throw new StartupError(
+    `There is no Temporal server and none could be fetched (${reasons}): install the Temporal CLI so that "temporal" is on PATH, or set TEMPORAL_ADDRESS to a running server.`,
+  );
+}
+
+async function usable(file: string): Promise<string> {
+  const version = await run(file, ['--version'], { timeoutMs: 10_000 });
+  if (!version.startsWith('temporal version')) throw new Error(`${file} is not the Temporal CLI`);
+  return file;
+}
+
+async function lockCache(cacheDir: string, log: Logger): Promise<Lock> {
+  const file = join(cacheDir, 'temporal.lock');
+  for (let told = false; ; told = true) {
+    const lock = tryLock(file);
+    if ('release' in lock) return lock;
+    if (!told) log.info(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
+    await sleep(500);
+  }
+}

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { lastLine, run } from './command.js';
+
+const firstAnswerMs = 8000;
+const downloadMs = 5 * 60_000;
+const buildMs = 30 * 60_000;
+
+/** Has the Temporal SDK download the CLI into `folder`; rejects within seconds where the network does not let it. */
+export async function downloadBySdk(folder: string, version: string, log: Logger): Promise<string> {
+  log.info(`downloading the Temporal server ${version}`);
+  // In a process of its own, because the SDK's download cannot be interrupted.
+  const script = fileURLToPath(new URL('./temporal-download.mjs', import.meta.url));
+  const child = spawn(process.execPath, [script, folder, version], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+
+  // The SDK opens a file as soon as the other side has answered where the archive is.
+  const answered = () => readdirSync(folder).length > 0;
+  const started = Date.now();
+  for (;;) {
+    const code = await Promise.race([ended, sleep(100, 'running' as const)]);
+    if (code === 0) return join(folder, 'temporal');
+    if (code !== 'running') throw new Error(lastLine(errors) ?? `it ended with ${code}`);
+    const waited = Date.now() - started;
+    if (waited > (answered() ? downloadMs : firstAnswerMs)) {
+      child.kill('SIGKILL');
+      await ended;
+      throw new Error(`no ${answered() ? 'end' : 'answer'} after ${Math.round(waited / 1000)} s`);
+    }
+  }
+}
+
+/** Builds the CLI from source into `folder`: about two minutes on two cores. Needs Go and its module proxy. */
+export async function buildByGo(folder: string, version: string, log: Logger): Promise<string> {
+  const source = 'github.com/temporalio/cli';
+  // Asks the proxy first: a network that does not answer is found out here, in seconds.
+  await run('go', ['list', '-m', `${source}@v${version}`], { timeoutMs: 20_000, cwd: folder });
+  log.info(`building the Temporal server ${version} with "go install": about 2 minutes, this once`);
+  const install = ['go', 'install', `${source}/cmd/temporal@v${version}`];
+  await run('env', [`GOBIN=${folder}`, ...install], { timeoutMs: buildMs, cwd: folder });
+  return join(folder, 'temporal');
+}

@@ -1,0 +1,109 @@
+import { chmodSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { once } from 'node:events';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Connection } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { StartupError } from './errors.js';
+import { makeFolder } from './files.js';
+import { firstFree, isFree, loopback } from './ports.js';
+import { runServer } from './server.js';
+import { findTemporalBinary } from './temporal-binary.js';
+
+export interface TemporalOptions {
+  dataDir: string;
+  /** Port of the gRPC front end on 127.0.0.1; 0 is a free one, the same at every start where possible. */
+  port: number;
+  /** Port of the web UI; without it `port` + 1000 where that is free, else any. */
+  uiPort?: number;
+  log: Logger;
+  /** Where a fetched binary is kept; default ~/.cache/ratchet. */
+  cacheDir?: string;
+  /** Called if the server cannot be kept alive. A single death is healed here, on the same port. */
+  onExit?: (error: Error) => void;
+}
+
+export interface EmbeddedTemporal {
+  address: string;
+  uiUrl: string;
+  readonly pid: number;
+  adopted: boolean;
+  stop(): Promise<void>;
+}
+
+interface Ports {
+  port: number;
+  uiPort: number;
+}
+
+/** Measured: each of these is worth a factor of 2 to 40 in latency on the dev server's single shard (docs/adr/0002). */
+const tuning = [
+  ...['journal_mode=wal', 'synchronous=normal'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
+  ...[
+    'matching.numTaskqueueReadPartitions=1',
+    'matching.numTaskqueueWritePartitions=1',
+    'history.timerProcessorMaxTimeShift="5ms"',
+    'history.transferProcessorMaxPollRPS=2000',
+    'history.timerProcessorMaxPollRPS=2000',
+    'history.visibilityProcessorMaxPollRPS=2000',
+  ].flatMap((value) => ['--dynamic-config-value', value]),
+];
+
+/** Starts (or adopts) a Temporal dev server whose state is in the data directory. Throws a StartupError. */
+export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
+  const { port, uiPort, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
+  const folder = join(resolve(options.dataDir), 'temporal');
+  chmodSync(makeFolder(folder, 'RATCHET_DATA_DIR'), 0o700);
+  const server = await runServer<Ports>(
+    {
+      name: 'Temporal',
+      folder,
+      stopSignals: ['SIGTERM', 'SIGKILL'],
+      readyWithinMs: 60_000,
+      fits: (last) => (!port || last.port === port) && (!uiPort || last.uiPort === uiPort),
+      choose: async (last) => ({
+        port: port ? await wanted(port, 'RATCHET_TEMPORAL_PORT') : await firstFree(last?.port),
+        uiPort: uiPort ? await wanted(uiPort, 'the UI port') : await firstFree(port ? port + 1000 : last?.uiPort),
+      }),
+      prepare: async () => ({ file: await findTemporalBinary(log, cacheDir), env: { HOME: homedir() } }),
+      args: (ports) => [
+        ...['server', 'start-dev', '--ip', loopback, '--port', `${ports.port}`, '--ui-port', `${ports.uiPort}`],
+        ...['--db-filename', join(folder, 'temporal.db'), '--log-level', 'warn', '--color', 'never', ...tuning],
+      ],
+      probe: (ports) => probe(ports.port),
+    },
+    log,
+    options.onExit ?? ((error) => log.error({ err: error }, 'Temporal cannot be kept alive')),
+  );
+  return {
+    address: `${loopback}:${server.settings.port}`,
+    uiUrl: `http://${loopback}:${server.settings.uiPort}`,
+    adopted: server.adopted,
+    get pid() {
+      return server.pid;
+    },
+    stop: () => server.stop(),
+  };
+}
+
+async function wanted(port: number, setting: string): Promise<number> {
+  if (await isFree(port)) return port;
+  throw new StartupError(
+    `Port ${port} on ${loopback} is taken by another program, so Temporal cannot use it: stop that program, or set ${setting} to another port (0 is any free one).`,
+  );
+}
+
+async function probe(port: number): Promise<void> {
+  // gRPC waits a whole second before it tries a refused connection again; a plain one tells at once.
+  const socket = connectTcp({ port, host: loopback });
+  await once(socket, 'connect', { signal: AbortSignal.timeout(2000) }).finally(() => socket.destroy());
+  const connection = await Connection.connect({ address: `${loopback}:${port}`, connectTimeout: 2000 });
+  try {
+    await connection.withDeadline(Date.now() + 2000, () =>
+      connection.workflowService.describeNamespace({ namespace: 'default' }),
+    );
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,11 @@
+/** For temporal-binary.test.ts: looks for a Temporal binary in the cache directory given and says what it found. */
+import { pino } from 'pino';
+import { findTemporalBinary } from '../../src/embedded/temporal-binary.js';
+
+const said: string[] = [];
+const log = pino({ level: 'info' }, { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) });
+const answer = await findTemporalBinary(log, process.argv[2]!).then(
+  (binary) => ({ binary }),
+  (error: Error) => ({ error: error.message, name: error.name }),
+);
+console.log(JSON.stringify({ ...answer, said }));

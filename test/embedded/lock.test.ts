@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockFolder, tryLock } from '../../src/embedded/lock.js';
+import { markOf } from '../../src/embedded/process.js';
+import { runTypeScript } from '../support/children.js';
+import { freshFolder } from './folders.js';
+
+const released = (lock: ReturnType<typeof tryLock>) => 'release' in lock;
+
+describe('the lock of a folder', () => {
+  test('is held by one, and free again once released', () => {
+    const file = join(freshFolder(), 'lock');
+    const first = tryLock(file);
+    if (!('release' in first)) throw new Error('the lock was not free');
+    expect(tryLock(file)).toEqual({ heldBy: process.pid });
+    first.release();
+    expect(released(tryLock(file))).toBe(true);
+  });
+
+  test('names the process that holds it, in one line that says what to do', () => {
+    const folder = freshFolder();
+    lockFolder(folder);
+    const again = () => lockFolder(folder);
+    expect(again).toThrow(`The data in ${folder} is in use by another Ratchet (process ${process.pid})`);
+    expect(again).toThrow(/^.*RATCHET_DATA_DIR\.$/);
+  });
+
+  test.each([
+    ['whose process is gone', JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' })],
+    [
+      'whose process id belongs to another one by now',
+      JSON.stringify({ pid: process.pid, began: 'earlier', token: 'x' }),
+    ],
+    ['that a power cut left empty', ''],
+  ])('is taken over from one %s', (_, left) => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, 'lock'), left);
+    expect(released(tryLock(join(folder, 'lock')))).toBe(true);
+    expect(tryLock(join(folder, 'lock'))).toEqual({ heldBy: process.pid });
+    expect(readdirSync(folder)).toEqual(['lock']);
+  });
+
+  test('is not taken from a living process', () => {
+    const file = join(freshFolder(), 'lock');
+    writeFileSync(file, JSON.stringify({ ...markOf(process.ppid), token: 'x' }));
+    expect(tryLock(file)).toEqual({ heldBy: process.ppid });
+  });
+
+  test('goes to exactly one of several that find it stale at the same time', async () => {
+    const folder = freshFolder();
+    const file = join(folder, 'lock');
+    writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' }));
+    const script = join(import.meta.dirname, 'take-lock.ts');
+    const takers = Array.from({ length: 4 }, () =>
+      runTypeScript<{ got: number }>(script, [file, `${Date.now() + 1500}`]),
+    );
+    const got = await Promise.all(takers.map((taker) => taker.first));
+    for (const taker of takers) taker.process.kill();
+    expect(got.reduce((sum, taker) => sum + taker.got, 0)).toBe(1);
+  });
+});

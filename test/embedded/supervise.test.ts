@@ -1,0 +1,54 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import timers from 'node:timers/promises';
+import { pino } from 'pino';
+import type { Running } from '../../src/embedded/launch.js';
+import { markOf } from '../../src/embedded/process.js';
+import { supervise } from '../../src/embedded/supervise.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** A server that ends at once. */
+function shortLived(): Running {
+  const child = spawn('true');
+  return { mark: { pid: child.pid!, began: 'x' }, gone: once(child, 'exit').then(() => undefined) };
+}
+
+test('a server that keeps dying is given up, with one word to its owner', async () => {
+  const pauses: unknown[] = [];
+  jest.spyOn(timers, 'setTimeout').mockImplementation(async (ms) => void pauses.push(ms));
+  let starts = 0;
+  const error = await new Promise<Error>((resolve) => {
+    supervise({
+      name: 'It',
+      first: shortLived(),
+      start: async () => {
+        starts += 1;
+        if (starts % 2) throw new Error('no');
+        return shortLived();
+      },
+      stopSignals: ['SIGTERM'],
+      log: pino({ level: 'silent' }),
+      onExit: resolve,
+    });
+  });
+  expect(starts).toBe(8);
+  expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800]);
+  expect(error.message).toMatch(/^It ended 9 times in a row; see its log\.$/);
+});
+
+test('a server that is stopped is not started again', async () => {
+  const child = spawn('sleep', ['60']);
+  const start = jest.fn<() => Promise<Running>>();
+  const onExit = jest.fn();
+  const first = { mark: markOf(child.pid!)!, gone: once(child, 'exit').then(() => undefined) };
+  const log = pino({ level: 'silent' });
+  const supervised = supervise({ name: 'It', first, start, stopSignals: ['SIGTERM'], log, onExit });
+  await supervised.stop();
+  await supervised.stop();
+  expect(child.signalCode).toBe('SIGTERM');
+  expect([start.mock.calls, onExit.mock.calls]).toEqual([[], []]);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { basename, join } from 'node:path';
+import { runTypeScript } from '../support/children.js';
+import { freshFolder } from './folders.js';
+
+interface Found {
+  binary?: string;
+  error?: string;
+  name?: string;
+  said: string[];
+}
+
+const cached = 'temporal-1.5.1';
+const temporal = '#!/bin/sh\necho "temporal version 9.9.9"\n';
+const noProxy = 'http://127.0.0.1:1';
+
+/** Looks for Temporal with nothing on PATH but these programs, and with no way to the network but `proxy`. */
+function find(cacheDir: string, programs: Record<string, string> = {}, proxy = noProxy): Promise<Found> {
+  const bin = join(cacheDir, '..', 'bin');
+  mkdirSync(bin, { recursive: true });
+  for (const [name, script] of Object.entries(programs)) put(join(bin, name), script);
+  const env = { PATH: bin, HOME: bin, HTTPS_PROXY: proxy };
+  return runTypeScript<Found>(join(import.meta.dirname, 'find-temporal.ts'), [cacheDir], { env }).first;
+}
+
+function put(file: string, script: string): void {
+  writeFileSync(file, script, { mode: 0o755 });
+}
+
+function freshCache(): string {
+  const cache = join(freshFolder(), 'cache');
+  mkdirSync(cache);
+  return cache;
+}
+
+/** A `go` that answers as the real one does, counts its builds, and "builds" a script. */
+function fakeGo(cache: string): Record<string, string> {
+  const bin = join(cache, '..', 'bin');
+  mkdirSync(bin, { recursive: true });
+  for (const tool of ['/usr/bin/env', '/bin/chmod', '/bin/sleep']) symlinkSync(tool, join(bin, basename(tool)));
+  const install = `echo built >> ${cache}/../builds; sleep 1; echo '#!/bin/sh\necho "temporal version built"' > $GOBIN/temporal; chmod 755 $GOBIN/temporal`;
+  return { go: `#!/bin/sh\ncase $1 in list) echo "$3";; install) ${install};; esac\n` };
+}
+
+describe('where Temporal comes from', () => {
+  test('the one on PATH comes first', async () => {
+    const cache = freshCache();
+    put(join(cache, cached), temporal);
+    expect(await find(cache, { temporal })).toEqual({ binary: 'temporal', said: [] });
+  });
+
+  test('then the cached one, without a word', async () => {
+    const cache = freshCache();
+    put(join(cache, cached), temporal);
+    expect(await find(cache)).toEqual({ binary: join(cache, cached), said: [] });
+  });
+
+  test('something else by that name on PATH is passed over', async () => {
+    const cache = freshCache();
+    put(join(cache, cached), temporal);
+    expect((await find(cache, { temporal: '#!/bin/sh\necho hello\n' })).binary).toBe(join(cache, cached));
+  });
+
+  test('then Go builds it, once for all who ask at the same time, and nothing is left half made', async () => {
+    const cache = freshCache();
+    const go = fakeGo(cache);
+    const both = await Promise.all([find(cache, go), find(cache, go)]);
+    expect(both.map(({ binary }) => binary)).toEqual([join(cache, cached), join(cache, cached)]);
+    expect(readFileSync(join(cache, '..', 'builds'), 'utf8')).toBe('built\n');
+    expect(readdirSync(cache)).toEqual([cached]);
+    const said = both.flatMap((one) => one.said).join('\n');
+    expect(said).toMatch(/no Temporal server by the SDK's download: .+/);
+    expect(said).toMatch(/building the Temporal server/);
+  });
+
+  test('a broken one in the cache is replaced', async () => {
+    const cache = freshCache();
+    put(join(cache, cached), '#!/bin/sh\nexit 3\n');
+    expect((await find(cache, fakeGo(cache))).binary).toBe(join(cache, cached));
+    expect(readFileSync(join(cache, cached), 'utf8')).toContain('version built');
+  });
+
+  test('with no network and no Go there is one line with every reason and the way out', async () => {
+    const { error, name, said } = await find(freshCache());
+    expect(name).toBe('StartupError');
+    expect(error).toMatch(
+      /^There is no Temporal server .*"temporal" on PATH: .*the cache: .*download: .*go install: go is not there.*TEMPORAL_ADDRESS.*$/,
+    );
+    expect(said.filter((line) => line.startsWith('no Temporal server by '))).toHaveLength(4);
+  });
+
+  test('a network that never answers is given up', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const proxy = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const { error } = await find(freshCache(), {}, proxy);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    expect(sockets.length).toBeGreaterThan(0);
+    expect(error).toMatch(/download: no answer after 8 s/);
+  });
+});
