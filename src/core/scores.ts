@@ -4,10 +4,10 @@
  * before and after JSON, could differ.
  */
 
-/** Rewards beyond this count as this in a search. */
+/** Rewards beyond this count as this. */
 export const largestReward = 1e300;
 
-/** A reward as the algorithms count it: within ±`largestReward`, and 0 rather than -0. */
+/** A reward as it is counted: within ±`largestReward`, and 0 rather than -0. */
 export function normalizeReward(reward: number): number {
   return Math.min(largestReward, Math.max(-largestReward, reward)) + 0;
 }
@@ -51,12 +51,14 @@ function roundPartials(partials: number[]): number {
   return total + 0;
 }
 
-/** The arithmetic mean, or null of nothing. */
-export function mean(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const total = sum(values);
-  // Only finite rewards that are huge can overflow; divided first they lose a last digit and stay finite.
-  return Number.isFinite(total) ? total / values.length : sum(values.map((value) => value / values.length));
+/** The arithmetic mean of normalized rewards, or null of nothing. The mean of equal values is that value. */
+export function mean(rewards: readonly number[]): number | null {
+  if (rewards.length === 0) return null;
+  const values = rewards.map(normalizeReward);
+  const rough = sum(values) / values.length;
+  // Rounded twice, six times 0.4 would make 0.4000000000000001. What the quotient missed is summed exactly, and added.
+  const missed = sum([...values, ...values.map(() => -rough)]);
+  return rough + missed / values.length;
 }
 
 /** Whether `left` is greater than `right` by more than what the rounding of decimal rewards can feign (1e-12 of either). */

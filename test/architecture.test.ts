@@ -1,0 +1,241 @@
+/**
+ * The arrows of the architecture, kept over the TypeScript AST: which part may import which, and who may read the
+ * environment. A violation names the file, the line and the arrow.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { posix, resolve, sep } from 'node:path';
+import ts from 'typescript';
+
+interface Rule {
+  /** Other parts it may import; `types` only with `import type`. */
+  values: readonly string[];
+  types?: readonly string[];
+  /** The packages it may import, where not any; node: counts as the package `node:`. */
+  packages?: readonly string[];
+}
+
+const anyPart = ['*'];
+
+/** The longest name that a file's path begins with is its part; within its own part a file may import anything. */
+const rules: Record<string, Rule> = {
+  'src/contracts': { values: [], packages: ['zod'] },
+  'src/core': { values: [], types: ['src/contracts'], packages: [] },
+  'src/storage': { values: ['src/contracts', 'src/core'] },
+  'src/clients': { values: ['src/contracts'] },
+  'src/temporal': { values: ['src/contracts', 'src/storage', 'workflows/messages'] },
+  'src/http': {
+    values: ['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'workflows/messages'],
+  },
+  workflows: {
+    values: ['src/core', 'workflows/messages'],
+    types: ['src/contracts', 'activities'],
+    packages: ['@temporalio/workflow', '@temporalio/common'],
+  },
+  'workflows/messages': {
+    values: [],
+    types: ['src/contracts'],
+    packages: ['@temporalio/workflow', '@temporalio/common'],
+  },
+  activities: { values: ['src/contracts', 'src/core', 'src/storage', 'src/clients'] },
+  'src/embedded': { values: [] },
+  'src/container': { values: [] },
+  'src/config': { values: [] },
+  'src/version': { values: [] },
+  'src/worker': { values: anyPart },
+  'src/main': { values: anyPart },
+  'src/cli': { values: anyPart },
+  examples: { values: ['src/container'] },
+};
+
+/** The one reader of process.env. */
+const environmentReaders = ['src/config.ts'];
+
+/** An import, export from, import() or require() of a module. */
+interface Arrow {
+  module: string;
+  typeOnly: boolean;
+  line: number;
+}
+
+function partOf(path: string): string | undefined {
+  const parts = Object.keys(rules).filter(
+    (part) => path === part || path.startsWith(`${part}/`) || path.startsWith(`${part}.`),
+  );
+  return parts.sort((left, right) => right.length - left.length)[0];
+}
+
+function packageOf(module: string): string {
+  if (module.startsWith('node:') || builtinModules.includes(module)) return 'node:';
+  return module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** What a file does that the table does not allow, as lines that name it. */
+function violations(file: string, text: string): string[] {
+  const part = partOf(file);
+  if (part === undefined) return [`${file} belongs to no part of the table of architecture.test.ts`];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const rule = rules[part]!;
+  const found = arrows(source).flatMap(({ module, typeOnly, line }) => {
+    const at = `${file}:${line}`;
+    if (!module.startsWith('.')) {
+      const name = packageOf(module);
+      return rule.packages?.includes(name) === false ? [`${at}: ${part} -> ${module}`] : [];
+    }
+    const target = partOf(posix.join(posix.dirname(file), module));
+    if (target === part || rule.values === anyPart) return [];
+    if (target === undefined) return [`${at}: ${part} -> ${module}, which belongs to no part of the table`];
+    if (rule.values.includes(target)) return [];
+    if (rule.types?.includes(target)) {
+      return typeOnly ? [] : [`${at}: ${part} -> ${target} is allowed as \`import type\` only`];
+    }
+    return [`${at}: ${part} -> ${target}`];
+  });
+  const environment = environmentReaders.includes(file) ? [] : environmentReads(source);
+  return [...found, ...environment.map((line) => `${file}:${line}: reads process.env; only src/config.ts does`)];
+}
+
+function arrows(source: ts.SourceFile): Arrow[] {
+  const found: Arrow[] = [];
+  const visit = (node: ts.Node): void => {
+    const module = moduleOf(node);
+    if (module !== undefined) found.push({ module, typeOnly: isTypeOnly(node), line: lineOf(source, node) });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function moduleOf(node: ts.Node): string | undefined {
+  const named = (specifier: ts.Node | undefined) =>
+    specifier && ts.isStringLiteralLike(specifier) ? specifier.text : undefined;
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return named(node.moduleSpecifier);
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return named(node.argument.literal);
+  if (ts.isExternalModuleReference(node)) return named(node.expression);
+  if (!ts.isCallExpression(node)) return undefined;
+  const { expression } = node;
+  const loads =
+    expression.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(expression) && expression.text === 'require');
+  return loads ? named(node.arguments[0]) : undefined;
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isImportTypeNode(node)) return true;
+  if (ts.isImportDeclaration(node)) {
+    const clause = node.importClause;
+    if (clause === undefined) return false;
+    const names = clause.namedBindings;
+    const allTypes = names !== undefined && ts.isNamedImports(names) && areTypes(names.elements);
+    return clause.phaseModifier === ts.SyntaxKind.TypeKeyword || (clause.name === undefined && allTypes);
+  }
+  if (!ts.isExportDeclaration(node)) return false;
+  const clause = node.exportClause;
+  return node.isTypeOnly || (clause !== undefined && ts.isNamedExports(clause) && areTypes(clause.elements));
+}
+
+function areTypes(elements: readonly (ts.ImportSpecifier | ts.ExportSpecifier)[]): boolean {
+  return elements.length > 0 && elements.every((element) => element.isTypeOnly);
+}
+
+/** Lines with `process.env`, `process['env']`, `{ env } = process` or an import of `env` from node:process. */
+function environmentReads(source: ts.SourceFile): number[] {
+  const lines: number[] = [];
+  const isProcess = (node: ts.Node | undefined) =>
+    node !== undefined && /^(globalThis\.)?process$/.test(node.getText());
+  const visit = (node: ts.Node): void => {
+    const reads =
+      (ts.isPropertyAccessExpression(node) && node.name.text === 'env' && isProcess(node.expression)) ||
+      (ts.isElementAccessExpression(node) &&
+        isProcess(node.expression) &&
+        /^['"`]env/.test(node.argumentExpression.getText())) ||
+      (ts.isBindingElement(node) &&
+        (node.propertyName ?? node.name).getText() === 'env' &&
+        isProcess((node.parent.parent as ts.VariableDeclaration).initializer)) ||
+      (ts.isImportSpecifier(node) &&
+        (node.propertyName ?? node.name).text === 'env' &&
+        packageOf(moduleOf(node.parent.parent.parent) ?? '') === 'node:');
+    if (reads) lines.push(lineOf(source, node));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return lines;
+}
+
+function lineOf(source: ts.SourceFile, node: ts.Node): number {
+  return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+}
+
+describe('the rule', () => {
+  test.each<[string, string, string[]]>([
+    ['src/core/a.ts', `import { z } from 'zod';`, ['src/core/a.ts:1: src/core -> zod']],
+    [
+      'src/core/gepa/a.ts',
+      `\nimport type { Db } from '../../storage/db.js';`,
+      ['src/core/gepa/a.ts:2: src/core -> src/storage'],
+    ],
+    ['src/core/a.ts', `import type { A } from '../contracts/a.js';`, []],
+    ['src/core/a.ts', `import { type A, type B } from '../contracts/a.js';`, []],
+    [
+      'src/core/a.ts',
+      `import { type A, b } from '../contracts/a.js';`,
+      ['src/core/a.ts:1: src/core -> src/contracts is allowed as `import type` only'],
+    ],
+    [
+      'workflows/a.ts',
+      `import { setTimeout } from 'timers/promises';`,
+      ['workflows/a.ts:1: workflows -> timers/promises'],
+    ],
+    ['workflows/a.ts', `export * from 'node:fs';`, ['workflows/a.ts:1: workflows -> node:fs']],
+    [
+      'workflows/a.ts',
+      `import { run } from '../activities/index.js';`,
+      ['workflows/a.ts:1: workflows -> activities is allowed as `import type` only'],
+    ],
+    ['workflows/a.ts', `type A = import('../src/storage/db.js').Db;`, ['workflows/a.ts:1: workflows -> src/storage']],
+    ['src/http/a.ts', `import { taskQueue } from '../../workflows/messages.js';`, []],
+    ['src/http/a.ts', `await import('../../workflows/session.js');`, ['src/http/a.ts:1: src/http -> workflows']],
+    [
+      'src/container/a.ts',
+      `const config = require('../config.js');`,
+      ['src/container/a.ts:1: src/container -> src/config'],
+    ],
+    ['src/cli/a.ts', `import { serve } from '../main.js';`, []],
+    ['src/a.ts', '', ['src/a.ts belongs to no part of the table of architecture.test.ts']],
+    ['src/http/a.ts', `const key = process.env.KEY;`, ['src/http/a.ts:1: reads process.env; only src/config.ts does']],
+    ['src/http/a.ts', `const { env } = process;`, ['src/http/a.ts:1: reads process.env; only src/config.ts does']],
+    [
+      'src/http/a.ts',
+      `import { env } from 'node:process';`,
+      ['src/http/a.ts:1: reads process.env; only src/config.ts does'],
+    ],
+    ['src/config.ts', `const key = process.env.KEY;`, []],
+  ])('%s: %s', (file, text, expected) => {
+    expect(violations(file, text)).toEqual(expected);
+  });
+});
+
+describe('every file', () => {
+  const root = resolve(__dirname, '..');
+  const folders = ['src', 'workflows', 'activities', 'examples'];
+  const files = folders.flatMap((folder) => listFiles(root, folder));
+
+  test('is looked at', () => {
+    for (const part of ['src/core/', 'src/http/', 'src/storage/', 'workflows/', 'activities/']) {
+      expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
+    }
+  });
+
+  test('keeps the arrows', () => {
+    expect(files.flatMap((file) => violations(file, readFileSync(resolve(root, file), 'utf8')))).toEqual([]);
+  });
+});
+
+function listFiles(root: string, folder: string): string[] {
+  if (!existsSync(resolve(root, folder))) return [];
+  const names = readdirSync(resolve(root, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /\.(ts|mjs)$/.test(name)).map((name) => `${folder}/${name.split(sep).join('/')}`);
+}
