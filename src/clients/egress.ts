@@ -1,0 +1,113 @@
+import { lookup as dnsLookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { classifyAddress, hostAddress } from './addresses.js';
+
+/** `dev`: loopback and private addresses are allowed. `public`: only public ones. `allowlist`: only the hosts listed. */
+export type EgressMode = 'dev' | 'public' | 'allowlist';
+
+/**
+ * Which containers may be called. An entry of `allowlist` is `host`, `host:port` or `*.domain`; a host that is listed by
+ * name may be private, one that only a wildcard lets through must be public.
+ */
+export interface EgressPolicy {
+  mode: EgressMode;
+  allowlist: string[];
+}
+
+/** The address behind a name is not allowed; found when connecting, so it cannot be slipped in by DNS. */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+}
+
+const connectTimeoutMs = 5_000;
+const maxAnswerBytes = 10 * 1024 * 1024;
+const maxUrlLength = 2_048;
+
+/**
+ * Why the service may not call this `container_url`, or null when it may. Static: an address that a name resolves to is
+ * checked at every connection by the agent below.
+ */
+export function checkContainerUrl(url: string, mode: EgressMode, allowlist: string[]): string | null {
+  if (url.length > maxUrlLength) return `The URL is longer than ${maxUrlLength} characters.`;
+  if (!URL.canParse(url))
+    return 'This is not a URL; give one like http://127.0.0.1:8000 or https://container.example.com.';
+  const { protocol, username, password, hostname, port, search, hash } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return `The scheme ${protocol} is not supported; use http: or https:.`;
+  if (username || password) return 'Credentials in the URL are not supported; send the key as container_api_key.';
+  if (search || hash)
+    return 'A query or fragment is not supported; give the base that /health and /rollout are appended to.';
+  return refusal({ mode, allowlist }, hostname, port || (protocol === 'https:' ? '443' : '80'), hostAddress(hostname));
+}
+
+/**
+ * The HTTP agent for calls to containers: it checks the resolved address of every connection, follows no redirects,
+ * reads no proxy from the environment, connects within 5 s and stops an answer at 10 MiB.
+ */
+export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLookup = dnsLookup): Agent {
+  return new Agent({
+    maxResponseSize: maxAnswerBytes,
+    // Each call has its own total time-out; the agent's would cut long rollouts.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (target, callback) => {
+      const port = target.port || (target.protocol === 'https:' ? '443' : '80');
+      const reason = refusal(policy, target.hostname, port, hostAddress(target.hostname));
+      if (reason !== null) {
+        callback(new EgressError(reason), null);
+        return;
+      }
+      const lookup = checkedLookup(policy, port, resolve);
+      buildConnector({ timeout: connectTimeoutMs, lookup })(target, callback);
+    },
+  });
+}
+
+/** DNS that hands out no address which the policy refuses: one bad address condemns the name. */
+function checkedLookup(policy: EgressPolicy, port: string, resolve: typeof dnsLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    const all: LookupAllOptions = { ...options, all: true } as LookupAllOptions;
+    resolve(hostname, all, (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => {
+      const refused = (found ?? [])
+        .map(({ address }) => refusal(policy, hostname, port, address))
+        .find((r) => r !== null);
+      const [first] = found ?? [];
+      if (error) callback(error, '');
+      else if (refused) callback(new EgressError(refused), '');
+      else if (options.all) callback(null, found);
+      else callback(null, first?.address ?? '', first?.family);
+    });
+  };
+}
+
+function refusal(
+  { mode, allowlist }: EgressPolicy,
+  hostname: string,
+  port: string,
+  address: string | null,
+): string | null {
+  const host = hostname.toLowerCase().replace(/\.$/, '');
+  const where = address === null || address === hostAddress(hostname) ? host : `${host} (${address})`;
+  const kind = address === null ? namedKind(host) : classifyAddress(address);
+  const listed = mode === 'allowlist' ? matchAllowlist(allowlist, host, port) : null;
+  if (kind === 'forbidden') return `${where} is a link-local, metadata or reserved address, which is never called.`;
+  if (mode === 'allowlist' && listed === null) {
+    return `${where} is not on this deployment's allowlist; ask its operator to add it to RATCHET_EGRESS_ALLOW.`;
+  }
+  if (kind === 'private' && mode !== 'dev' && listed !== 'exact') {
+    return `${where} is a loopback or private address, which RATCHET_EGRESS=${mode} does not allow.`;
+  }
+  return null;
+}
+
+/** Names that say themselves what they are; every other name is judged by what it resolves to. */
+function namedKind(host: string): 'private' | 'unknown' {
+  return host === 'localhost' || host.endsWith('.localhost') ? 'private' : 'unknown';
+}
+
+function matchAllowlist(allowlist: string[], host: string, port: string): 'exact' | 'wildcard' | null {
+  const entries = allowlist.map((entry) => entry.trim().toLowerCase());
+  if (entries.some((entry) => entry === host || entry === `${host}:${port}`)) return 'exact';
+  return entries.some((entry) => entry.startsWith('*.') && host.endsWith(entry.slice(1))) ? 'wildcard' : null;
+}

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Whose calls an inference key lets through: one rollout of one job. */
+export interface InferenceScope {
+  orgId: string;
+  jobId: string;
+  rolloutId: string;
+}
+
+const prefix = 'rip_';
+const purpose = 'ratchet inference key v1';
+const maxKeyLength = 512;
+
+/**
+ * The key a container is given for a rollout: it names the organization and proves, by an HMAC-SHA256 under a key derived
+ * from `secret`, that the service issued it for this job and rollout. Nothing is stored.
+ */
+export function issueInferenceKey(secret: Buffer, { orgId, jobId, rolloutId }: InferenceScope): string {
+  const derived = createHmac('sha256', secret).update(purpose).digest();
+  // JSON keeps the parts apart whatever they hold.
+  const proof = createHmac('sha256', derived)
+    .update(JSON.stringify([orgId, jobId, rolloutId]))
+    .digest('base64url');
+  return `${prefix}${Buffer.from(orgId).toString('base64url')}.${proof}`;
+}
+
+/** The organization of a presented key, or null when it was not issued for this job and rollout. */
+export function verifyInferenceKey(
+  secret: Buffer,
+  presented: string,
+  { jobId, rolloutId }: Omit<InferenceScope, 'orgId'>,
+): string | null {
+  if (!presented.startsWith(prefix) || presented.length > maxKeyLength) return null;
+  const [org = ''] = presented.slice(prefix.length).split('.', 1);
+  const orgId = Buffer.from(org, 'base64url').toString();
+  const expected = Buffer.from(issueInferenceKey(secret, { orgId, jobId, rolloutId }));
+  const given = Buffer.from(presented);
+  return given.length === expected.length && timingSafeEqual(given, expected) ? orgId : null;
+}

@@ -1,0 +1,101 @@
+/**
+ * The `local` provider: enough of a language model to make the demo and the tests real, and no more. No network, no key,
+ * no clock, no chance: the same request gives the same answer. It knows some common English words and endings and nothing
+ * of any data set; what it answers follows from the words of the request. See docs/adr/0004-local-provider.md.
+ */
+import { createHash } from 'node:crypto';
+import { propose } from './propose.js';
+import { readReflection } from './reflection.js';
+import { answerTask } from './task.js';
+import { countTokens, firstTokens } from './words.js';
+
+/** The parts of an OpenAI chat completion request that are read; others are ignored. */
+export interface ChatRequest {
+  model?: unknown;
+  messages?: unknown;
+  max_tokens?: unknown;
+  max_completion_tokens?: unknown;
+  [field: string]: unknown;
+}
+
+/** An OpenAI chat completion. `created` is 0: the provider has no clock. */
+export interface ChatCompletion {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  model: string;
+  choices: [
+    { index: 0; message: { role: 'assistant'; content: string }; logprobs: null; finish_reason: 'stop' | 'length' },
+  ];
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+}
+
+/** A request that no model could answer; `param` names the field. */
+export class LocalRequestError extends Error {
+  readonly param: string;
+  constructor(param: string, message: string) {
+    super(message);
+    this.name = 'LocalRequestError';
+    this.param = param;
+  }
+}
+
+const tokensPerMessage = 3;
+
+/** Answers a chat completion request; throws LocalRequestError when `messages` is no list of messages. */
+export function completeLocally(request: ChatRequest): ChatCompletion {
+  const messages = readMessages(request.messages);
+  const user = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const system = messages
+    .filter(({ role }) => role === 'system' || role === 'developer')
+    .map(({ content }) => content)
+    .join('\n\n');
+  const reflection = readReflection(user);
+  const full = reflection ? `\`\`\`\n${propose(reflection)}\n\`\`\`` : answerTask(system, user);
+  const content = firstTokens(full, tokenLimit(request));
+  const prompt = messages.reduce((sum, message) => sum + tokensPerMessage + countTokens(message.content), 0);
+  const completion = countTokens(content);
+  return {
+    id: `chatcmpl-local-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)}`,
+    object: 'chat.completion',
+    created: 0,
+    model: typeof request.model === 'string' ? request.model : 'local',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content },
+        logprobs: null,
+        finish_reason: content === full ? 'stop' : 'length',
+      },
+    ],
+    usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+  };
+}
+
+function tokenLimit(request: ChatRequest): number {
+  const limit = request.max_completion_tokens ?? request.max_tokens;
+  return typeof limit === 'number' && limit >= 0 ? limit : Infinity;
+}
+
+function readMessages(messages: unknown): { role: string; content: string }[] {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw new LocalRequestError('messages', '`messages` must be a list of at least one message');
+  }
+  return messages.map((message: unknown, at) => {
+    if (typeof message !== 'object' || message === null || typeof (message as { role?: unknown }).role !== 'string') {
+      throw new LocalRequestError(`messages[${at}].role`, `\`messages[${at}]\` must be an object with a \`role\``);
+    }
+    const { role, content } = message as { role: string; content?: unknown };
+    return { role, content: textOf(content) };
+  });
+}
+
+/** Content is a text or a list of parts, of which the text ones count. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string')
+    .join('\n');
+}

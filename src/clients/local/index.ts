@@ -1,0 +1,1 @@
+export { completeLocally } from './complete.js';

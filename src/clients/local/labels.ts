@@ -1,0 +1,133 @@
+/**
+ * Finds the labels that a request offers and where a text names them. Formats: a heading with a colon and a list behind or
+ * under it (`Labels: a, b`, bullets, a JSON array), and `one of: a, b`.
+ */
+
+const maxLabels = 500;
+const maxLabelLength = 60;
+const heading =
+  /\b(?:labels?|categor(?:y|ies)|class(?:es)?|intents?|queues?|options?|choices?|topics?|teams?|tags?|departments?|one of(?: the following| these)?)\b[^:.\n]{0,60}:/i;
+const bullet = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
+
+/** Labels in the order offered, and the text without the list that offered them. */
+export interface OfferedLabels {
+  labels: string[];
+  rest: string;
+}
+
+interface List {
+  items: string[];
+  /** Where the list stands: its first line from the character `cut` on, and `below` lines under it. */
+  line: number;
+  cut: number;
+  below: number;
+}
+
+/** Reads the longest label list of a text, of two labels or more; a shorter one may belong to the matter itself. */
+export function offeredLabels(text: string): OfferedLabels {
+  const lines = text.split(/\r?\n/);
+  let longest: List | null = null;
+  for (let at = 0; at < lines.length; at += 1) {
+    const list = listAt(lines, at);
+    if (!list) continue;
+    at += list.below;
+    if (list.items.length > (longest?.items.length ?? 1)) longest = list;
+  }
+  if (!longest) return { labels: [], rest: text };
+  const { items, line, cut, below } = longest;
+  // Bullets that explain their label stay: they are guidance too.
+  const explained = lines
+    .slice(line + 1, line + 1 + below)
+    .filter((own) => cleanItem(own.replace(bullet, '')) === null);
+  const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...explained, ...lines.slice(line + 1 + below)];
+  return { labels: [...new Set(items)].slice(0, maxLabels), rest: rest.join('\n') };
+}
+
+function listAt(lines: string[], line: number): List | null {
+  const match = heading.exec(lines[line]!);
+  if (!match) return null;
+  const tail = lines[line]!.slice(match.index + match[0].length).trim();
+  if (tail !== '') return { items: inlineItems(tail), line, cut: match.index, below: 0 };
+  const { items, below } = itemsBelow(lines, line + 1);
+  return { items, line, cut: match.index, below };
+}
+
+function inlineItems(tail: string): string[] {
+  const list = tail.replace(/[.。]\s*$|^\[|\]\.?$/g, '');
+  const separator = ['|', ';', ','].find((sign) => list.includes(sign));
+  if (!separator) return [];
+  const items = list.split(separator).map((item) => cleanItem(item.replace(/^\s*(?:or|and)\s+/i, '')));
+  return items.every((item) => item !== null) ? (items as string[]) : [];
+}
+
+function itemsBelow(lines: string[], from: number): { items: string[]; below: number } {
+  const items: string[] = [];
+  let at = from;
+  for (; at < lines.length; at += 1) {
+    const line = lines[at]!;
+    if (line.trim() === '' && items.length === 0) continue;
+    const own = line.replace(bullet, '');
+    const item = cleanItem(own) ?? (bullet.test(line) ? cleanItem(own.split(/:|\s[-–=]\s/, 1)[0]!) : null);
+    if (item === null) break;
+    items.push(item);
+  }
+  return { items, below: at - from };
+}
+
+/** A label is at most four words; quotes and Markdown around it do not belong to it. */
+function cleanItem(raw: string): string | null {
+  // The length comes first: what strips the quotes is quadratic in them.
+  if (raw.length > 2 * maxLabelLength) return null;
+  const item = raw.trim().replace(/^[`"'*[(“]+|[`"'*\]),.”]+$/g, '');
+  return item === '' || item.length > maxLabelLength || /[:`"]/.test(item) || item.split(/\s+/).length > 4
+    ? null
+    : item;
+}
+
+/** Where a label is named: the part of the text from `start` to `end`. */
+export interface Mention {
+  label: string;
+  start: number;
+  end: number;
+}
+
+/** Finds labels in a text by its words, in one pass. Build it once for each list of labels. */
+export function mentionFinder(labels: readonly string[]): (text: string) => Mention[] {
+  const byFirstWord = new Map<string, { label: string; words: string[] }[]>();
+  for (const label of labels) {
+    const words = label.toLowerCase().match(labelWord) ?? [];
+    if (words.length === 0) continue;
+    const sharing = byFirstWord.get(words[0]!) ?? [];
+    sharing.push({ label, words });
+    byFirstWord.set(words[0]!, sharing);
+  }
+  for (const sharing of byFirstWord.values()) sharing.sort((a, b) => b.words.length - a.words.length);
+  return (text) => {
+    const words = [...text.matchAll(labelWord)];
+    const mentions: Mention[] = [];
+    for (let at = 0; at < words.length; at += 1) {
+      const first = words[at]!;
+      const found = byFirstWord
+        .get(first[0].toLowerCase())
+        ?.find(({ words: wanted }) => wanted.every((word, n) => words[at + n]?.[0].toLowerCase() === word));
+      if (!found) continue;
+      const last = words[at + found.words.length - 1]!;
+      const mention = { label: found.label, start: first.index, end: last.index + last[0].length };
+      at += found.words.length - 1;
+      if (isMeant(text, mention)) mentions.push(mention);
+    }
+    return mentions;
+  };
+}
+
+const labelWord = /[\p{L}\p{N}_]+(?:[-./][\p{L}\p{N}_]+)*/gu;
+
+/** An everyday word counts as a label only where it stands like one: marked, leading its line, or after `answer`, `->`. */
+function isMeant(text: string, { label, start, end }: Mention): boolean {
+  if (/[_\d/-]|\p{Ll}\p{Lu}/u.test(label)) return true;
+  const before = text.slice(Math.max(0, start - 24), start);
+  const after = text.slice(end, end + 3);
+  if (/[`"'*“[]$/.test(before) && /^[`"'*”\]]/.test(after)) return true;
+  if (/(?:^|\n)\s*(?:[-*•#|]+|\d{1,3}[.)])?\s*$/.test(before) && /^\s*(?:[:=–|]|-|$)/.test(after)) return true;
+  return /(?:->|=>|→|\b(?:answer|label|use|choose|pick|class|category|queue|is|as)\b:?)\s*$/i.test(before);
+}

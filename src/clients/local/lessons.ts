@@ -1,0 +1,88 @@
+/** What the examples of a reflection teach: for each text the answer that was expected, and how the feedback explains it. */
+import { mentionFinder, offeredLabels, type Mention } from './labels.js';
+import type { ShownExample, ShownReflection } from './reflection.js';
+import { readTask } from './task.js';
+import { wordsOf } from './words.js';
+
+export interface Lesson {
+  text: string;
+  expected: string;
+  /** What the feedback says in words of its own, routine left out. */
+  explanation: string;
+}
+
+/** `labels`: answers are one of a list. `extracts`: they are pieces of the text. Examples that name no answer teach nothing. */
+export interface Lessons {
+  labels: Lesson[];
+  extracts: Lesson[];
+}
+
+const expectation = /\b(?:expected|correct|right|true|gold|should (?:have been|be)|must be|belongs to)\b/i;
+const quoted = /^[^`"'“\n]{0,40}[`"'“]([^`"'”\n]{1,80})[`"'”]/;
+
+/** Reads the lessons from inputs, outputs and feedback. */
+export function readLessons({ instruction, examples }: ShownReflection): Lessons {
+  const tasks = examples.map(({ input }) => readTask(input));
+  const quotes = examples.map(({ feedback }) => quotedExpectation(feedback));
+  const offered = new Set([...tasks.flatMap(({ labels }) => labels), ...offeredLabels(instruction).labels]);
+  const known = offered.size > 0 ? offered : new Set(quotes.filter((quote) => quote !== null));
+  const mentionsIn = mentionFinder([...known]);
+  const labels: Lesson[] = [];
+  const extracts: Lesson[] = [];
+  for (const [at, example] of examples.entries()) {
+    const { text } = tasks[at]!;
+    const quote = quotes[at]!;
+    if (offered.size === 0 && quote !== null && text.includes(quote)) {
+      extracts.push({ text, expected: quote, explanation: '' });
+      continue;
+    }
+    const mentions = mentionsIn(example.feedback);
+    const expected = quote !== null && known.has(quote) ? quote : expectedLabel(example, mentions, mentionsIn);
+    if (expected === null) continue;
+    labels.push({ text, expected, explanation: ownWords(example.feedback, mentions).replaceAll(text, ' ') });
+  }
+  return { labels: withoutRoutine(labels), extracts };
+}
+
+function quotedExpectation(feedback: string): string | null {
+  const said = expectation.exec(feedback);
+  return said ? (quoted.exec(feedback.slice(said.index + said[0].length))?.[1] ?? null) : null;
+}
+
+/** The label named behind `expected`, else the only one named that was not answered, else the answer if it is called right. */
+function expectedLabel(
+  { output, feedback }: ShownExample,
+  mentions: Mention[],
+  mentionsIn: (text: string) => Mention[],
+): string | null {
+  const said = expectation.exec(feedback);
+  const behind = said && mentions.find(({ start }) => start > said.index);
+  if (behind) return behind.label;
+  const answered = mentionsIn(`"${output.trim().slice(0, 200)}"`)[0]?.label ?? null;
+  const others = new Set(mentions.map(({ label }) => label).filter((label) => label !== answered));
+  if (others.size > 0) return others.size === 1 ? [...others][0]! : null;
+  return /\b(?:correct|right)\b/i.test(feedback) && !/\bnot (?:correct|right)\b/i.test(feedback) ? answered : null;
+}
+
+function ownWords(feedback: string, mentions: Mention[]): string {
+  let from = 0;
+  const pieces = mentions.map(({ start, end }) => {
+    const piece = feedback.slice(from, start);
+    from = end;
+    return piece;
+  });
+  return [...pieces, feedback.slice(from)].join(' ');
+}
+
+/** Words that the feedback has for half of the labels or more are its routine (`wrong`, `expected`) and explain none. */
+function withoutRoutine(lessons: Lesson[]): Lesson[] {
+  const usedFor = new Map<string, Set<string>>();
+  for (const { explanation, expected } of lessons) {
+    for (const word of wordsOf(explanation)) usedFor.set(word, (usedFor.get(word) ?? new Set()).add(expected));
+  }
+  const most = Math.max(1, new Set(lessons.map(({ expected }) => expected)).size / 2);
+  return lessons.map(({ text, expected, explanation }) => {
+    const telling = wordsOf(explanation).filter((word) => usedFor.get(word)!.size <= most);
+    return { text, expected, explanation: telling.join(' ') };
+  });
+}

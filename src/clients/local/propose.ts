@@ -1,0 +1,90 @@
+/**
+ * The `local` proposer: adds to an instruction what the examples teach. A word of an example's text becomes a cue of the
+ * label that was expected, stronger each time it is seen there; words that the feedback explains it with count twice.
+ */
+import { emphasis, readGuidance, type Cue, type Guidance } from './guidance.js';
+import { mentionFinder } from './labels.js';
+import { readLessons, type Lesson } from './lessons.js';
+import type { ShownReflection } from './reflection.js';
+import { tellingStems } from './words.js';
+
+const maxWeight = emphasis['above all'];
+const explainedWeight = emphasis.often;
+const maxStemsPerText = 60;
+/** Cues in all, shared among the labels; with about 8 characters each this bounds the instruction. */
+const maxCues = 1_500;
+const maxNotesLength = 8_000;
+const maxShapes = 12;
+
+const intro = 'How to tell the labels apart, by what a message says:';
+const guidanceLine = /^- `([^`\n]+)`: (?:above all|mostly|often|also) /;
+const shapesLine = /^- The answer is a part of the text that looks like (.*)\.$/;
+
+/** A better instruction for what the reflection shows; the same one where it teaches nothing new. */
+export function propose(reflection: ShownReflection): string {
+  const { labels, extracts } = readLessons(reflection);
+  if (labels.length > 0) return withGuidance(reflection.instruction, labels);
+  return extracts.length > 0 ? withShapes(reflection.instruction, extracts) : withNotes(reflection);
+}
+
+function withGuidance(instruction: string, lessons: Lesson[]): string {
+  const { own, others } = splitLines(instruction, guidanceLine);
+  const named = own.map((line) => guidanceLine.exec(line)![1]!);
+  const guidance = readGuidance(own.join('\n'), mentionFinder(named));
+  for (const lesson of lessons) learn(guidance, lesson);
+  const perLabel = Math.max(3, Math.floor(maxCues / guidance.size));
+  const lines = [...guidance].map(([label, cues]) => `- \`${label}\`: ${describe(cues, perLabel)}`);
+  const kept = others.filter((line) => line !== intro).join('\n');
+  return `${kept.trimEnd()}\n\n${intro}\n${lines.join('\n')}`;
+}
+
+function learn(guidance: Guidance, { text, expected, explanation }: Lesson): void {
+  const cues = guidance.get(expected) ?? new Map<string, Cue>();
+  const strengthen = (stem: string, word: string, weight: (before: number) => number) => {
+    const known = cues.get(stem);
+    cues.set(stem, { word: known?.word ?? word, weight: Math.min(maxWeight, weight(known?.weight ?? 0)) });
+  };
+  for (const [stem, word] of firstStems(explanation))
+    strengthen(stem, word, (before) => Math.max(before, explainedWeight));
+  for (const [stem, word] of firstStems(text)) strengthen(stem, word, (before) => before + 1);
+  if (cues.size > 0) guidance.set(expected, cues);
+}
+
+function firstStems(text: string): [stem: string, word: string][] {
+  return [...tellingStems(text)].slice(0, maxStemsPerText);
+}
+
+/** The strongest cues of a label in a line that `readGuidance` reads back with the same weights. */
+function describe(cues: Map<string, Cue>, most: number): string {
+  const strongest = [...cues.values()].sort((a, b) => b.weight - a.weight).slice(0, most);
+  const tiers = Object.entries(emphasis).flatMap(([name, weight]) => {
+    const words = strongest.filter((cue) => cue.weight === weight).map(({ word }) => word);
+    return words.length > 0 ? [`${name} ${words.join(', ')}`] : [];
+  });
+  return `${tiers.join('; ')}.`;
+}
+
+function withShapes(instruction: string, lessons: Lesson[]): string {
+  const { own, others } = splitLines(instruction, shapesLine);
+  const known = own.flatMap((line) => [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1]!));
+  const examples = [...new Set([...known, ...lessons.map(({ expected }) => expected)])].slice(-maxShapes);
+  const listed = examples.map((example) => `\`${example}\``).join(', ');
+  return `${others.join('\n').trimEnd()}\n- The answer is a part of the text that looks like ${listed}.`;
+}
+
+/** Where no answer is named, what the feedback says goes into the instruction as it is. */
+function withNotes({ instruction, examples }: ShownReflection): string {
+  const notes = new Set(examples.map(({ feedback }) => feedback.split('\n', 1)[0]!.slice(0, 300).trim()));
+  let text = instruction.trimEnd();
+  for (const note of notes) {
+    if (note !== '' && !text.includes(note) && text.length + note.length < instruction.length + maxNotesLength) {
+      text += `\n- ${note}`;
+    }
+  }
+  return text;
+}
+
+function splitLines(instruction: string, ownLine: RegExp): { own: string[]; others: string[] } {
+  const lines = instruction.split('\n');
+  return { own: lines.filter((line) => ownLine.test(line)), others: lines.filter((line) => !ownLine.test(line)) };
+}

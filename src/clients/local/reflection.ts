@@ -1,0 +1,61 @@
+/**
+ * Recognizes a request to reflect, and takes it apart: the instruction in the first fence, then examples under headings
+ * (`# Example 1`, `## Inputs`, `## Generated Outputs`, `## Feedback`), as GEPA's prompts have them.
+ */
+
+export interface ShownExample {
+  input: string;
+  output: string;
+  feedback: string;
+}
+
+export interface ShownReflection {
+  instruction: string;
+  examples: ShownExample[];
+}
+
+const asksForInstruction = /\b(?:new|better|improved|revised) (?:instruction|prompt)s?\b/i;
+const exampleHeading = /^#{1,6}\s*example\b/i;
+const partHeading = /^#{1,6}\s*(?:(inputs?)|((?:generated )?outputs?|answers?|responses?)|(feedback)|(\S.*))\s*$/i;
+const maxLength = 1_000_000;
+const maxPartLength = 20_000;
+
+/** What a reflection shows, or null when the message asks for something else. */
+export function readReflection(message: string): ShownReflection | null {
+  if (!asksForInstruction.test(message)) return null;
+  const lines = message.slice(0, maxLength).split(/\r?\n/);
+  const opening = lines.findIndex((line) => /^`{3,}\S*\s*$/.test(line));
+  if (opening < 0) return null;
+  const fence = /^`+/.exec(lines[opening]!)![0];
+  const closing = lines.findIndex((line, at) => at > opening && line.trimEnd() === fence);
+  if (closing < 0) return null;
+  const examples = readExamples(lines.slice(closing + 1));
+  if (examples.length === 0) return null;
+  return { instruction: lines.slice(opening + 1, closing).join('\n'), examples };
+}
+
+function readExamples(lines: string[]): ShownExample[] {
+  const examples: ShownExample[] = [];
+  let part: keyof ShownExample | null = null;
+  for (const line of lines) {
+    if (exampleHeading.test(line)) {
+      examples.push({ input: '', output: '', feedback: '' });
+      part = null;
+      continue;
+    }
+    const example = examples.at(-1);
+    if (!example) continue;
+    const heading = partHeading.exec(line);
+    // Deeper headings belong to the part they stand in: the reference renders an input's fields so.
+    if (heading?.[1]) part = 'input';
+    else if (heading?.[2]) part = 'output';
+    else if (heading?.[3]) part = 'feedback';
+    else if (heading && /^#{1,2}\s/.test(line)) part = null;
+    else if (part) example[part] += `${line.replace(/^> ?/, '')}\n`;
+  }
+  return examples.map(({ input, output, feedback }) => ({
+    input: input.slice(0, maxPartLength).trim(),
+    output: output.slice(0, maxPartLength).trim(),
+    feedback: feedback.slice(0, maxPartLength).trim(),
+  }));
+}

@@ -1,0 +1,45 @@
+/** The `local` task model: reads the labels and the text from the messages, and the rest from the system prompt. */
+import { classify } from './classify.js';
+import { extract } from './extract.js';
+import { readGuidance } from './guidance.js';
+import { mentionFinder, offeredLabels } from './labels.js';
+
+const maxInputLength = 100_000;
+
+/** A user message taken apart: the text that is asked about, and the labels offered (none where it lists none). */
+export interface Task {
+  text: string;
+  labels: string[];
+}
+
+export function readTask(message: string): Task {
+  const { labels, rest } = offeredLabels(message.slice(0, maxInputLength));
+  return { text: payload(rest), labels };
+}
+
+/** Answers one task: a label where labels are offered, else what the prompt says to extract, else the text's first line. */
+export function answerTask(system: string, user: string): string {
+  const task = readTask(user);
+  const told = offeredLabels(system.slice(0, maxInputLength));
+  const labels = task.labels.length > 0 ? task.labels : told.labels;
+  if (labels.length > 0) return classify(task.text, labels, readGuidance(told.rest, mentionFinder(labels)));
+  return extract(system, task.text) ?? task.text.split('\n', 1)[0]!.slice(0, 500);
+}
+
+const field =
+  /^[ \t]*(?:[\p{L}']{1,20}[ \t]){0,3}(?:message|text|input|sentence|query|question|ticket|e-?mail|request|review|comment|utterance|document)[ \t]*:/imu;
+const order = /^[ \t]*(?:answer|reply|respond|return|choose|pick|output|classify|give|write)\b/i;
+
+/** The part of a message that is the matter itself: behind `Message:`, between tags, else all; orders (`Answer with …`) left out. */
+function payload(message: string): string {
+  const tag = /<(text|message|input|document)>/i.exec(message);
+  const closed = tag ? message.indexOf(`</${tag[1]!}>`, tag.index) : -1;
+  if (closed >= 0) return message.slice(tag!.index + tag![0].length, closed).trim();
+  const match = field.exec(message);
+  const from = match ? match.index + match[0].length : 0;
+  const kept = message.slice(from).split('\n');
+  return kept
+    .filter((line, at) => (match && at === 0) || !order.test(line))
+    .join('\n')
+    .trim();
+}

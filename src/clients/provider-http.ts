@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream';
+import { request, type Dispatcher } from 'undici';
+import { providerError, type ModelAnswer } from './provider-answer.js';
+
+/** Where an OpenAI-compatible provider answers, and the key it wants. */
+export interface Endpoint {
+  name: string;
+  url: string;
+  apiKey: string | null;
+}
+
+/** Posts the body as it is; see `Providers.send`. */
+export async function askEndpoint(
+  dispatcher: Dispatcher,
+  endpoint: Endpoint,
+  body: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  try {
+    const answer = await request(endpoint.url, {
+      dispatcher,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: body['stream'] === true ? 'text/event-stream' : 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'ratchet',
+        ...(endpoint.apiKey && { authorization: `Bearer ${endpoint.apiKey}` }),
+      },
+      body: JSON.stringify(body),
+      signal,
+    });
+    const failed = answer.statusCode >= 300;
+    return {
+      status: answer.statusCode,
+      contentType: single(answer.headers['content-type']),
+      retryAfter: single(answer.headers['retry-after']),
+      body: failed ? Readable.from([withoutKey(await answer.body.text(), endpoint)]) : answer.body,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw providerError(endpoint.name, error);
+  }
+}
+
+/** Providers quote the key they refuse. */
+function withoutKey(text: string, { apiKey }: Endpoint): Buffer {
+  return Buffer.from(apiKey ? text.replaceAll(apiKey, '***') : text);
+}
+
+function single(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
+}

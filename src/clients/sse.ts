@@ -1,0 +1,31 @@
+/** One event of a text/event-stream: its bytes as they came, with the blank line that ends it, and its `data`, if any. */
+export interface SseBlock {
+  raw: string;
+  data: string | null;
+}
+
+const blankLine = /\r\n\r\n|\n\n|\r\r/;
+
+/**
+ * Splits a stream of server-sent events (WHATWG HTML §9.2.6) without changing it: the blocks' `raw` joined are the
+ * stream. What comes after the last blank line is a block too.
+ */
+export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<SseBlock> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let rest = '';
+  for await (const chunk of bytes) {
+    rest += decoder.decode(chunk, { stream: true });
+    for (let end = blankLine.exec(rest); end; end = blankLine.exec(rest)) {
+      const cut = end.index + end[0].length;
+      yield block(rest.slice(0, cut));
+      rest = rest.slice(cut);
+    }
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield block(rest);
+}
+
+function block(raw: string): SseBlock {
+  const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
+  return { raw, data: lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n') };
+}

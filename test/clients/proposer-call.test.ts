@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { proposerCall } from '../../src/clients/proposer-call.js';
+import { createProviders, type Providers } from '../../src/clients/providers.js';
+import type { Message } from '../../src/contracts/spec.js';
+import { startFakeModel, type FakeModel, type ModelReply } from '../support/fake-model.js';
+
+const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];
+let model: FakeModel;
+let providers: Providers;
+
+beforeAll(async () => {
+  model = await startFakeModel();
+  providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
+});
+beforeEach(() => void (model.requests.length = 0));
+afterAll(async () => {
+  await providers.close();
+  await model.close();
+});
+
+function ask(reply: (n: number) => ModelReply | Promise<ModelReply>, more: Record<string, unknown> = {}) {
+  model.reply(() => reply(model.requests.length));
+  const policy = { provider: 'openai', model: 'gpt-4o-mini', params: { temperature: 1 } };
+  return proposerCall(providers, { policy, messages, signal: new AbortController().signal, retryBaseMs: 2, ...more });
+}
+
+describe('a call of the proposer', () => {
+  test('text, reason, tokens and cost', async () => {
+    expect(await ask(() => ({ text: 'Be precise.' }))).toEqual({
+      ok: true,
+      text: 'Be precise.',
+      finishReason: 'stop',
+      promptTokens: 4,
+      completionTokens: 2,
+      costUsd: expect.any(Number) as unknown,
+      costSource: 'table',
+      latencyMs: expect.any(Number) as unknown,
+    });
+    expect(model.requests[0]!.body).toEqual({ temperature: 1, model: 'gpt-4o-mini', messages, stream: false });
+  });
+
+  test.each<[string, ModelReply]>([
+    ['429', { status: 429, raw: '{}', headers: { 'retry-after': '0' } }],
+    ['500', { status: 500, raw: 'oops' }],
+    ['503', { status: 503, raw: '' }],
+    ['a reset', { cutAfter: 0 }],
+  ])('%s twice, then well', async (_name, fault) => {
+    expect(await ask((n) => (n < 3 ? fault : { text: 'ok' }))).toMatchObject({ ok: true, text: 'ok' });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('three tries and no more', async () => {
+    const answer = await ask(() => ({ status: 500, raw: 'oops' }));
+    expect(answer).toMatchObject({
+      ok: false,
+      code: 'proposer_refused',
+      message: expect.stringContaining('oops') as unknown,
+    });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('Retry-After is kept to; one that is too long is not waited for', async () => {
+    const at: number[] = [];
+    await ask((n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0.2' } } : {}));
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(190);
+    const answer = await ask(() => ({ status: 429, raw: '', headers: { 'retry-after': '3600' } }));
+    expect(answer).toMatchObject({ ok: false });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('a hang is a time-out, tried three times', async () => {
+    const answer = await ask(() => new Promise(() => undefined), { tryTimeoutMs: 50 });
+    expect(answer).toMatchObject({ ok: false, code: 'upstream_timeout' });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test.each<[string, ModelReply]>([
+    ['400', { status: 400, raw: '{"error":{"message":"no such model"}}' }],
+    ['401', { status: 401, raw: '' }],
+    ['no text', { raw: '{"choices":[{"message":{"content":null}}]}' }],
+    ['no choices', { raw: '{"choices":[]}' }],
+    ['no JSON', { raw: '<html>' }],
+  ])('%s is not tried again', async (_name, reply) => {
+    expect(await ask(() => reply)).toMatchObject({ ok: false });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test('a provider without a key', async () => {
+    const policy = { provider: 'groq', model: 'm', params: {} };
+    expect(await ask(() => ({}), { policy })).toMatchObject({ ok: false, code: 'provider_not_usable' });
+  });
+
+  test('aborting rejects with the reason', async () => {
+    const abort = new AbortController();
+    const work = ask(
+      () => {
+        abort.abort(new Error('cancelled'));
+        return new Promise(() => undefined);
+      },
+      { signal: abort.signal },
+    );
+    await expect(work).rejects.toThrow('cancelled');
+  });
+});
