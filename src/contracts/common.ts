@@ -98,10 +98,11 @@ export const containerFields = {
     .default(0.5)
     .describe('The job fails when a larger part of its rollouts failed, from the 20th outcome on and at the end.'),
 };
+export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 
 export const envNameSchema = z.string().min(1).max(200).describe('Data set split or configuration, for the container.');
 export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
-export const correlationIdSchema = z.string().min(1).max(200);
+export const correlationIdSchema = z.string().min(1).max(256);
 
 /** What model calls used. A cost that is not known is null, never 0. */
 export const usageSchema = z.object({

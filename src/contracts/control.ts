@@ -10,12 +10,16 @@ export const stateChangeSchema = z.strictObject({
 /** Pause, resume and cancel take no fields. */
 export const emptyBodySchema = z.strictObject({}).nullish();
 
+const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
+/** What can be asked of a job's workflow; `stop` is a reward that also ends the job. */
+export type CommandKind = z.infer<typeof commandKindSchema>;
+
 /** The job's status after a command. 202: no worker answered in time, `pending_command` takes effect when one returns. */
 export const controlAnswerSchema = z.object({
   session_id: z.string().optional(),
   job_id: z.string(),
   status: statusSchema,
-  pending_command: z.enum(['pause', 'resume', 'cancel', 'stop']).optional(),
+  pending_command: commandKindSchema.optional(),
   command_id: z.string().optional(),
 });
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>;

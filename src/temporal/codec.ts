@@ -1,5 +1,4 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const encoding = Buffer.from('binary/encrypted');
@@ -9,14 +8,13 @@ const tagBytes = 16;
 
 /** Encrypts every payload of Temporal's histories under a 32-byte key (AES-256-GCM). */
 export function payloadCodec(key: Buffer): PayloadCodec {
-  const PayloadMessage = temporal.api.common.v1.Payload;
   return {
     encode: (payloads) =>
       Promise.resolve(
         payloads.map((payload) => {
           const iv = randomBytes(ivBytes);
           const box = createCipheriv(cipher, key, iv);
-          const text = Buffer.concat([box.update(PayloadMessage.encode(payload).finish()), box.final()]);
+          const text = Buffer.concat([box.update(pack(payload)), box.final()]);
           return { metadata: { encoding }, data: Buffer.concat([iv, box.getAuthTag(), text]) };
         }),
       ),
@@ -27,8 +25,24 @@ export function payloadCodec(key: Buffer): PayloadCodec {
           const box = createDecipheriv(cipher, key, payload.data.subarray(0, ivBytes));
           box.setAuthTag(payload.data.subarray(ivBytes, ivBytes + tagBytes));
           const text = Buffer.concat([box.update(payload.data.subarray(ivBytes + tagBytes)), box.final()]);
-          return PayloadMessage.decode(text);
+          return unpack(text);
         }),
       ),
   };
+}
+
+/** A payload as bytes: its metadata as JSON behind its length, then its data. */
+function pack({ metadata, data }: Payload): Buffer {
+  const texts = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  const head = Buffer.from(JSON.stringify(Object.fromEntries(texts)));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head, data ?? Buffer.alloc(0)]);
+}
+
+function unpack(bytes: Buffer): Payload {
+  const start = 4 + bytes.readUInt32BE(0);
+  const head = JSON.parse(bytes.subarray(4, start).toString()) as Record<string, string>;
+  const metadata = Object.fromEntries(Object.entries(head).map(([key, text]) => [key, Buffer.from(text, 'base64')]));
+  return { metadata, data: bytes.subarray(start) };
 }

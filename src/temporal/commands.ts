@@ -1,8 +1,6 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import type { CommandKind } from '../contracts/control.js';
 import { cancelSignal, pauseSignal, resumeSignal, rewardSignal, type JobKind } from '../../workflows/messages.js';
-
-/** What can be asked of a job's workflow; `stop` is a reward that also ends the job. */
-export type CommandKind = 'pause' | 'resume' | 'cancel' | 'stop';
 
 /** The job a command is for. */
 export interface CommandedJob {

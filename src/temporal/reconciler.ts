@@ -13,7 +13,6 @@ interface OpenJob extends Record<string, unknown> {
   id: string;
   org_id: string;
   kind: JobKind;
-  algorithm: string | null;
   workflow_id: string;
   workflow_started: boolean;
 }
@@ -49,7 +48,7 @@ export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5
 async function sweepOnce(client: Client, db: Db, log: Logger): Promise<void> {
   const jobs = await db.worker((tx) =>
     tx.query<OpenJob>(
-      `select id, org_id, kind, algorithm, workflow_id, workflow_started from jobs
+      `select id, org_id, kind, workflow_id, workflow_started from jobs
         where status in ('pending', 'running', 'paused') and created_at < now() - make_interval(secs => $1)
         order by checked_at limit $2`,
       [startGraceSeconds, batch],
@@ -67,7 +66,7 @@ async function sweepOnce(client: Client, db: Db, log: Logger): Promise<void> {
 async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise<void> {
   const where = { orgId: job.org_id, jobId: job.id };
   if (!job.workflow_started) {
-    await startWorkflow(client, db, { ...where, kind: job.kind, algorithm: job.algorithm });
+    await startWorkflow(client, db, { ...where, kind: job.kind });
     log.info({ job_id: job.id }, 'started a workflow whose start was lost');
     return;
   }

@@ -1,9 +1,9 @@
-import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import type { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute } from '../../workflows/messages.js';
 
-const keyword = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+/** IndexedValueType.KEYWORD of Temporal's API. */
+const keyword = 2;
 const names = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute].map((attribute) => attribute.name);
 
 /**
@@ -12,9 +12,7 @@ const names = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute]
  */
 export async function registerSearchAttributes(client: Client, log: Logger): Promise<void> {
   const namespace = client.options.namespace;
-  const { operatorService } = client.connection as unknown as {
-    operatorService: temporal.api.operatorservice.v1.OperatorService;
-  };
+  const { operatorService } = client.connection as Connection;
   const missing = async () => {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     return names.filter((name) => !(name in (customAttributes ?? {})));

@@ -17,7 +17,6 @@ export interface StartableJob {
   orgId: string;
   jobId: string;
   kind: JobKind;
-  algorithm: string | null;
 }
 
 /**
@@ -26,7 +25,11 @@ export interface StartableJob {
  */
 export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };
-  const title = job.kind === 'session' ? `${job.algorithm ?? 'policy'} session` : 'offline evaluation';
+  const [row] = await db.org(job.orgId, (tx) =>
+    tx.query<{ algorithm: string | null }>('select algorithm from jobs where id = $1', [job.jobId]),
+  );
+  const algorithm = row?.algorithm ?? 'none';
+  const title = job.kind === 'session' ? `${algorithm} session` : 'offline evaluation';
   try {
     await client.workflow.start(workflowType[job.kind], {
       workflowId: workflowId(job.kind, job.jobId),
@@ -38,7 +41,7 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
         { key: kindAttribute, value: job.kind },
-        { key: algorithmAttribute, value: job.algorithm ?? 'none' },
+        { key: algorithmAttribute, value: algorithm },
         { key: statusAttribute, value: 'running' },
       ],
     });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
 import { Api } from '../../src/cli/api.js';
-import { nextInt, seedRng } from '../../src/core/random.js';
+import { seedRng, uniformInt } from '../../src/core/random.js';
 import { startLedger } from '../support/ledger.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
@@ -138,7 +138,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
   const recordedBefore = new Map<string, number>();
   for (let kill = 0; kill < kills; kill += 1) {
     let offset: number;
-    [offset, rng] = nextInt(rng, 60);
+    [offset, rng] = uniformInt(rng, 60);
     const threshold = 40 + kill * 120 + offset;
     await until(
       `${threshold} rollouts are recorded`,

@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+import closeWithGrace from 'close-with-grace';
+import { Command } from 'commander';
+import { pino, type Logger } from 'pino';
+import { ConfigError, readConfig, type Config } from '../config.js';
+import { StartupError } from '../embedded/errors.js';
+import { startService, type Roles, type Service } from '../main.js';
+import { MigrationError } from '../storage/migrate.js';
+import { version } from '../version.js';
+import { installRuntime } from '../worker.js';
+import { demo } from './demo.js';
+
+const shutdownMs = 30_000;
+
+/** Logs to stderr, so that stdout is the program's own; secrets are left out wherever they might stand. */
+function createLog(config: Config): Logger {
+  const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', 'req.headers', '*.secretKey'];
+  return pino({ level: config.logLevel, redact }, pino.destination(2));
+}
+
+async function run(roles: Roles): Promise<void> {
+  const config = readConfig();
+  const log = createLog(config);
+  installRuntime(log);
+  const service = await startService(config, roles, log);
+  closeWithGrace({ delay: shutdownMs, logger: log }, async ({ err }) => {
+    if (err) log.error({ err }, 'stopping after an error');
+    await service.stop();
+  });
+  announce(service, config, roles);
+  await service.ended;
+}
+
+function announce(service: Service, config: Config, roles: Roles): void {
+  const lines = [
+    service.url && `API          ${service.url}   (docs: ${service.url}/docs)`,
+    service.temporalUi && `Temporal UI  ${service.temporalUi}`,
+    service.url &&
+      (service.apiKeyCreated
+        ? `API key      ${service.apiKey}   (kept in ${config.dataDir}/api-key)`
+        : `API key      ${config.apiKey ? 'from RATCHET_API_KEY' : `in ${config.dataDir}/api-key`}`),
+    roles.work && 'Worker       polling',
+  ];
+  process.stdout.write(
+    `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; what runs goes on at the next start.\n`,
+  );
+}
+
+/** Errors that the user can mend are one line; anything else is a fault of ours and shows where. */
+function explain(error: unknown): never {
+  if (error instanceof ConfigError || error instanceof StartupError || error instanceof MigrationError) {
+    process.stderr.write(`ratchet: ${error.message}\n`);
+    process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
+  }
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') {
+    process.stderr.write(
+      `ratchet: ${(error as Error).message}: another program has the port; set PORT to another, or 0 for a free one.\n`,
+    );
+    process.exit(1);
+  }
+  process.stderr.write(`ratchet: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}
+
+const program = new Command('ratchet')
+  .description('Finds better prompts for a task that can score them.')
+  .version(version);
+program
+  .command('dev', { isDefault: true })
+  .description('API, worker, embedded Temporal and Postgres in one process tree')
+  .action(() => run({ serve: true, work: true }));
+program
+  .command('serve')
+  .description('the API alone')
+  .action(() => run({ serve: true, work: false }));
+program
+  .command('worker')
+  .description('a worker alone')
+  .action(() => run({ serve: false, work: true }));
+program
+  .command('demo')
+  .description('a GEPA session on the sample container, then baseline and winner on unseen seeds')
+  .option('--keep', 'leave the service up afterwards')
+  .option('--provider <name>', 'who answers model calls', 'local')
+  .option('--model <name>', 'the model that is asked')
+  .action(demo);
+program.parseAsync().catch(explain);

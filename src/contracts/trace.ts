@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { timestamp, usageSchema } from './common.js';
+
+const callSchema = z.object({
+  call_id: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  stream: z.boolean(),
+  http_status: z.int(),
+  request: z.unknown().describe('As it went to the model.'),
+  response: z.unknown().describe('As the model answered; null where it did not.'),
+  prompt_tokens: z.int().nullable(),
+  completion_tokens: z.int().nullable(),
+  cost_usd: z.number().nullable(),
+  cost_source: z.string(),
+  latency_ms: z.number().nullable(),
+  created_at: timestamp,
+});
+
+/** Everything about one rollout: what it was, how it ended, and its model calls word for word. */
+export const traceSchema = z.object({
+  trace_id: z.string(),
+  rollout_id: z.string(),
+  correlation_id: z.string(),
+  session_id: z.string().optional(),
+  job_id: z.string(),
+  rollout_idx: z.int(),
+  source: z.enum(['service', 'caller']),
+  candidate_id: z.string().nullable(),
+  seed: z.int().nullable(),
+  stage: z.string().nullable(),
+  generation: z.int().nullable(),
+  status: z.string(),
+  reward: z.number().nullable(),
+  feedback: z.string().nullable(),
+  details: z.unknown(),
+  error: z.string().nullable(),
+  error_code: z.string().nullable(),
+  resent: z.int(),
+  latency_ms: z.number().nullable(),
+  created_at: timestamp,
+  started_at: timestamp.nullable(),
+  completed_at: timestamp.nullable(),
+  usage: usageSchema.omit({ cost_source: true }),
+  calls: z.array(callSchema),
+});

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import fastifyHelmet from '@fastify/helmet';
+import fastifySwagger from '@fastify/swagger';
+import fastifySwaggerUi from '@fastify/swagger-ui';
+import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import { jsonSchemaTransform, serializerCompiler } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { registerAuth } from './auth.js';
+import { registerBodyParser } from './body.js';
+import type { App, HttpDeps } from './deps.js';
+import { ApiError, sendError, toApiError } from './errors.js';
+import { registerEvaluations } from './evaluations.js';
+import { registerHealth } from './health.js';
+import { registerIdempotency } from './idempotency.js';
+import { refuseBrokenHttp } from './broken-http.js';
+import { registerNotFound } from './not-found.js';
+import { registerProviders } from './providers.js';
+import { validate } from './schema.js';
+import { registerSessions } from './sessions.js';
+
+const bodyLimit = 1024 * 1024;
+const longestParam = 300;
+const requestTimeoutMs = 60_000;
+
+/** The HTTP server, complete but not listening: production and tests build the same one. */
+export async function buildApp(deps: HttpDeps): Promise<App> {
+  const app: App = fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    // Said by the hook below, at debug: clients poll.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    routerOptions: { maxParamLength: longestParam },
+    forceCloseConnections: 'idle',
+    genReqId: requestId,
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('x-request-id', request.id);
+      void sendError(request, reply, toApiError(error));
+    },
+    clientErrorHandler: refuseBrokenHttp,
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(validate);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500)
+      request.log.error({ err: thrown, method: request.method, url: request.url }, error.message);
+    return sendError(request, reply, error);
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    if (!deps.shutdown.aborted || request.routeOptions.url === '/livez' || request.routeOptions.url === '/readyz')
+      return;
+    void reply.header('connection', 'close');
+    throw new ApiError(503, 'draining', 'This instance is shutting down; send the request again.');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.debug(
+      { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    );
+  });
+  registerNotFound(app);
+  registerBodyParser(app);
+  registerAuth(app, deps);
+  registerIdempotency(app, deps);
+  await app.register(fastifyHelmet, {
+    // Plain HTTP is what this server speaks; TLS and its headers are a proxy's before it.
+    strictTransportSecurity: false,
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  });
+  await registerDocs(app, deps);
+
+  registerHealth(app, deps);
+  registerProviders(app, deps);
+  registerSessions(app, deps);
+  registerEvaluations(app, deps);
+  deps.registerProxy(app);
+  await app.ready();
+  return app;
+}
+
+async function registerDocs(app: App, { version }: HttpDeps): Promise<void> {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Ratchet',
+        version,
+        description: 'Durable prompt optimization and evaluation: rewards only move one way.',
+      },
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        },
+      },
+      security: [{ bearer: [] }, { apiKey: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+}
+
+/** The caller's own request id where it is fit for a header and a log line, else a new one. */
+function requestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}

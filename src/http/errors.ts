@@ -1,0 +1,187 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+/** What is wrong with one field: `pointer` is a JSON pointer (RFC 6901) into the body, the query or the headers. */
+export interface FieldError {
+  pointer: string;
+  message: string;
+}
+
+export interface ApiErrorOptions {
+  errors?: FieldError[];
+  headers?: Record<string, string>;
+  /** Further members of the problem document, such as `current_status`. */
+  extra?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** Every failure that a caller is told about: status, a code that programs compare, and a detail that says what to do. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly errors: FieldError[];
+  readonly headers: Record<string, string>;
+  readonly extra: Record<string, unknown>;
+
+  constructor(status: number, code: string, detail: string, options: ApiErrorOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.status = status;
+    this.code = code;
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+    this.extra = options.extra ?? {};
+  }
+}
+
+const titles: Record<number, string> = {
+  400: 'Bad request',
+  401: 'Not authenticated',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  413: 'Body too large',
+  415: 'Unsupported media type',
+  422: 'Invalid request',
+  429: 'Too many requests',
+  500: 'Internal error',
+  502: 'Bad gateway',
+  503: 'Service unavailable',
+  504: 'Gateway timeout',
+};
+
+const types: Record<number, string> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  409: 'conflict_error',
+  429: 'rate_limit_error',
+};
+
+/** The body that OpenAI's clients understand; the inference paths answer with it alone. */
+export interface OpenAiError {
+  error: { message: string; type: string; code: string; param: string | null };
+}
+
+/** Renders any failure as OpenAI does. */
+export function openAiError(error: ApiError): OpenAiError {
+  const type = types[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error');
+  return { error: { message: error.message, type, code: error.code, param: paramOf(error) } };
+}
+
+/** Renders any failure as an RFC 9457 problem, with OpenAI's `error` beside so that one parser works on every path. */
+export function problem(error: ApiError, request: { url: string; id: string }): Record<string, unknown> {
+  return {
+    type: `urn:ratchet:problem:${error.code}`,
+    title: titles[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message,
+    instance: request.url.split('?', 1)[0],
+    code: error.code,
+    request_id: request.id,
+    ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+    ...error.extra,
+    ...openAiError(error),
+  };
+}
+
+function paramOf(error: ApiError): string | null {
+  const pointer = error.errors[0]?.pointer;
+  if (!pointer) return null;
+  return pointer.slice(1).split('/').map(unescapePointer).join('.');
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** The JSON pointer of a path. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** Sends a failure in the shape of the path it happened on. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
+  const openAi = speaksOpenAi(request);
+  if (error.status === 429 || error.status === 503) void reply.header('retry-after', '1');
+  if (openAi && error.status === 409) void reply.header('x-should-retry', 'false');
+  for (const [name, value] of Object.entries(error.headers)) void reply.header(name, value);
+  return reply
+    .code(error.status)
+    .type(openAi ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(openAi ? openAiError(error) : problem(error, request)));
+}
+
+/** Whether callers of this path expect OpenAI's errors: the inference routes, and whatever is below their prefix. */
+export function speaksOpenAi(request: FastifyRequest): boolean {
+  return request.routeOptions.config.access === 'inference' || request.url.startsWith('/api/gepa/');
+}
+
+/** Shorthands for what several handlers refuse. */
+export const refuse = {
+  notFound: (what: string) => new ApiError(404, 'not_found', `There is no ${what} here that this key may see.`),
+  invalid: (errors: FieldError[], code = 'validation_failed') =>
+    new ApiError(422, code, describeErrors(errors), { errors }),
+};
+
+/** At most this many faults of one request are listed. */
+const listed = 20;
+
+function describeErrors(errors: FieldError[]): string {
+  const shown = errors.slice(0, 3).map(({ pointer, message }) => {
+    const field = pointer.slice(1).split('/').map(unescapePointer).join('.');
+    return field ? `${field}: ${message}` : message;
+  });
+  return shown.join('; ') + (errors.length > 3 ? `; and ${errors.length - 3} more` : '') + '.';
+}
+
+interface ValidationIssue {
+  code?: string;
+  path: PropertyKey[];
+  message: string;
+  keys?: string[];
+  params?: { code?: string } | undefined;
+}
+
+/** A validation failure from zod's issues: one entry a field, an unknown field by its own name. */
+export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
+  const errors = issues.flatMap(({ code, path, message, keys }) =>
+    code === 'unrecognized_keys' && keys
+      ? keys.map((key) => ({ pointer: pointerOf([...path, key]), message: 'unknown field' }))
+      : [{ pointer: pointerOf(path), message }],
+  );
+  const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
+  return refuse.invalid(errors.slice(0, listed), code);
+}
+
+const known: Record<string, [status: number, code: string, detail: string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body is larger than this path takes; send less at once.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
+};
+
+// What Postgres and its client say when the database cannot be reached or takes no more: the caller may try again.
+const unavailable = /^(08...|57P0.|53...|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/;
+
+/** Whatever was thrown, as what the caller is told; faults of ours keep their text to the log. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const error = thrown as Partial<FastifyError> & { issues?: ValidationIssue[] };
+  const entry = known[error.code ?? ''];
+  if (entry) return new ApiError(...entry, { cause: thrown });
+  if (
+    unavailable.test(error.code ?? '') ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message ?? '')
+  ) {
+    return new ApiError(503, 'database_unavailable', 'The database cannot be reached; try again.', { cause: thrown });
+  }
+  if (/^22...$/.test(error.code ?? '')) {
+    return new ApiError(422, 'value_out_of_range', 'A value is out of the range that can be kept.', { cause: thrown });
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new ApiError(error.statusCode, 'bad_request', error.message ?? 'The request cannot be understood.', {
+      cause: thrown,
+    });
+  }
+  return new ApiError(500, 'internal', 'Something went wrong on our side; quote the request id when you report it.', {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { terminalEvents, type EventLine, type eventPageSchema, type eventQuerySchema } from '../contracts/events.js';
+import { isTerminal } from '../core/status.js';
+import type { JobRow } from '../storage/jobs.js';
+import { isAtEnd, readEvents, type EventRow } from '../storage/reads.js';
+import { defaultTiming, type HttpDeps } from './deps.js';
+import { refuse } from './errors.js';
+import { idFields, iso } from './job-view.js';
+import { stream } from './sse.js';
+
+const streamPage = 100;
+const defaultPage = 100;
+
+/** A job's events: a stream, or a page of JSON where the request asks for that. */
+export async function events(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  job: JobRow,
+  query: z.output<typeof eventQuerySchema>,
+): Promise<FastifyReply | void> {
+  const read = (after: number, limit: number) =>
+    deps.db.org(job.orgId, (tx) => readEvents(tx, job.jobId, after, limit));
+  const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
+  if (wantsJson(request, query)) return reply.send(await page(job.jobId, read, after, query.limit ?? defaultPage));
+
+  const ended =
+    isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after, terminalEvents)));
+  if (ended) return reply.code(204).send();
+  await stream(request, reply, after, {
+    read: async (position) => (await read(position, streamPage)).map((row) => frame(job.jobId, row)),
+    subscribe: (wake) => deps.notifications.on('ratchet_events', job.jobId, wake),
+    isLast: ({ event }) => terminalEvents.includes(event),
+    shutdown: deps.shutdown,
+    ...defaultTiming,
+    ...deps.timing,
+  });
+}
+
+/** JSON is meant by Accept, or by the paging fields unless Accept names a stream. */
+function wantsJson({ headers }: FastifyRequest, query: z.output<typeof eventQuerySchema>): boolean {
+  const accept = headers.accept ?? '';
+  if (accept.includes('text/event-stream')) return false;
+  return accept.includes('application/json') || query.since_seq !== undefined || query.limit !== undefined;
+}
+
+function lastEventId({ headers }: FastifyRequest): number | undefined {
+  const id = headers['last-event-id']?.toString().trim();
+  if (id === undefined || id === '') return undefined;
+  if (!/^\d{1,15}$/.test(id))
+    throw refuse.invalid([{ pointer: '/last-event-id', message: 'must be the id of an event of this stream' }]);
+  return Number(id);
+}
+
+async function page(
+  jobId: string,
+  read: (after: number, limit: number) => Promise<EventRow[]>,
+  after: number,
+  limit: number,
+): Promise<z.output<typeof eventPageSchema>> {
+  const rows = await read(after, limit + 1);
+  const shown = rows.slice(0, limit);
+  return {
+    events: shown.map((row) => line(jobId, row)),
+    next_seq: shown.at(-1)?.seq ?? after,
+    has_more: rows.length > limit,
+  };
+}
+
+function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
+  return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
+}
+
+function frame(jobId: string, row: EventRow) {
+  return { id: row.seq, event: row.type, data: JSON.stringify(line(jobId, row)) };
+}

@@ -1,0 +1,76 @@
+import type { FastifyReply } from 'fastify';
+import { setTimeout as delay } from 'node:timers/promises';
+import { v7 as uuid } from 'uuid';
+import type { CallCost } from '../clients/cost.js';
+import { errorCode } from '../clients/untrusted.js';
+import { recordCall, takeBack } from '../storage/call-records.js';
+import type { ProxyCall, ProxyDeps } from './proxy.js';
+
+/** How a call to the model ended. */
+export interface CallResult extends CallCost {
+  httpStatus: number;
+  response: unknown;
+  latencyMs: number;
+}
+
+/** Writes model calls down. */
+export interface Recorder {
+  /**
+   * Records a call and answers with its id. An answer that was paid for is worth waiting for the database; rejects when
+   * that does not come back in time.
+   */
+  record(call: ProxyCall, result: CallResult): Promise<string>;
+  /** Makes an answer that does not reach the caller available to a retry within the same attempt. */
+  takeBackUnlessDelivered(call: ProxyCall, id: string, reply: FastifyReply): void;
+}
+
+export function createRecorder({ db, log, recordPatienceMs = 15_000 }: ProxyDeps): Recorder {
+  return {
+    async record(call, result) {
+      const id = `call_${uuid().replaceAll('-', '')}`;
+      const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream } = call;
+      const row = {
+        ...{ id, orgId, jobId, correlationId, candidateId, provider },
+        purpose: rollout.source === 'service' ? ('rollout' as const) : ('caller' as const),
+        rolloutId: rollout.id,
+        requestHash: upstream.hash,
+        attempt: rollout.attempt,
+        model: upstream.model,
+        request: upstream.body,
+        stream: upstream.stream,
+        ...result,
+      };
+      const givenUpAt = Date.now() + recordPatienceMs;
+      for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+        try {
+          await db.org(orgId, (tx) => recordCall(tx, row));
+          return id;
+        } catch (error) {
+          if (Date.now() + waitMs > givenUpAt || !passes(error)) throw error;
+          log.warn(
+            { err: error, job_id: jobId, rollout_id: rollout.id },
+            'a model call is not recorded yet; trying again',
+          );
+          await delay(waitMs);
+        }
+      }
+    },
+
+    takeBackUnlessDelivered({ orgId, rollout }, id, reply) {
+      const check = () => {
+        if (reply.raw.writableFinished) return;
+        db.org(orgId, (tx) => takeBack(tx, id, rollout.attempt)).catch((error: unknown) =>
+          log.warn({ err: error, call_id: id }, 'an answer that did not arrive counts as given'),
+        );
+      };
+      if (reply.raw.destroyed) check();
+      else reply.raw.once('close', check);
+    },
+  };
+}
+
+/** Bad data and broken constraints (SQLSTATE 21–23, 25, 42) stay; all else that Postgres says may pass. */
+function passes(error: unknown): boolean {
+  const code = errorCode(error) ?? '';
+  return !(code.length === 5 && /^(21|22|23|25|42)/.test(code));
+}

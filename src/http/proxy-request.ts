@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { usageMustBeAsked } from '../clients/providers.js';
+import { asObject } from '../clients/untrusted.js';
+import type { Message, PolicySpec } from '../contracts/spec.js';
+import { ApiError } from './errors.js';
+
+type Json = Record<string, unknown>;
+
+/** A request as it goes to the provider, and what has to be undone on the way back. */
+export interface UpstreamRequest {
+  body: Json;
+  model: string;
+  stream: boolean;
+  /** The caller did not ask for usage in the stream, so the chunk that carries it is taken out again. */
+  hideUsageChunk: boolean;
+  /** SHA-256 of provider and body; the same for the same request, whatever the order of its fields. */
+  hash: Buffer;
+}
+
+/** Fields by which a caller could turn our request, with our key, to another place. */
+const forbidden = ['api_key', 'api_base', 'base_url', 'extra_headers'];
+/** What a policy's further fields never set: they belong to the call. */
+const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_options']);
+/** Two names of one limit, which OpenAI refuses together. */
+const limits = ['max_tokens', 'max_completion_tokens'];
+
+/** Checks the body of a proxy call; everything that is not named here is the provider's to judge. */
+export function readChatBody(body: unknown): Json & { messages: unknown[] } {
+  const json = asObject(body);
+  if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
+  for (const name of forbidden) {
+    if (Object.hasOwn(json, name)) {
+      throw invalid(
+        name,
+        `${name} is not allowed: the session's policy says which provider answers, and with which key.`,
+      );
+    }
+  }
+  const { messages } = json;
+  if (!Array.isArray(messages)) throw invalid('messages', 'messages must be an array of chat messages.');
+  return { ...json, messages };
+}
+
+/**
+ * The request to send: the candidate's system message in place of the caller's (or put first where there is none), the
+ * policy's model and further fields where the caller names none. Every other field stays as it is.
+ */
+export function substitute(
+  body: Json & { messages: unknown[] },
+  policy: PolicySpec,
+  candidate: Message[] | null,
+): UpstreamRequest {
+  const system = candidate?.find((message) => message.role === 'system')?.content ?? null;
+  const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
+  const upstream: Json = {
+    ...defaults(body, policy.params),
+    ...body,
+    model,
+    messages: system === null ? body.messages : withSystem(body.messages, system),
+  };
+  const stream = body['stream'] === true;
+  const options = asObject(body['stream_options']);
+  const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
+  if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
+  return { body: upstream, model, stream, hideUsageChunk, hash: hashOf([policy.provider, upstream]) };
+}
+
+function defaults(body: Json, params: Json): Json {
+  const limited = limits.some((name) => Object.hasOwn(body, name));
+  const wanted = Object.entries(params).filter(([name]) => !callsOwn.has(name) && !(limited && limits.includes(name)));
+  return Object.fromEntries(wanted);
+}
+
+function withSystem(messages: unknown[], content: string): unknown[] {
+  const at = messages.findIndex((message) => ['system', 'developer'].includes(String(asObject(message)?.['role'])));
+  if (at === -1) return [{ role: 'system', content }, ...messages];
+  // Its role and other fields stay: some models take instructions from the developer alone.
+  return messages.with(at, { ...asObject(messages[at]), content });
+}
+
+function hashOf(value: unknown): Buffer {
+  return createHash('sha256').update(canonical(value)).digest();
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    const object = asObject(item);
+    return object ? Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
+  });
+}
+
+function invalid(name: string, message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message, {
+    errors: [{ pointer: name === '' ? '' : `/${name}`, message }],
+  });
+}

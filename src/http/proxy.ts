@@ -1,0 +1,132 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { v7 as uuid } from 'uuid';
+import { z } from 'zod';
+import type { Providers } from '../clients/providers.js';
+import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
+import { claimCallerRollout, resolveCall, type CallRollout, type ResolvedCall } from '../storage/calls.js';
+import type { Db } from '../storage/db.js';
+import type { App } from './deps.js';
+import { ApiError, refuse } from './errors.js';
+import { createForward } from './proxy-forward.js';
+import { createRecorder } from './proxy-record.js';
+import { replay } from './proxy-replay.js';
+import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
+
+/** What the proxy works with; times in milliseconds. */
+export interface ProxyDeps {
+  db: Db;
+  providers: Providers;
+  log: Logger;
+  /** How long one model call may take, its last byte included. */
+  callTimeoutMs?: number;
+  /** How long an answer is still read, so that it is recorded, after its caller has gone. */
+  lingerMs?: number;
+  /** How long an answer waits for a database that does not take it. */
+  recordPatienceMs?: number;
+}
+
+/** One call, resolved: who answers, for which rollout, with which request. */
+export interface ProxyCall {
+  orgId: string;
+  jobId: string;
+  correlationId: string;
+  rollout: CallRollout;
+  candidateId: string | null;
+  provider: string;
+  upstream: UpstreamRequest;
+}
+
+const bodyLimit = 10 * 1024 * 1024;
+const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
+const correlationPattern = /^[\x21-\x7e]{1,256}$/;
+const terminal = new Set<ResolvedCall['status']>(['completed', 'failed', 'cancelled']);
+
+const params = z.object({ session_id: z.string(), correlation_id: z.string().optional() });
+const description =
+  'A chat completion as OpenAI has it. The system message is replaced by that of the candidate which serves the call; the ' +
+  'response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id say which.';
+
+/** Adds the inference paths of sessions and evaluations. */
+export function registerProxy(app: App, deps: ProxyDeps): void {
+  const recorder = createRecorder(deps);
+  const forward = createForward(deps, recorder);
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof params>;
+    const body = readChatBody(request.body);
+    // A client that appends /v1/chat/completions to the session's own URL has named no correlation id.
+    const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
+    if (!correlationPattern.test(correlationId)) {
+      throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
+    }
+    const { call, recorded } = await resolve(request, jobId, correlationId, body);
+    void reply.headers(callHeaders(call));
+    if (recorded) replay(recorder, call, recorded, reply);
+    else await forward(call, reply);
+    return reply;
+  };
+
+  /** Everything the database has to say about a call, in one transaction. */
+  async function resolve(
+    { caller: { orgId, keyId } }: FastifyRequest,
+    jobId: string,
+    correlationId: string,
+    body: ReturnType<typeof readChatBody>,
+  ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
+    if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
+    return deps.db.org(orgId, async (tx) => {
+      const found = await resolveCall(tx, { jobId, correlationId });
+      if (!found) throw refuse.notFound('session');
+      refuseEnded(found, keyId === null);
+      const { candidateId, policy, messages } = found;
+      const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
+      const upstream = substitute(body, policy, messages);
+      const call = { orgId, jobId, correlationId, rollout, candidateId, provider: policy.provider, upstream };
+      const mayReplay = rollout.source === 'service';
+      const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt };
+      return { call, recorded: mayReplay ? await takeRecorded(tx, wanted) : null };
+    });
+  }
+
+  const base = '/api/gepa/v1/:session_id';
+  for (const path of ['', '/:correlation_id', '/:correlation_id/v1']) {
+    app.post(
+      `${base}${path}/chat/completions`,
+      {
+        bodyLimit,
+        config: { access: 'inference' },
+        schema: { tags: ['Inference'], summary: 'Proxy inference', description, params },
+      },
+      answer,
+    );
+  }
+  app.addHook('onClose', () => forward.settled());
+}
+
+/** A job's own key dies with the job; an organization's key is told why it gets no answer. */
+function refuseEnded({ status, kind }: ResolvedCall, byInferenceKey: boolean): void {
+  if (byInferenceKey && terminal.has(status)) {
+    throw new ApiError(401, 'inference_key_expired', `This inference key ended with its ${kind}, which is ${status}.`, {
+      headers: { 'www-authenticate': 'Bearer realm="ratchet"' },
+    });
+  }
+  if (status !== 'cancelled' && status !== 'failed') return;
+  throw new ApiError(
+    409,
+    `${kind}_${status}`,
+    `The ${kind} is ${status}, so it serves no candidate; create a new one.`,
+    {
+      headers: { 'x-should-retry': 'false' },
+    },
+  );
+}
+
+function callHeaders({ rollout, candidateId, correlationId }: ProxyCall): Record<string, string> {
+  return {
+    'x-gepa-rollout-idx': String(rollout.idx),
+    'x-gepa-rollout-id': rollout.id,
+    'x-gepa-correlation-id': correlationId,
+    ...(candidateId !== null && { 'x-gepa-candidate-id': candidateId }),
+  };
+}

@@ -1,0 +1,142 @@
+import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
+import type { EvaluationRequest } from '../contracts/evaluation.js';
+import { containerField, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
+import type { EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
+import { configProblems, estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
+import type { HttpDeps } from './deps.js';
+import { pointerOf, refuse, type FieldError } from './errors.js';
+
+type StaticChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'>;
+type Path = readonly string[];
+
+/** The request inside a session's body, whatever it is wrapped in, and the path to it. */
+export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
+  const holders = [
+    [body, []],
+    [body.config_body, ['config_body']],
+    [body.config, ['config']],
+  ] as const;
+  const found = holders.flatMap(([holder, path]) =>
+    (['policy_optimization', 'prompt_learning'] as const).flatMap((name) => {
+      const request = holder?.[name];
+      return request ? [{ request, path: [...path, name] }] : [];
+    }),
+  );
+  const [first, second] = found;
+  if (!first) throw refuse.invalid([{ pointer: '/policy_optimization', message: 'is required' }]);
+  if (second)
+    throw refuse.invalid([
+      { pointer: pointerOf(second.path), message: `is given twice: also as ${first.path.join('.')}` },
+    ]);
+  return first;
+}
+
+/** A session as it is stored; throws with every field that is at fault, by its path in the body. */
+export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
+  const urlField = containerField(request) ?? 'container_url';
+  const gepa = request.gepa!;
+  const evaluationSeeds = gepa.evaluation.seeds;
+  const config: GepaConfig = {
+    populationSize: gepa.population_size,
+    generations: gepa.generations,
+    minibatchSize: gepa.minibatch_size,
+    trainSeeds: gepa.train_seeds ?? evaluationSeeds,
+    evaluationSeeds,
+    maxRollouts: request.budget?.max_rollouts ?? null,
+    rngSeed: request.rng_seed,
+  };
+  const errors = [
+    ...staticErrors(request, request[urlField]!, [...path, urlField], path, checks),
+    ...configProblems(config).map(({ field, message }) => ({
+      pointer: pointerOf([...path, ...configFields[field]]),
+      message,
+    })),
+  ];
+  if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
+  if (errors.length > 0) throw refuse.invalid(errors);
+
+  return {
+    kind: 'session',
+    algorithm: 'gepa',
+    ...runSpec(request, request[urlField]!, request.env_name ?? null),
+    initialPrompt: request.initial_prompt?.messages ?? null,
+    proposer: policySpec(request.proposer ?? request.policy),
+    budget: { maxRollouts: config.maxRollouts },
+    rngSeed: config.rngSeed,
+    gepa: {
+      populationSize: config.populationSize,
+      generations: config.generations,
+      minibatchSize: config.minibatchSize,
+      trainSeeds: config.trainSeeds,
+      evaluationSeeds,
+    },
+  };
+}
+
+const configFields: Record<keyof GepaConfig, string[]> = {
+  populationSize: ['gepa', 'population_size'],
+  generations: ['gepa', 'generations'],
+  minibatchSize: ['gepa', 'minibatch_size'],
+  trainSeeds: ['gepa', 'train_seeds'],
+  evaluationSeeds: ['gepa', 'evaluation', 'seeds'],
+  maxRollouts: ['budget', 'max_rollouts'],
+  rngSeed: ['rng_seed'],
+  perfectScore: ['gepa'],
+};
+
+/** The most rollouts that a session can ask for. */
+export function sessionEstimate({ gepa, budget, rngSeed }: SessionSpec): number {
+  return estimateRollouts({ ...gepa, maxRollouts: budget.maxRollouts, rngSeed });
+}
+
+/** An evaluation as it is stored; `candidate` is already resolved to its messages. */
+export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {
+  return {
+    kind: 'evaluation',
+    ...runSpec(request, request.container_url, request.env_name),
+    appId: request.app_id,
+    seeds: request.seeds,
+    timeoutS: request.timeout,
+    candidate,
+  };
+}
+
+/** What is wrong with an evaluation although every field has its form. */
+export function checkEvaluation(request: EvaluationRequest, path: Path, checks: StaticChecks): void {
+  const errors = staticErrors(request, request.container_url, [...path, 'container_url'], path, checks);
+  if (errors.length > 0) throw refuse.invalid(errors);
+}
+
+type RunFields = ContainerFields & { policy: PolicyRequest };
+
+function runSpec(request: RunFields, url: string, envName: string | null): RunSpec {
+  return {
+    container: {
+      url: url.replace(/\/+$/, ''),
+      envName,
+      envConfig: request.env_config ?? {},
+      hasApiKey: request.container_api_key !== undefined,
+    },
+    policy: policySpec(request.policy),
+    maxConcurrent: request.max_concurrent,
+    rolloutTimeoutS: request.rollout_timeout,
+    maxFailureRate: request.max_failure_rate,
+  };
+}
+
+function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
+  return { model, provider, params };
+}
+
+function staticErrors(request: RunFields, url: string, urlPath: Path, path: Path, checks: StaticChecks): FieldError[] {
+  const reason = checks.checkContainerUrl(url);
+  return [
+    ...(reason === null ? [] : [{ pointer: pointerOf(urlPath), message: reason }]),
+    ...providerErrors(request.policy, [...path, 'policy'], checks),
+  ];
+}
+
+function providerErrors(policy: PolicyRequest, path: Path, checks: StaticChecks): FieldError[] {
+  const reason = checks.checkProvider(policy.provider);
+  return reason === null ? [] : [{ pointer: pointerOf([...path, 'provider']), message: reason }];
+}

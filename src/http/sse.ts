@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hintsFrom, type Hints } from './hints.js';
+
+/** One message of a stream; `data` is one line of JSON. */
+export interface Frame {
+  id: number;
+  event: string;
+  data: string;
+}
+
+/** Where a stream's messages come from and how long it waits for what. */
+export interface Source {
+  /** The next messages after `id`, at most a page; empty when there are none yet. */
+  read(after: number): Promise<Frame[]>;
+  /** Calls `wake` when there may be more; answers the way to stop that. A hint only: `pollMs` is the truth. */
+  subscribe(wake: () => void): () => void;
+  isLast(frame: Frame): boolean;
+  pollMs: number;
+  heartbeatMs: number;
+  stallMs: number;
+  /** Ends the stream, which its reader may resume elsewhere. */
+  shutdown: AbortSignal;
+}
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+const reconnectMs = 2_000;
+
+/**
+ * Streams what comes after `after` as server-sent events (WHATWG HTML 9.2) until the last message, the reader's leaving,
+ * or shutdown. A reader that stops reading is dropped after `stallMs`; until then nothing more is read for it.
+ */
+export async function stream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  after: number,
+  source: Source,
+): Promise<void> {
+  reply.hijack();
+  const response = reply.raw;
+  response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
+  const hints = hintsFrom(source.subscribe);
+  response.on('close', hints.wake);
+  source.shutdown.addEventListener('abort', hints.wake);
+  response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has gone'));
+  try {
+    await pump(response, after, source, hints);
+    response.end();
+    if (!response.writableFinished) await settled(response, 'finish', source.stallMs);
+  } catch (error) {
+    // The reader comes back with Last-Event-ID; what it missed is in the table.
+    request.log.warn({ err: error }, 'an event stream broke');
+  } finally {
+    hints.stop();
+    source.shutdown.removeEventListener('abort', hints.wake);
+    if (!response.writableFinished) response.destroy();
+  }
+}
+
+async function pump(response: ServerResponse, after: number, source: Source, hints: Hints): Promise<void> {
+  let position = after;
+  let beat = Date.now();
+  const send = async (text: string): Promise<boolean> => {
+    beat = Date.now();
+    if (response.destroyed) return false;
+    return response.write(text) || settled(response, 'drain', source.stallMs);
+  };
+  if (!(await send(`retry: ${reconnectMs}\n\n`))) return;
+  while (!response.destroyed && !source.shutdown.aborted) {
+    const frames = await source.read(position);
+    for (const frame of frames) {
+      if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return;
+      position = frame.id;
+      if (source.isLast(frame)) return;
+    }
+    if (frames.length > 0) continue;
+    if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return;
+    await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
+  }
+}
+
+/** Whether `event` comes before the connection closes and within `ms`; if not, the connection is given up. */
+async function settled(response: ServerResponse, event: 'drain' | 'finish', ms: number): Promise<boolean> {
+  if (response.destroyed) return false;
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(), ms);
+  const options = { signal: ended.signal };
+  try {
+    return await Promise.race([
+      once(response, event, options).then(() => true),
+      once(response, 'close', options).then(() => false),
+    ]).catch(() => false);
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+    if (!response.destroyed && response.writableNeedDrain) response.destroy();
+  }
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createContainerClient } from './clients/container.js';
+import { checkContainerUrl } from './clients/egress.js';
+import { verifyInferenceKey } from './clients/inference-key.js';
+import { createProviders } from './clients/providers.js';
+import { ConfigError, type Config } from './config.js';
+import { keepSecret } from './embedded/kept.js';
+import { firstFree } from './embedded/ports.js';
+import { startPostgres } from './embedded/postgres.js';
+import { startTemporal } from './embedded/temporal.js';
+import { buildApp } from './http/app.js';
+import { registerProxy } from './http/proxy.js';
+import { connect } from './storage/db.js';
+import { ensureBootstrapKey, generateKey } from './storage/keys.js';
+import { migrate } from './storage/migrate.js';
+import { listen } from './storage/notifications.js';
+import { createCommander } from './temporal/commands.js';
+import { connectClient, type TemporalTarget } from './temporal/connection.js';
+import { createReadiness } from './temporal/readiness.js';
+import { registerSearchAttributes } from './temporal/search-attributes.js';
+import { startWorkflow } from './temporal/starter.js';
+import { version } from './version.js';
+import { startWorker } from './worker.js';
+
+/** Which parts this process is: `ratchet serve`, `ratchet worker`, or both, as `ratchet dev`. */
+export interface Roles {
+  serve: boolean;
+  work: boolean;
+}
+
+export interface Service {
+  url: string | null;
+  apiKey: string;
+  /** Whether the key is new, so that it must be shown this once. */
+  apiKeyCreated: boolean;
+  temporalUi: string | null;
+  /** Rejects when a part of the service ends by itself. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service: Postgres, Temporal, then the roles asked for; whatever fails stops what was started before.
+ * `bundle`: the workflows, where they are not those of the build.
+ */
+export async function startService(
+  config: Config,
+  roles: Roles,
+  log: Logger,
+  bundle?: WorkflowBundleOption,
+): Promise<Service> {
+  const stops: (() => Promise<void> | void)[] = [];
+  const stop = async () => {
+    for (const step of stops.splice(0).reverse()) await step();
+  };
+  let fail!: (error: Error) => void;
+  const ended = new Promise<void>((_, reject) => (fail = reject));
+  ended.catch((err: Error) => log.error({ err }, 'a part of the service has ended'));
+
+  try {
+    const { secretKey, apiKey } = keysOf(config);
+
+    let databaseUrl = config.databaseUrl;
+    if (!databaseUrl) {
+      const postgres = await startPostgres({ dataDir: config.dataDir, log, onExit: fail });
+      stops.push(() => postgres.stop());
+      databaseUrl = postgres.url;
+    }
+    await migrate(databaseUrl, log);
+    const db = connect(databaseUrl, log, 30);
+    stops.push(() => db.close());
+    await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
+    const notifications = listen(databaseUrl, log);
+    stops.push(() => notifications.close());
+
+    let target: TemporalTarget = { env: config.env };
+    let temporalUi = config.temporalUiUrl;
+    if (!config.ownTemporal) {
+      const temporal = await startTemporal({ dataDir: config.dataDir, port: config.temporalPort, log, onExit: fail });
+      stops.push(() => temporal.stop());
+      target = { embedded: { address: temporal.address } };
+      temporalUi ??= temporal.uiUrl;
+    }
+    const client = await connectClient(target, config.codecKey);
+    stops.push(() => client.connection.close());
+    await registerSearchAttributes(client, log);
+
+    const port = config.port === 0 ? await firstFree() : config.port;
+    const publicUrl =
+      config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const providers = createProviders(config.env);
+
+    if (roles.work) {
+      const container = createContainerClient({ egress: config.egress });
+      stops.push(() => container.close());
+      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, log };
+      const worker = await startWorker({
+        target,
+        codecKey: config.codecKey,
+        deps,
+        client,
+        log,
+        ...(bundle && { bundle }),
+      });
+      stops.push(() => worker.stop());
+      worker.ended.catch(fail);
+    }
+
+    let url: string | null = null;
+    if (roles.serve) {
+      const shutdown = new AbortController();
+      const app = await buildApp({
+        db,
+        notifications,
+        log,
+        commander: createCommander(client, async ({ orgId, jobId, kind }) => {
+          await startWorkflow(client, db, { orgId, jobId, kind });
+        }),
+        secretKey,
+        publicUrl,
+        version,
+        temporalUrl: (workflowId) =>
+          temporalUi && `${temporalUi}/namespaces/${client.options.namespace}/workflows/${workflowId}`,
+        checkContainerUrl: (containerUrl) =>
+          checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
+        checkProvider: (name) => providers.check(name),
+        listProviders: () => providers.list(),
+        readiness: createReadiness(db, client),
+        verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
+        registerProxy: (proxied) => registerProxy(proxied, { db, providers, log }),
+        shutdown: shutdown.signal,
+      });
+      stops.push(async () => {
+        shutdown.abort();
+        await app.close();
+      });
+      url = await app.listen({ port, host: config.host });
+    }
+    return { url, apiKey: apiKey.value, apiKeyCreated: apiKey.created, temporalUi, ended, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function keysOf(config: Config) {
+  if (config.databaseUrl && !config.secretKey) {
+    throw new ConfigError(
+      'RATCHET_SECRET_KEY must be set where DATABASE_URL is: 32 bytes in base64 (openssl rand -base64 32)',
+    );
+  }
+  const secretKey =
+    config.secretKey ??
+    Buffer.from(keepSecret(config.dataDir, 'secret-key', () => randomBytes(32).toString('base64')).value, 'base64');
+  const apiKey = config.apiKey
+    ? { value: config.apiKey, created: false }
+    : keepSecret(config.dataDir, 'api-key', generateKey);
+  return { secretKey, apiKey };
+}

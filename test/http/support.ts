@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { CommandKind } from '../../src/contracts/control.js';
+import { transition } from '../../src/core/status.js';
+import { buildApp } from '../../src/http/app.js';
+import type { App, HttpDeps } from '../../src/http/deps.js';
+import { connect, type Db } from '../../src/storage/db.js';
+import { readJob } from '../../src/storage/jobs.js';
+import { ensureBootstrapKey } from '../../src/storage/keys.js';
+import { listen } from '../../src/storage/notifications.js';
+import { finishJob, recordDecision } from '../../src/storage/record.js';
+import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
+import { createDatabase } from '../support/embedded.js';
+
+/** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
+export class FakeCommander implements Commander {
+  started: string[] = [];
+  sent: { jobId: string; kind: CommandKind; commandId: string }[] = [];
+  onStart: (job: CommandedJob) => Promise<void> = async () => {};
+  onSend: (job: CommandedJob, kind: CommandKind, commandId: string) => Promise<void>;
+  private readonly db: Db;
+
+  constructor(db: Db) {
+    this.db = db;
+    this.onSend = (job, kind, commandId) => this.decide(job, kind, commandId);
+  }
+
+  async start(job: CommandedJob): Promise<void> {
+    await this.onStart(job);
+    this.started.push(job.jobId);
+    await this.db.org(job.orgId, (tx) =>
+      tx.query('update jobs set workflow_started = true where id = $1', [job.jobId]),
+    );
+  }
+
+  async send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void> {
+    this.sent.push({ jobId: job.jobId, kind, commandId });
+    await this.onSend(job, kind, commandId);
+  }
+
+  /** What the workflow would do with the command. */
+  async decide(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void> {
+    await this.db.org(job.orgId, async (tx) => {
+      const { status } = (await readJob(tx, job.jobId))!;
+      const result = transition(status, kind === 'stop' ? 'reward_stop' : kind);
+      if (result.ok && (result.status === 'completed' || result.status === 'cancelled')) {
+        await finish(tx, job, result.status, [commandId]);
+      } else {
+        await recordDecision(tx, job, {
+          ...(result.ok && (result.status === 'running' || result.status === 'paused')
+            ? { status: result.status }
+            : {}),
+          commands: [{ commandId, outcome: result.ok ? 'accepted' : 'refused' }],
+        });
+      }
+    });
+  }
+}
+
+/** Closes a job as its workflow does, with the terminal event of its kind. */
+export async function finish(
+  tx: Parameters<typeof finishJob>[0],
+  job: { orgId: string; jobId: string },
+  status: 'completed' | 'failed' | 'cancelled',
+  accepted: string[] = [],
+): Promise<void> {
+  const session = job.jobId.startsWith('ses_');
+  const type = session
+    ? { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' }[status]
+    : `eval.policy.job.${status}`;
+  await finishJob(tx, job, {
+    status,
+    stoppedBy: status,
+    error: status === 'failed' ? { code: 'container_gone', message: 'The container is gone.', retryable: false } : null,
+    events: [{ key: 'end', type, message: status, data: {} }],
+    accepted,
+  });
+}
+
+export interface TestHttp {
+  app: App;
+  deps: HttpDeps;
+  db: Db;
+  commander: FakeCommander;
+  key: string;
+  /** The key of another organization. */
+  otherKey: string;
+  shutdown: AbortController;
+  /** Sends a request with the key; `body` as JSON. */
+  call(method: Method, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  listen(): Promise<string>;
+  close(): Promise<void>;
+}
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  // Tests look into answers of every shape.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+  raw: Buffer;
+}
+
+/** The real HTTP server on a database of its own, without Temporal: `overrides` replaces what it is given. */
+export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
+  const url = await createDatabase();
+  const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  const db = connect(url, log, 8);
+  const notifications = listen(url, log);
+  const commander = new FakeCommander(db);
+  const shutdown = new AbortController();
+  const secretKey = Buffer.alloc(32, 7);
+  const [key, otherKey] = [`key-${randomUUID()}`, `key-${randomUUID()}`];
+  await ensureBootstrapKey(db, secretKey, 'default', key);
+  await ensureBootstrapKey(db, secretKey, 'other', otherKey);
+  const deps: HttpDeps = {
+    db,
+    notifications,
+    log,
+    commander,
+    secretKey,
+    publicUrl: 'http://127.0.0.1:8787',
+    version: '0.0.0',
+    temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
+    checkContainerUrl: (candidate) => (candidate.includes('forbidden') ? 'is not allowed here' : null),
+    checkProvider: (provider) => (['openai', 'local'].includes(provider) ? null : 'is not a known provider'),
+    listProviders: () => [{ name: 'local', usable: true, reason: null }],
+    readiness: async () => [{ name: 'database', ok: true, detail: null }],
+    verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
+    registerProxy: () => {},
+    shutdown: shutdown.signal,
+    timing: { commandWaitMs: 300, startWaitMs: 200, pollMs: 50 },
+    ...overrides,
+  };
+  const app = await buildApp(deps);
+  return {
+    app,
+    deps,
+    db,
+    commander,
+    key,
+    otherKey,
+    shutdown,
+    async call(method, path, body, headers = {}) {
+      const answer = await app.inject({
+        method,
+        url: path,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const isJson = String(answer.headers['content-type']).includes('json');
+      return {
+        status: answer.statusCode,
+        headers: answer.headers as Record<string, string | undefined>,
+        body: isJson ? answer.json() : answer.body,
+        raw: answer.rawPayload,
+      };
+    },
+    listen: () => app.listen({ port: 0, host: '127.0.0.1' }),
+    async close() {
+      await app.close();
+      await notifications.close();
+      await db.close();
+    },
+  };
+}
+
+/** A session's create request that is right in every field. */
+export const sessionRequest = {
+  algorithm: 'gepa',
+  container_url: 'http://127.0.0.1:18114',
+  gepa: { evaluation: { seeds: [0, 1] }, generations: 2, population_size: 2 },
+  policy: { model: 'gpt-4o-mini', provider: 'openai' },
+};
+
+/** An evaluation's. */
+export const evaluationRequest = {
+  app_id: 'banking',
+  container_url: 'http://127.0.0.1:18114',
+  env_name: 'train',
+  policy: { model: 'gpt-4o-mini', provider: 'openai' },
+  seeds: [0, 1],
+};
+
+/** Creates a session and answers its id. */
+export async function createSession(http: TestHttp, more: object = {}): Promise<string> {
+  const { body } = await http.call('POST', '/api/v1/online/sessions', {
+    policy_optimization: { ...sessionRequest, ...more },
+  });
+  return body.session_id;
+}
+
+/** Creates an evaluation and answers its id. */
+export async function createEvaluation(http: TestHttp, more: object = {}): Promise<string> {
+  const { body } = await http.call('POST', '/api/v1/offline/jobs', { ...evaluationRequest, ...more });
+  return body.job_id;
+}
