@@ -15,5 +15,7 @@ export interface ActivityDeps {
   secretKey: Buffer;
   /** Base of the proxy URLs that containers are given, without a slash at the end. */
   publicUrl: string;
+  /** Aborted when the worker is to stop: start nothing new, let what is in flight end. */
+  draining: AbortSignal;
   log: Logger;
 }

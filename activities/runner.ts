@@ -1,4 +1,4 @@
-import { CancelledFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
@@ -59,21 +59,21 @@ export class Runner {
   async run(): Promise<Fault | null> {
     const context = Context.current();
     const startedAt = Date.now();
-    let draining = false;
-    const drain = (reason: unknown) => {
-      draining = true;
-      // The job was cancelled, or this try at the activity is no longer wanted: its answers would not count.
-      if (!(reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN')) this.aborter.abort(reason);
+    const { draining } = this.deps;
+    const drain = () => this.nudge();
+    draining.addEventListener('abort', drain);
+    // The job was cancelled, this try is no longer wanted, or the grace period is over: its answers would not count.
+    context.cancelled.catch((reason: unknown) => {
+      this.aborter.abort(reason);
       this.nudge();
-    };
-    context.cancelled.catch(drain);
+    });
     const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => this.nudge());
     this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
     try {
       for (;;) {
         const late =
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
-        const mayStart = !draining && !late && !this.refusal;
+        const mayStart = !draining.aborted && !this.aborter.signal.aborted && !late && !this.refusal;
         const done = await this.exchange(mayStart);
         context.heartbeat({ inFlight: this.inFlight.size });
         if (!done.held || done.control === 'stop') {
@@ -96,6 +96,7 @@ export class Runner {
       }
     } finally {
       stopListening();
+      draining.removeEventListener('abort', drain);
       this.aborter.abort(new Error('the slice has ended'));
     }
   }

@@ -1,5 +1,12 @@
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
@@ -22,7 +29,7 @@ export interface RunningWorker {
 export interface WorkerOptions {
   target: TemporalTarget;
   codecKey: Buffer | null;
-  deps: ActivityDeps;
+  deps: Omit<ActivityDeps, 'draining'>;
   client: Client;
   log: Logger;
   /** The workflows' bundle; default: the one that the build made. */
@@ -32,7 +39,11 @@ export interface WorkerOptions {
 
 /** Runs the worker role: workflows, activities and the reconciler. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { deps, client, log } = options;
+  const { client, log } = options;
+  const draining = new AbortController();
+  // Every job that runs listens to it.
+  setMaxListeners(0, draining.signal);
+  const deps: ActivityDeps = { ...options.deps, draining: draining.signal };
   const { connection, namespace } = await connectWorker(options.target);
   const worker = await Worker.create({
     connection,
@@ -54,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   return {
     ended,
     async stop() {
+      draining.abort();
       await reconciler.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
@@ -79,6 +91,10 @@ export function installRuntime(log: Logger): void {
       info: level('info'),
       warn: level('warn'),
       error: level('error'),
+    },
+    // An activity of a job that was cancelled ends after its workflow: Temporal's core warns of each, and all is well.
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
     },
     shutdownSignals: [],
   });

@@ -2,6 +2,8 @@
 export interface SseBlock {
   raw: string;
   data: string | null;
+  /** false: the stream ended before the blank line, so the event may be cut. */
+  complete: boolean;
 }
 
 const blankLine = /\r\n\r\n|\n\n|\r\r/;
@@ -17,15 +19,16 @@ export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     rest += decoder.decode(chunk, { stream: true });
     for (let end = blankLine.exec(rest); end; end = blankLine.exec(rest)) {
       const cut = end.index + end[0].length;
-      yield block(rest.slice(0, cut));
+      yield block(rest.slice(0, cut), true);
       rest = rest.slice(cut);
     }
   }
   rest += decoder.decode();
-  if (rest !== '') yield block(rest);
+  if (rest !== '') yield block(rest, false);
 }
 
-function block(raw: string): SseBlock {
+function block(raw: string, complete: boolean): SseBlock {
   const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
-  return { raw, data: lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n') };
+  const data = lines.length === 0 ? null : lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
+  return { raw, data, complete };
 }

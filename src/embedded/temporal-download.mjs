@@ -30,7 +30,8 @@ try {
   await runtime.shutdownEphemeralServer(server);
   renameSync(join(folder, readdirSync(folder)[0]), join(folder, 'temporal'));
 } catch (error) {
-  console.error(error.message.replaceAll(/\s+/g, ' '));
+  // The innermost reason: the rest repeats the address.
+  console.error(error.message.replaceAll(/\s+/g, ' ').split('): ').at(-1));
   process.exitCode = 1;
 } finally {
   await runtime.shutdown();

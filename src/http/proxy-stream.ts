@@ -55,10 +55,12 @@ export async function pumpStream(pump: Pump): Promise<void> {
     out.end();
   };
   try {
-    for await (const { raw, data } of sseBlocks(answer.body)) {
+    for await (const { raw, data, complete } of sseBlocks(answer.body)) {
       // After [DONE] the rest is only read so that the connection can be used again.
       if (ended) continue;
       const chunk = data === null || data === doneData ? null : parseObject(data);
+      // What was cut would run into the error event that follows it.
+      if (!complete && data !== doneData) continue;
       if (chunk?.['error'])
         failure = { code: 'upstream_error', message: 'The provider ended its answer with an error.' };
       if (chunk) fold.add(chunk);

@@ -170,6 +170,31 @@ describe('failed rollouts', () => {
   });
 });
 
+describe('what is reserved is not spent on asking again', () => {
+  const small = config({ populationSize: 1, generations: 1, minibatchSize: 3 });
+
+  test('at the gate: an evaluation', () => {
+    const world = scoring(({ stage, ordinal }) =>
+      stage !== 'gate' ? 0.2 : ordinal % 3 === 0 ? 'infrastructure' : 0.9,
+    );
+    const run = drive({ ...small, maxRollouts: minimumRollouts(small) }, world);
+    expect(run.requests.filter(({ stage }) => stage === 'gate')).toHaveLength(3);
+    expect(gepa.view(run.state).candidates.map(({ status }) => status)).toEqual(['evaluated', 'evaluated']);
+  });
+
+  test('in an evaluation: those that wait for the next batch', () => {
+    const evaluationSeeds = Array.from({ length: 600 }, (_, seed) => seed);
+    const maxRollouts = 600 + 2 * 6 + 2 * 600;
+    const world = scoring(({ stage, seed, candidate }) => {
+      if (stage === 'gate') return 0.9;
+      return stage === 'evaluation' && candidate === 1 && seed < 5 ? 'infrastructure' : 0.2;
+    });
+    const run = drive({ ...small, populationSize: 2, evaluationSeeds, maxRollouts }, world);
+    expect(run.requests.length).toBe(maxRollouts);
+    expect(gepa.view(run.state).candidates.map(({ status }) => status)).toEqual(Array(3).fill('evaluated'));
+  });
+});
+
 describe('the budget', () => {
   const base = config({ populationSize: 4, generations: 50, minibatchSize: 2 });
 

@@ -1,0 +1,185 @@
+/**
+ * `ratchet/container`: a container is a server that runs one task of yours with a prompt and says how good the answer was.
+ * This helper makes one of a function:
+ *
+ *     const container = createContainer({
+ *       name: 'capitals',
+ *       tasks: [{ country: 'France', capital: 'Paris' }, { country: 'Peru', capital: 'Lima' }],
+ *       initialPrompt: 'Answer with one word.',
+ *       async rollout(task, model, { prompt }) {
+ *         const answer = await model([
+ *           { role: 'system', content: prompt },
+ *           { role: 'user', content: `The capital of ${task.country}?` },
+ *         ]);
+ *         const right = answer.includes(task.capital);
+ *         return { reward: right ? 1 : 0, feedback: right ? 'Correct.' : `Expected ${task.capital}, got ${answer}.` };
+ *       },
+ *     });
+ *     const { url, close } = await container.listen(8900);
+ *
+ * Served: GET /health, /info, /task_info and POST /rollout.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { callModel, ModelError, type Model } from './model.js';
+import { once } from './once.js';
+import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
+
+export { ModelError, type ChatMessage, type Model } from './model.js';
+
+/** What `rollout` is told beside its task. `prompt` is the system prompt to use: the candidate's, else `initialPrompt`. */
+export interface RolloutContext {
+  prompt: string;
+  seed: number;
+  rolloutId: string;
+  env: { name: string | null; config: Record<string, unknown> };
+  /** Aborted when the time is up or the caller has gone; model calls heed it already. */
+  signal: AbortSignal;
+}
+
+/** How good an answer was: a finite number, 1 by custom the best. Feedback says what was wrong, for the next prompt. */
+export interface Score {
+  reward: number;
+  feedback?: string;
+  details?: Record<string, unknown>;
+}
+
+export interface ContainerOptions<Task> {
+  name: string;
+  /** The tasks, of which a seed picks one (modulo their number), or a function that makes the task of a seed. */
+  tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
+  /** The prompt to begin with. */
+  initialPrompt: string;
+  /** Does one task and scores it. What it throws is a failed rollout; only failed model calls are tried again. */
+  rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
+  /** Where set, each request must carry it as `X-API-Key`. */
+  apiKey?: string | undefined;
+}
+
+export interface RunningContainer {
+  url: string;
+  close: () => Promise<void>;
+}
+
+/** Makes a container; throws when `tasks` is empty. Nothing listens until `listen` is called (port 0: a free one). */
+export function createContainer<Task>(options: ContainerOptions<Task>): {
+  listen: (port?: number, host?: string) => Promise<RunningContainer>;
+} {
+  const { tasks, initialPrompt, apiKey } = options;
+  if (typeof tasks !== 'function' && tasks.length === 0)
+    throw new Error('tasks is empty: a container needs at least one');
+  const initial = { messages: [{ role: 'system', content: initialPrompt }] };
+  const answered = once<Answer>();
+
+  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+    const [path, query] = (request.url ?? '/').split('?', 2);
+    if (apiKey !== undefined && request.headers['x-api-key'] !== apiKey) {
+      return problem(401, 'unauthorised: the header X-API-Key does not hold the key of this container');
+    }
+    const route = `${request.method} ${path}`;
+    if (route === 'GET /health') return json(200, { status: 'healthy' });
+    if (route === 'GET /info') return json(200, { service: { name: options.name }, initial_prompt: initial });
+    if (route === 'GET /task_info') {
+      const seed = new URLSearchParams(query).get('seed');
+      const count = typeof tasks === 'function' ? {} : { dataset: { num_tasks: tasks.length } };
+      return json(200, { task: { name: options.name, seed }, ...count, initial_prompt: initial });
+    }
+    if (route !== 'POST /rollout') return problem(404, `${route} is not served here; see GET /info`);
+    const rollout = readRollout(await readJson(request));
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string') return run(rollout, signal);
+    return answered(key, signal, (shared) => run(rollout, shared));
+  }
+
+  /** Runs a rollout. A 5xx says that another try may help; a fault that would only come again is a failed rollout. */
+  async function run(rollout: Rollout, gone: AbortSignal): Promise<Answer> {
+    const { seed, rolloutId, env, maxTimeS } = rollout;
+    const timeUp = new AbortController();
+    const timer = setTimeout(() => timeUp.abort(new Error('the time is up')), maxTimeS * 1000);
+    const signal = AbortSignal.any([gone, timeUp.signal]);
+    const model: Model = (messages, params) => callModel(rollout, messages, params ?? {}, signal);
+    const work = async () => {
+      const context = { prompt: rollout.systemPrompt ?? initialPrompt, seed, rolloutId, env, signal };
+      const { reward, feedback, details } = await options.rollout(await taskOf(seed), model, context);
+      if (!Number.isFinite(reward)) throw new Error(`rollout() gave the reward ${String(reward)}, not a finite number`);
+      return outcome(rollout, 'success', reward, feedback === undefined ? { ...details } : { ...details, feedback });
+    };
+    try {
+      return await Promise.race([work(), aborted(signal)]);
+    } catch (error) {
+      if (error instanceof ModelError && error.retryStatus !== null && !signal.aborted) {
+        return { ...problem(error.retryStatus, error.message), retryAfter: error.retryAfter };
+      }
+      const message = error instanceof Error ? error.message : String(error);
+      const feedback = timeUp.signal.aborted ? `the rollout took longer than ${maxTimeS} s` : message;
+      return outcome(rollout, timeUp.signal.aborted ? 'timeout' : 'error', 0, { feedback });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function taskOf(seed: number): Task | Promise<Task> {
+    return typeof tasks === 'function' ? tasks(seed) : tasks.at(seed % tasks.length)!;
+  }
+
+  return {
+    listen: async (port = 0, host = '127.0.0.1') => {
+      const server = createServer((request, response) => void serve(request, response, answer));
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+      const { port: bound } = server.address() as AddressInfo;
+      const close = () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        });
+      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, close };
+    },
+  };
+}
+
+/** An answer as it goes out: `body` is JSON already, so that one that cannot be written fails where it was made. */
+interface Answer {
+  status: number;
+  body: string;
+  retryAfter?: string | null;
+}
+
+function json(status: number, body: Record<string, unknown>): Answer {
+  return { status, body: JSON.stringify(body) };
+}
+
+function problem(status: number, detail: string): Answer {
+  return json(status, { detail, error: { message: detail } });
+}
+
+function outcome(rollout: Rollout, status: string, reward: number, details: Record<string, unknown>): Answer {
+  return json(200, {
+    trace_correlation_id: rollout.correlationId,
+    rollout_id: rollout.rolloutId,
+    reward_info: { outcome_reward: reward, details },
+    success_status: status,
+    inference_url: rollout.inferenceUrl,
+  });
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: IncomingMessage, gone: AbortSignal) => Promise<Answer>,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort(new Error('the caller has gone')));
+  const { status, body, retryAfter } = await answer(request, gone.signal).catch((error: unknown) =>
+    error instanceof BadRequest ? problem(error.status, error.message) : problem(500, String(error)),
+  );
+  if (typeof retryAfter === 'string') response.setHeader('retry-after', retryAfter);
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const refuse = () => reject(signal.reason instanceof Error ? signal.reason : new Error('the rollout was stopped'));
+    if (signal.aborted) refuse();
+    else signal.addEventListener('abort', refuse, { once: true });
+  });
+}

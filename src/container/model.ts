@@ -1,0 +1,72 @@
+/** Calls the model through the URL that a rollout brings, so that the service sees prompt, tokens and cost. */
+import type { Rollout } from './request.js';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string;
+}
+
+/** Asks the rollout's model and gives its answer's text; `params` (temperature and the like) go into the request. */
+export type Model = (messages: readonly ChatMessage[], params?: Record<string, unknown>) => Promise<string>;
+
+/** A model call that failed. `retryStatus` is what the rollout is answered with so that it is tried again; null: no use. */
+export class ModelError extends Error {
+  readonly retryStatus: 502 | 503 | null;
+  readonly retryAfter: string | null;
+  constructor(message: string, retryStatus: 502 | 503 | null, retryAfter: string | null = null) {
+    super(message);
+    this.name = 'ModelError';
+    this.retryStatus = retryStatus;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** One chat completion; throws ModelError with the upstream's own words, or the signal's reason. */
+export async function callModel(
+  { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
+  messages: readonly ChatMessage[],
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${inferenceUrl.replace(/\/+$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(inferenceApiKey !== null && { authorization: `Bearer ${inferenceApiKey}` }),
+      },
+      body: JSON.stringify({ ...modelParams, ...params, messages }),
+      signal,
+    });
+    text = await response.text();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ModelError(`the model could not be reached at ${inferenceUrl}: ${reasonOf(error)}`, 502);
+  }
+  const { status } = response;
+  if (!response.ok) {
+    const said = `the model answered ${status}: ${text.slice(0, 500)}`;
+    if (status === 429 || status === 503) throw new ModelError(said, 503, response.headers.get('retry-after'));
+    throw new ModelError(said, status >= 500 ? 502 : null);
+  }
+  return contentOf(text);
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function contentOf(text: string): string {
+  let answer: { choices?: { message?: { content?: unknown } }[] };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch {
+    throw new ModelError(`the model's answer is not JSON: ${text.slice(0, 200)}`, 502);
+  }
+  const content = answer.choices?.[0]?.message?.content;
+  if (typeof content !== 'string') throw new ModelError('the model gave no text (choices[0].message.content)', null);
+  return content;
+}

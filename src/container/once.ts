@@ -1,0 +1,49 @@
+/** The same key gets the same answer: a caller that lost an answer on the way asks again and pays nothing twice. */
+const mostKept = 1_000;
+
+interface Entry<Answer> {
+  answer: Promise<Answer>;
+  waiting: number;
+  stop: AbortController;
+}
+
+/** Runs `work` once for each key and keeps the last 1,000 answers, but none with a 5xx: those are asked again. */
+export function once<Answer extends { status: number }>() {
+  const entries = new Map<string, Entry<Answer>>();
+
+  return async (key: string, gone: AbortSignal, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
+    const entry = entries.get(key) ?? begin(key, work);
+    entry.waiting += 1;
+    // Only when nobody waits any more is the work stopped, and forgotten so that it can be asked for again.
+    const leave = () => {
+      entry.waiting -= 1;
+      if (entry.waiting === 0) entry.stop.abort(gone.reason);
+    };
+    if (gone.aborted) leave();
+    else gone.addEventListener('abort', leave, { once: true });
+    return entry.answer;
+  };
+
+  function begin(key: string, work: (signal: AbortSignal) => Promise<Answer>): Entry<Answer> {
+    const stop = new AbortController();
+    const forget = () => {
+      if (entries.get(key) === entry) entries.delete(key);
+    };
+    const answer = work(stop.signal).then(
+      (result) => {
+        stop.signal.removeEventListener('abort', forget);
+        if (result.status >= 500 || stop.signal.aborted) forget();
+        else if (entries.size > mostKept) entries.delete(entries.keys().next().value!);
+        return result;
+      },
+      (error: unknown) => {
+        forget();
+        throw error;
+      },
+    );
+    const entry: Entry<Answer> = { answer, waiting: 0, stop };
+    stop.signal.addEventListener('abort', forget, { once: true });
+    entries.set(key, entry);
+    return entry;
+  }
+}

@@ -1,0 +1,100 @@
+/** What the service sends with POST /rollout, read and checked. */
+import type { IncomingMessage } from 'node:http';
+
+/** One rollout asked for. `systemPrompt` is null where the request brings none. */
+export interface Rollout {
+  correlationId: string;
+  rolloutId: string;
+  seed: number;
+  env: { name: string | null; config: Record<string, unknown> };
+  inferenceUrl: string;
+  inferenceApiKey: string | null;
+  /** The policy's model and parameters: what goes into each request to the model. */
+  modelParams: Record<string, unknown>;
+  systemPrompt: string | null;
+  maxTimeS: number;
+}
+
+/** A request that cannot be served as it is: its status and a message that names the field. */
+export class BadRequest extends Error {
+  readonly status: 400 | 413 | 422;
+  constructor(status: 400 | 413 | 422, message: string) {
+    super(message);
+    this.name = 'BadRequest';
+    this.status = status;
+  }
+}
+
+const maxBodyBytes = 10 * 1024 * 1024;
+const longestS = 24 * 60 * 60;
+
+/** The body as JSON; throws BadRequest when it is larger than 10 MiB or no JSON. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // The stream outlives the loop: a body that is too large is answered, not cut off.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length;
+    if (size > maxBodyBytes) throw new BadRequest(413, 'the body is larger than 10 MiB');
+    chunks.push(chunk as Buffer);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+  } catch (error) {
+    throw new BadRequest(400, `the body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Checks the body of POST /rollout; throws BadRequest (422) with the field's name. Unknown fields are let be. */
+export function readRollout(body: unknown): Rollout {
+  const root = objectAt(body, 'the body');
+  const env = objectAt(root['env'], 'env');
+  const config = objectAt(objectAt(root['policy'], 'policy')['config'], 'policy.config');
+  const { inference_url, inference_api_key, prompt_template, provider: _, ...modelParams } = config;
+  const rolloutId = textAt(root['rollout_id'] ?? root['trace_correlation_id'], 'rollout_id');
+  if (!Number.isSafeInteger(env['seed'])) throw new BadRequest(422, 'env.seed must be an integer');
+  const inferenceUrl = textAt(inference_url, 'policy.config.inference_url');
+  if (!/^https?:\/\//.test(inferenceUrl) || !URL.canParse(inferenceUrl)) {
+    throw new BadRequest(422, 'policy.config.inference_url must be an http or https URL');
+  }
+  const maxTimeS = root['safety'] === undefined ? undefined : objectAt(root['safety'], 'safety')['max_time_s'];
+  if (maxTimeS !== undefined && !(typeof maxTimeS === 'number' && maxTimeS > 0)) {
+    throw new BadRequest(422, 'safety.max_time_s must be a number of seconds above 0');
+  }
+  return {
+    correlationId: textAt(root['trace_correlation_id'] ?? rolloutId, 'trace_correlation_id'),
+    rolloutId,
+    seed: env['seed'] as number,
+    env: {
+      name: typeof env['env_name'] === 'string' ? env['env_name'] : null,
+      config: env['config'] === undefined || env['config'] === null ? {} : objectAt(env['config'], 'env.config'),
+    },
+    inferenceUrl,
+    inferenceApiKey: typeof inference_api_key === 'string' ? inference_api_key : null,
+    modelParams,
+    systemPrompt: systemPromptOf(prompt_template),
+    maxTimeS: Math.min(maxTimeS ?? longestS, longestS),
+  };
+}
+
+function systemPromptOf(template: unknown): string | null {
+  if (template === undefined || template === null) return null;
+  const { sections } = objectAt(template, 'policy.config.prompt_template');
+  if (!Array.isArray(sections)) throw new BadRequest(422, 'policy.config.prompt_template.sections must be a list');
+  const texts = sections
+    .map((section: unknown, at) => objectAt(section, `policy.config.prompt_template.sections[${at}]`))
+    .filter(({ role }) => role === 'system')
+    .sort((a, b) => Number(a['order'] ?? 0) - Number(b['order'] ?? 0))
+    .map(({ content }) => textAt(content, 'the content of a section of policy.config.prompt_template'));
+  return texts.length > 0 ? texts.join('\n\n') : null;
+}
+
+function objectAt(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new BadRequest(422, `${name} must be an object`);
+}
+
+function textAt(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new BadRequest(422, `${name} must be a text that is not empty`);
+}

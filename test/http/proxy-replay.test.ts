@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { JobRef } from '../../src/storage/events.js';
+import { until } from '../support/until.js';
+import { question, startProxy, type TestProxy } from './proxy-support.js';
+
+let proxy: TestProxy;
+let job: JobRef;
+let rollout: string;
+beforeAll(async () => {
+  proxy = await startProxy();
+});
+afterAll(() => proxy.close());
+beforeEach(async () => {
+  proxy.model.requests.length = 0;
+  proxy.model.reply(({ n }) => ({ text: `answer ${n}` }));
+  job = await proxy.newSession();
+  rollout = await proxy.newRollout(job, 0, 0);
+});
+
+async function ask(body: object = question, path = `/${rollout}`): Promise<string> {
+  const answer = await proxy.post(job, path, body);
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  if (!text.startsWith('data:')) {
+    return (JSON.parse(text) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
+  }
+  const chunks = text
+    .split('\n\n')
+    .filter((event) => event !== '' && event !== 'data: [DONE]')
+    .map((event) => JSON.parse(event.slice(6)) as { choices: { delta: { content?: string } }[]; usage?: unknown });
+  return chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+}
+const bought = () => proxy.model.requests.length;
+const other = { ...question, seed: 1 };
+
+describe('a rollout that is sent again', () => {
+  test('is given the answers it has had, in their order, and pays only for the rest', async () => {
+    expect([await ask(), await ask(), await ask(other)]).toEqual(['answer 1', 'answer 2', 'answer 3']);
+    await proxy.nextAttempt(job, rollout);
+    expect([await ask(), await ask(other), await ask(), await ask()]).toEqual([
+      'answer 1',
+      'answer 3',
+      'answer 2',
+      'answer 4',
+    ]);
+    await proxy.nextAttempt(job, rollout);
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual([
+      'answer 1',
+      'answer 2',
+      'answer 4',
+      'answer 5',
+    ]);
+    expect(bought()).toBe(5);
+    const occurrences = (await proxy.calls(job)).map((call) => call.occurrence);
+    expect(occurrences).toEqual([0, 1, 0, 2, 3]);
+  });
+
+  test('within one attempt the same question again is a new sample', async () => {
+    expect([await ask(), await ask()]).toEqual(['answer 1', 'answer 2']);
+  });
+
+  test('requests that come at once get different answers, and none is bought twice', async () => {
+    const first = await Promise.all([ask(), ask(), ask(), ask()]);
+    expect(new Set(first).size).toBe(4);
+    await proxy.nextAttempt(job, rollout);
+    const second = await Promise.all([ask(), ask(), ask(), ask()]);
+    expect(second.sort()).toEqual(first.sort());
+    expect(bought()).toBe(4);
+  });
+
+  test('it is the request that counts, not the order of its fields', async () => {
+    await ask({ messages: question.messages, top_p: 0.5, x: { a: 1, b: 2 } });
+    await proxy.nextAttempt(job, rollout);
+    await ask({ x: { b: 2, a: 1 }, top_p: 0.5, messages: question.messages });
+    expect(bought()).toBe(1);
+    await ask({ messages: question.messages, top_p: 0.6, x: { a: 1, b: 2 } });
+    expect(bought()).toBe(2);
+  });
+
+  test('a stream is streamed again, with usage where it is asked for', async () => {
+    const streamed = { ...question, stream: true };
+    const withUsage = { ...streamed, stream_options: { include_usage: true } };
+    expect([await ask(streamed), await ask({ ...withUsage, seed: 2 })]).toEqual(['answer 1', 'answer 2']);
+    await proxy.nextAttempt(job, rollout);
+    expect(await ask(streamed)).toBe('answer 1');
+    const answer = await proxy.post(job, `/${rollout}`, { ...withUsage, seed: 2 });
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const text = await answer.text();
+    expect(text).toContain('"usage":{');
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(bought()).toBe(2);
+  });
+
+  test('its headers are the same, and the cost is that of the recorded call', async () => {
+    const first = await proxy.post(job, `/${rollout}`);
+    await proxy.nextAttempt(job, rollout);
+    const again = await proxy.post(job, `/${rollout}`);
+    for (const name of ['x-gepa-rollout-idx', 'x-gepa-rollout-id', 'x-gepa-candidate-id', 'x-ratchet-cost-usd']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
+    expect(await proxy.calls(job)).toHaveLength(1);
+  });
+
+  test('errors are not given again', async () => {
+    proxy.model.reply(({ n }) => (n === 1 ? { status: 500, raw: 'oops' } : { text: 'well' }));
+    expect((await proxy.post(job, `/${rollout}`)).status).toBe(500);
+    await proxy.nextAttempt(job, rollout);
+    expect(await ask()).toBe('well');
+    expect((await proxy.calls(job)).map((call) => call.occurrence)).toEqual([0, 0]);
+  });
+
+  test('an answer that did not arrive is given to a retry within the same attempt', async () => {
+    let go: () => void = () => undefined;
+    proxy.model.reply(() => new Promise((resolve) => (go = () => resolve({ text: 'paid for' }))));
+    const abort = new AbortController();
+    const lost = fetch(`${proxy.url}/api/gepa/v1/${job.jobId}/${rollout}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${proxy.http.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(question),
+      signal: abort.signal,
+    }).catch(() => null);
+    await until('the model is asked', () => bought() === 1);
+    abort.abort();
+    await lost;
+    go();
+    await until(
+      'it is recorded and counts as not given',
+      async () => (await proxy.calls(job))[0]?.served_attempt === 0,
+    );
+    expect(await ask()).toBe('paid for');
+    expect(bought()).toBe(1);
+  });
+
+  test('what another process counts is seen here: nothing is kept in memory', async () => {
+    const [first, second] = [await ask(), await ask()];
+    await proxy.nextAttempt(job, rollout);
+    // Another replica gives the first one.
+    await proxy.http.db.org('default', (tx) =>
+      tx.query('update model_calls set served_attempt = 2 where job_id = $1 and occurrence = 0', [job.jobId]),
+    );
+    expect(await ask()).toBe(second);
+    expect(first).not.toBe(second);
+  });
+});
+
+test('the caller’s own traffic is never replayed', async () => {
+  expect([await ask(question, '/mine'), await ask(question, '/mine')]).toEqual(['answer 1', 'answer 2']);
+});

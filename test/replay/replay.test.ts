@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { temporal } from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { workflowBundlePath } from '../support/embedded.js';
+import { answers } from '../support/fake-container.js';
+import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// Workflow code must replay every history that is still running somewhere: those recorded with released code lie in
+// histories/ and are never edited. UPDATE_HISTORIES=1 records today's beside them, under the version's name.
+
+const folder = join(import.meta.dirname, 'histories');
+let service: TestService;
+let world: RulesWorld;
+beforeAll(async () => {
+  world = await startRulesWorld();
+  service = await startTestService(world.env);
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await world.close();
+}, 60_000);
+
+const { History } = temporal.api.history.v1;
+type History = temporal.api.history.v1.History;
+const replay = (history: History) =>
+  Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundlePath() } }, history);
+const statusOf = async (id: string) =>
+  (
+    await service.api.call<{ status: string }>(
+      'GET',
+      `/api/v1/${id.startsWith('ses') ? 'online/sessions' : 'offline/jobs'}/${id}`,
+    )
+  ).status;
+
+async function historyOf(workflowId: string, name: string): Promise<History> {
+  const history = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
+  if (process.env['UPDATE_HISTORIES'])
+    writeFileSync(join(folder, `${name}.binpb`), History.encode(scrub(history)).finish());
+  return History.fromObject(history);
+}
+
+/** Without what belongs to the machine that recorded it: stack traces and process identities. */
+function scrub<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === 'stackTrace' || key === 'identity') Object.assign(value, { [key]: '' });
+    else scrub(inner);
+  }
+  return value;
+}
+
+/** While this holds, the service cannot reach its database. */
+async function withoutDatabase(work: () => Promise<void>): Promise<void> {
+  const url = new URL(service.config.databaseUrl!);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  try {
+    await admin.query(`alter database "${name}" with allow_connections false`);
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await work();
+  } finally {
+    await admin.query(`alter database "${name}" with allow_connections true`);
+    await admin.end();
+  }
+}
+
+describe('histories recorded with earlier code', () => {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.binpb'));
+  test.each(files)('%s', async (file) => {
+    await replay(History.decode(readFileSync(join(folder, file))));
+  });
+  test('there are some', () => expect(files.length).toBeGreaterThanOrEqual(3));
+});
+
+describe('histories of today', () => {
+  test('a session with an activity that was retried, a pause and a resume', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    world.container.behave((call) => async (_call, response) => {
+      await held;
+      const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
+      await answers.reward(world.score(prompt, call.seed), `needs rule-${call.seed % world.rules}.`)(call, response);
+    });
+    const { session_id: id } = await service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+      policy_optimization: {
+        algorithm: 'gepa',
+        container_url: world.container.url,
+        policy: { provider: 'fake', model: 'any' },
+        gepa: { population_size: 2, generations: 2, evaluation: { seeds: [0, 1, 2, 3] } },
+      },
+    });
+    const handle = service.temporal.workflow.getHandle(`session-${id}`);
+    await until('a rollout is in flight', () =>
+      world.container.ledger.some((entry) => entry.rolloutId.includes(id.slice(4))),
+    );
+    await withoutDatabase(async () => {
+      await handle.signal('pause');
+      await until('the recording of the pause has been tried twice', async () => {
+        const { raw } = await handle.describe();
+        return (raw.pendingActivities ?? []).some(
+          ({ activityType, attempt }) => activityType?.name === 'record' && (attempt ?? 0) > 1,
+        );
+      });
+    });
+    await until('it is paused', async () => (await statusOf(id)) === 'paused');
+    release();
+    await handle.signal('resume');
+    await until('it has completed', async () => (await statusOf(id)) === 'completed', 60);
+    const history = await historyOf(`session-${id}`, 'session-retry-pause-resume');
+    const attempts = history.events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 1);
+    expect(Math.max(...attempts)).toBeGreaterThan(1);
+    await replay(history);
+  }, 90_000);
+
+  test.each(['session', 'evaluation'] as const)('a %s that was cancelled', async (kind) => {
+    world.container.behave(() => answers.hang());
+    const common = { container_url: world.container.url, policy: { provider: 'fake', model: 'any' } };
+    const { job_id: id } =
+      kind === 'session'
+        ? await service.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
+            policy_optimization: {
+              algorithm: 'gepa',
+              ...common,
+              gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1] } },
+            },
+          })
+        : await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+            ...common,
+            app_id: 'a',
+            env_name: 'e',
+            seeds: [0, 1, 2],
+          });
+    await until('a rollout is in flight', () =>
+      world.container.ledger.some((entry) => entry.rolloutId.includes(id.slice(4))),
+    );
+    await service.temporal.workflow.getHandle(`${kind}-${id}`).signal('cancel');
+    await until('it is cancelled', async () => (await statusOf(id)) === 'cancelled');
+    const handle = service.temporal.workflow.getHandle(`${kind}-${id}`);
+    await until('its workflow is closed', async () => (await handle.describe()).status.name === 'CANCELLED');
+    await replay(await historyOf(`${kind}-${id}`, `${kind}-cancelled`));
+  });
+
+  test('an evaluation that completed', async () => {
+    world.container.behave(() => answers.reward(1));
+    const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+      container_url: world.container.url,
+      policy: { provider: 'fake', model: 'any' },
+      app_id: 'a',
+      env_name: 'e',
+      seeds: [0, 1, 2],
+    });
+    await service.temporal.workflow.getHandle(`evaluation-${id}`).result();
+    await replay(await historyOf(`evaluation-${id}`, 'evaluation-completed'));
+  });
+});

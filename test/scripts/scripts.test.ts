@@ -1,0 +1,139 @@
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const made: string[] = [];
+let project: string;
+
+/** A project of its own with our scripts, an npm that only counts, and a TypeScript compiler that only copies. */
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'ratchet-scripts-'));
+  made.push(project);
+  cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(project, 'scripts'), { recursive: true });
+  write('package.json', '{"type":"module"}');
+  write('tsconfig.json', '{}');
+  write('tsconfig.build.json', '{}');
+  lockfile('1.0.0');
+  write('npm.js', fakeNpm);
+  write('src/cli/ratchet.ts', 'console.log(JSON.stringify(process.argv.slice(2)));');
+  write('src/storage/migrations/0001.sql', 'select 1;');
+});
+
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+const fakeNpm = `
+  import { appendFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+  appendFileSync('npm.log', process.argv.slice(2).join(' ') + '\\n');
+  if (existsSync('npm-fails')) process.exit(7);
+  mkdirSync('node_modules/typescript/bin', { recursive: true });
+  writeFileSync('node_modules/typescript/bin/tsc', ${JSON.stringify(`
+    const { appendFileSync, cpSync, existsSync, readdirSync, renameSync } = require('node:fs');
+    appendFileSync('tsc.log', 'compiled\\n');
+    if (existsSync('tsc-fails')) process.exit(2);
+    const out = process.argv[process.argv.indexOf('--outDir') + 1];
+    cpSync('src', out + '/src', { recursive: true, filter: (path) => !path.endsWith('.sql') });
+    for (const file of readdirSync(out, { recursive: true })) {
+      if (file.endsWith('.ts')) renameSync(out + '/' + file, out + '/' + file.replace(/ts$/, 'js'));
+    }
+  `)});
+  writeFileSync('node_modules/typescript/package.json', '{}');
+  cpSync('package-lock.json', 'node_modules/.package-lock.json');
+`;
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(project, file)), { recursive: true });
+  writeFileSync(join(project, file), text);
+}
+
+function lockfile(version: string): void {
+  write(
+    'package-lock.json',
+    JSON.stringify({ packages: { '': { name: 'x' }, 'node_modules/a': { version, integrity: `sha-${version}` } } }),
+  );
+}
+
+const read = (file: string) => (existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : '');
+const lines = (file: string) => read(file).split('\n').filter(Boolean).length;
+
+function run(args: string[], nodeArgs: string[] = []): Promise<{ code: number | null; out: string; err: string }> {
+  const env = { ...process.env, npm_execpath: join(project, 'npm.js') };
+  const child = spawn(process.execPath, [...nodeArgs, join(project, 'scripts', 'run.mjs'), ...args], {
+    env,
+    cwd: tmpdir(),
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })));
+}
+
+describe('the scripts of a fresh clone', () => {
+  test('install, build and run, and do nothing twice', async () => {
+    expect((await run(['demo', '--keep'])).out).toBe('["demo","--keep"]\n');
+    expect(read('npm.log')).toMatch(/^ci --include=dev /);
+    expect(read('dist/src/storage/migrations/0001.sql')).toBe('select 1;');
+    expect(await run(['dev'])).toEqual({ code: 0, out: '["dev"]\n', err: '' });
+    expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
+  });
+
+  test('install again when the lockfile asks for something else', async () => {
+    await run([]);
+    lockfile('1.0.1');
+    await run([]);
+    expect(lines('npm.log')).toBe(2);
+  });
+
+  test('accept what `npm ci` by hand has installed, without the optional packages of other machines', async () => {
+    await run([]);
+    const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, unknown> };
+    lock.packages['node_modules/other-machine'] = { version: '1.0.0', optional: true };
+    write('package-lock.json', JSON.stringify(lock));
+    await run([]);
+    expect(lines('npm.log')).toBe(1);
+  });
+
+  test('build again when a source changes, without what is no longer there', async () => {
+    write('src/old.ts', '');
+    await run([]);
+    rmSync(join(project, 'src/old.ts'));
+    write('src/cli/ratchet.ts', 'console.log("changed");');
+    expect((await run([])).out).toBe('changed\n');
+    expect(existsSync(join(project, 'dist/src/old.js'))).toBe(false);
+  });
+
+  test('install and build once for two that start together', async () => {
+    const both = await Promise.all([run(['a']), run(['b'])]);
+    expect(both.map(({ out }) => out)).toEqual(['["a"]\n', '["b"]\n']);
+    expect([lines('npm.log'), lines('tsc.log')]).toEqual([1, 1]);
+  });
+
+  test('a failed install is one line and exit code 1', async () => {
+    write('npm-fails', '');
+    const { code, err } = await run([]);
+    expect(code).toBe(1);
+    expect(err.trim().split('\n').at(-1)).toBe('The packages could not be installed: npm ci ended with 7.');
+  });
+
+  test('a failed build is exit code 1, keeps the last build, and is tried again', async () => {
+    await run([]);
+    write('src/cli/ratchet.ts', 'console.log("new");');
+    write('tsc-fails', '');
+    const { code, err } = await run([]);
+    expect([code, err]).toEqual([1, expect.stringContaining('The build failed')]);
+    expect(read('dist/src/cli/ratchet.js')).toContain('process.argv');
+    expect(existsSync(join(project, 'dist.new'))).toBe(false);
+    rmSync(join(project, 'tsc-fails'));
+    expect((await run([])).out).toBe('new\n');
+  });
+
+  test('an old Node is told so in one line', async () => {
+    const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.18.3'}})`;
+    const { code, err } = await run([], ['--import', pretend]);
+    expect([code, err]).toEqual([1, 'Ratchet needs Node 20.19 or later; this is 20.18.3.\n']);
+    expect(lines('npm.log')).toBe(0);
+  });
+});
