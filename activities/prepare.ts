@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ContainerError } from '../src/clients/container.js';
 import type { EvaluationSpec, Message, SessionSpec } from '../src/contracts/spec.js';
+import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
 import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
@@ -102,14 +103,7 @@ export function prepareActivities(deps: ActivityDeps) {
               messages: spec.candidate.messages,
             });
           }
-          const requests = spec.seeds.map((seed, ordinal) => ({
-            ordinal,
-            seed,
-            candidate: 0,
-            stage: 'evaluation' as const,
-            generation: 0,
-          }));
-          await planRollouts(tx, job, requests, spec.candidate !== null);
+          await planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null);
         });
         return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
       }),

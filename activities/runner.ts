@@ -112,11 +112,7 @@ export class Runner {
         const want = mayStart ? Math.max(0, this.concurrency.limit - this.inFlight.size - this.awaiting) : 0;
         const result = await this.deps.db.org(this.job.orgId, (tx) => exchange(tx, this.job, runner, outcomes, want));
         this.awaiting = result.awaiting;
-        this.counts = {
-          succeeded: result.succeeded,
-          failed: result.failed,
-          connectFailuresInARow: result.connectFailures,
-        };
+        this.counts = result.counts;
         return result;
       } catch (error) {
         if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;

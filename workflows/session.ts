@@ -8,7 +8,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
-import type { Answers, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
+import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
 import { JobControl, type Ending } from './job-control.js';
 import type { JobInput } from './messages.js';
 import { runToEnd } from './rollouts.js';
@@ -59,20 +59,22 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
           resume: { state, maxFailureRate, control: control.carryOver() },
         });
       }
+      const before = gepa.view(state);
       const work = gepa.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, maxFailureRate);
       if (work.kind === 'failed') return failed(work);
       const answers: Answers =
         work.kind === 'rollouts'
-          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work, view())) }
-          : { kind: 'proposals', answers: await proposals(job, work, describe(work, view())) };
+          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work)) }
+          : { kind: 'proposals', answers: await proposals(job, work, describe(work)) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = gepa.apply(state, answers);
       state = applied.state;
       const seen = gepa.view(applied.state);
       setCurrentDetails(details(seen));
-      await recordSearch({ ...job, view: seen, decisions: applied.decisions });
+      const candidates = changedCandidates(before, seen);
+      await recordSearch({ ...job, view: { ...seen, candidates }, decisions: applied.decisions });
     }
   });
 }
@@ -100,10 +102,16 @@ function operatorView(jobId: string, view: SearchView | null) {
   };
 }
 
-function describe(work: Work & { kind: 'rollouts' | 'proposals' }, view: SearchView | null): string {
-  const first = work.requests[0];
-  const stage = work.kind === 'rollouts' && first && 'stage' in first ? first.stage : 'proposals';
-  return `generation ${first?.generation ?? view?.generation ?? 0}: ${work.requests.length} ${stage === 'proposals' ? stage : `rollouts (${stage})`}`;
+function describe({ kind, requests }: Work & { kind: 'rollouts' | 'proposals' }): string {
+  const [first] = requests;
+  const what = first && 'stage' in first ? `rollouts (${first.stage})` : kind;
+  return `generation ${first?.generation ?? 0}: ${requests.length} ${what}`;
+}
+
+/** What is new or other than before: history carries only that. */
+function changedCandidates(before: SearchView, after: SearchView): CandidateSummary[] {
+  const known = new Map(before.candidates.map((one) => [one.candidate, JSON.stringify(one)]));
+  return after.candidates.filter((one) => known.get(one.candidate) !== JSON.stringify(one));
 }
 
 function details(view: SearchView): string {

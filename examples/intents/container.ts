@@ -113,6 +113,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     },
   });
   const { port = '8900', data, labels, key } = values;
-  const { url } = await startIntents({ port: Number(port), data, labels, apiKey: key });
-  console.log(`The container "intents" listens at ${url}`);
+  void startIntents({ port: Number(port), data, labels, apiKey: key }).then(({ url }) => {
+    console.log(`The container "intents" listens at ${url}`);
+  });
 }

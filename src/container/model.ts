@@ -54,9 +54,10 @@ export async function callModel(
   return contentOf(text);
 }
 
+/** What fetch hides in `cause`; a connection refused on all addresses has a code and no message. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  const { cause, message } = error as { cause?: { message?: string; code?: string }; message?: string };
+  return cause?.message || cause?.code || message || String(error);
 }
 
 function contentOf(text: string): string {

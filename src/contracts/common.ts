@@ -5,14 +5,19 @@ export const notSupportedYet = 'not_supported_yet';
 
 export const statusSchema = z
   .enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'])
-  .describe('pending, running and paused are active; completed, failed and cancelled are final.');
+  .meta({
+    id: 'Status',
+    description: 'pending, running and paused are active; completed, failed, cancelled are final.',
+  });
 export type Status = z.infer<typeof statusSchema>;
 
 const maxMessage = 100_000;
-export const messageSchema = z.strictObject({
-  role: z.enum(['system', 'user', 'assistant']),
-  content: z.string().min(1, 'must not be empty').max(maxMessage),
-});
+export const messageSchema = z
+  .strictObject({
+    role: z.enum(['system', 'user', 'assistant']),
+    content: z.string().min(1, 'must not be empty').max(maxMessage),
+  })
+  .meta({ id: 'Message' });
 
 /** A prompt that replaces the system message of every call: for now exactly one system message. */
 export const promptMessagesSchema = z
@@ -77,7 +82,8 @@ export const policySchema = z
         message: 'is not accepted: where calls go and with which key is configured at the service',
       });
     }
-  });
+  })
+  .meta({ id: 'Policy', description: 'A model and its provider; every other field goes to the model as it is.' });
 export type PolicyRequest = z.infer<typeof policySchema>;
 
 /** Fields of every job that calls a container. */
@@ -105,13 +111,15 @@ export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of 
 export const correlationIdSchema = z.string().min(1).max(256);
 
 /** What model calls used. A cost that is not known is null, never 0. */
-export const usageSchema = z.object({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  total_tokens: z.int(),
-  total_cost_usd: z.number().nullable(),
-  cost_source: z.enum(['reported', 'table', 'unknown']),
-});
+export const usageSchema = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    total_cost_usd: z.number().nullable(),
+    cost_source: z.enum(['reported', 'table', 'unknown']),
+  })
+  .meta({ id: 'Usage' });
 
 export const errorDetailsSchema = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
 
@@ -155,14 +163,16 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
 }
 
 /** RFC 9457, with OpenAI's `error` beside. */
-export const problemSchema = z.looseObject({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string().describe('What happened and what to do.'),
-  instance: z.string(),
-  code: z.string(),
-  request_id: z.string(),
-  errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
-  error: z.object({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() }),
-});
+export const problemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What happened and what to do.'),
+    instance: z.string(),
+    code: z.string(),
+    request_id: z.string(),
+    errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+    error: z.object({ message: z.string(), type: z.string(), code: z.string(), param: z.string().nullable() }),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });

@@ -15,13 +15,15 @@ const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
 export type CommandKind = z.infer<typeof commandKindSchema>;
 
 /** The job's status after a command. 202: no worker answered in time, `pending_command` takes effect when one returns. */
-export const controlAnswerSchema = z.object({
-  session_id: z.string().optional(),
-  job_id: z.string(),
-  status: statusSchema,
-  pending_command: commandKindSchema.optional(),
-  command_id: z.string().optional(),
-});
+export const controlAnswerSchema = z
+  .object({
+    session_id: z.string().optional(),
+    job_id: z.string(),
+    status: statusSchema,
+    pending_command: commandKindSchema.optional(),
+    command_id: z.string().optional(),
+  })
+  .meta({ id: 'ControlAnswer', description: "The job's status after the command." });
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>;
 
 const rewardNumber = z.number('must be a finite number');

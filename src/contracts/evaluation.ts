@@ -90,21 +90,24 @@ const listed = {
   env_name: z.string(),
   container_url: z.string(),
   policy: z.object({ model: z.string(), provider: z.string() }),
+  num_seeds: z.int(),
 };
 
 /** An evaluation in a list. */
-export const evaluationListItemSchema = z.object({ ...listed, num_seeds: z.int() });
+export const evaluationListItemSchema = z.object(listed).meta({ id: 'EvaluationSummary' });
 
 /** An evaluation's status. */
-export const evaluationSchema = z.object({
-  ...listed,
-  progress: z.object({ completed: z.int(), total: z.int() }),
-  results: z.object(totals).optional().describe('Present when completed.'),
-  summary: evaluationSummarySchema.describe('What there is so far.'),
-  candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
-  usage: usageSchema,
-  rollouts_resent: z.int(),
-});
+export const evaluationSchema = z
+  .object({
+    ...listed,
+    progress: z.object({ completed: z.int(), total: z.int() }),
+    results: z.object(totals).optional().describe('Present when completed.'),
+    summary: evaluationSummarySchema.describe('What there is so far.'),
+    candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
+    usage: usageSchema,
+    rollouts_resent: z.int(),
+  })
+  .meta({ id: 'Evaluation', description: 'Its status.' });
 
 export const seedResultSchema = z.object({
   seed: z.int(),

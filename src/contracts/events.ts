@@ -12,15 +12,17 @@ export const terminalEvents: readonly string[] = [
 ];
 
 /** One event as it stands in a stream's `data:` line and in a JSON page; the fields of `data` are also beside it. */
-export const eventSchema = z.looseObject({
-  type: z.string(),
-  seq: z.int().describe('1, 2, 3 … for each job, without gaps.'),
-  ts: timestamp,
-  session_id: z.string().optional(),
-  job_id: z.string(),
-  message: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
+export const eventSchema = z
+  .looseObject({
+    type: z.string(),
+    seq: z.int().describe('1, 2, 3 … for each job, without gaps.'),
+    ts: timestamp,
+    session_id: z.string().optional(),
+    job_id: z.string(),
+    message: z.string(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event' });
 export type EventLine = z.infer<typeof eventSchema>;
 
 export const eventPageSchema = z.object({

@@ -62,34 +62,36 @@ export function containerField(request: Partial<Record<(typeof urlAliases)[numbe
   return urlAliases.find((name) => request[name] !== undefined);
 }
 
-export const policyOptimizationSchema = shape.superRefine((request, ctx) => {
-  const refuse = (path: string[], message: string, code?: string) =>
-    ctx.addIssue({ code: 'custom', path, message, ...(code ? { params: { code } } : {}) });
-  const later = (path: string[], holds: boolean, message = 'is not supported yet') => {
-    if (holds) refuse(path, message, notSupportedYet);
-  };
+export const policyOptimizationSchema = shape
+  .superRefine((request, ctx) => {
+    const refuse = (path: string[], message: string, code?: string) =>
+      ctx.addIssue({ code: 'custom', path, message, ...(code ? { params: { code } } : {}) });
+    const later = (path: string[], holds: boolean, message = 'is not supported yet') => {
+      if (holds) refuse(path, message, notSupportedYet);
+    };
 
-  const urls = new Set(urlAliases.map((name) => request[name]).filter((url) => url !== undefined));
-  if (urls.size === 0) refuse(['container_url'], 'is required');
-  if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
+    const urls = new Set(urlAliases.map((name) => request[name]).filter((url) => url !== undefined));
+    if (urls.size === 0) refuse(['container_url'], 'is required');
+    if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
 
-  later(['algorithm'], request.algorithm === 'mipro', 'mipro is not supported yet; use gepa');
-  later(['mipro'], request.mipro !== undefined && request.algorithm === 'gepa');
-  later(['rollouts'], request.rollouts === 'caller', 'caller is not supported yet; use container');
-  later(['patience'], request.patience !== undefined);
-  later(['target_reward'], request.target_reward !== undefined);
-  later(['budget', 'max_cost_usd'], request.budget?.max_cost_usd !== undefined);
-  later(['budget', 'max_minutes'], request.budget?.max_minutes !== undefined);
+    later(['algorithm'], request.algorithm === 'mipro', 'mipro is not supported yet; use gepa');
+    later(['mipro'], request.mipro !== undefined && request.algorithm === 'gepa');
+    later(['rollouts'], request.rollouts === 'caller', 'caller is not supported yet; use container');
+    later(['patience'], request.patience !== undefined);
+    later(['target_reward'], request.target_reward !== undefined);
+    later(['budget', 'max_cost_usd'], request.budget?.max_cost_usd !== undefined);
+    later(['budget', 'max_minutes'], request.budget?.max_minutes !== undefined);
 
-  const { gepa } = request;
-  if (!gepa) {
-    if (request.algorithm === 'gepa') refuse(['gepa'], 'is required when algorithm is gepa');
-    return;
-  }
-  later(['gepa', 'merge'], gepa.merge === true);
-  later(['gepa', 'evaluation', 'heldout_seeds'], gepa.evaluation.heldout_seeds !== undefined);
-  later(['gepa', 'evaluation', 'repeats'], gepa.evaluation.repeats !== undefined && gepa.evaluation.repeats !== 1);
-});
+    const { gepa } = request;
+    if (!gepa) {
+      if (request.algorithm === 'gepa') refuse(['gepa'], 'is required when algorithm is gepa');
+      return;
+    }
+    later(['gepa', 'merge'], gepa.merge === true);
+    later(['gepa', 'evaluation', 'heldout_seeds'], gepa.evaluation.heldout_seeds !== undefined);
+    later(['gepa', 'evaluation', 'repeats'], gepa.evaluation.repeats !== undefined && gepa.evaluation.repeats !== 1);
+  })
+  .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
 
 const optimization = {
@@ -140,17 +142,19 @@ export const sessionCreatedSchema = z.object({
   temporal_url: z.string().nullable(),
 });
 
-export const candidateSchema = z.object({
-  candidate_id: z.string(),
-  parent_ids: z.array(z.string()),
-  generation: z.int(),
-  status: z.enum(['proposed', 'rejected', 'evaluated']),
-  reward: z.number().nullable().describe('Mean over the evaluation seeds; null until evaluated.'),
-  avg_reward: z.number().nullable().describe('Mean over everything it was run on, minibatches included.'),
-  rollout_count: z.int(),
-  is_baseline: z.boolean(),
-  lever_version: z.int(),
-});
+export const candidateSchema = z
+  .object({
+    candidate_id: z.string(),
+    parent_ids: z.array(z.string()),
+    generation: z.int(),
+    status: z.enum(['proposed', 'rejected', 'evaluated']),
+    reward: z.number().nullable().describe('Mean over the evaluation seeds; null until evaluated.'),
+    avg_reward: z.number().nullable().describe('Mean over everything it was run on, minibatches included.'),
+    rollout_count: z.int(),
+    is_baseline: z.boolean(),
+    lever_version: z.int(),
+  })
+  .meta({ id: 'Candidate' });
 
 const versions = z.record(z.string(), z.int());
 const levers = {
@@ -189,17 +193,19 @@ const summary = {
 };
 
 /** A session in a list. */
-export const sessionSummarySchema = z.object(summary);
+export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionSummary' });
 
 /** A session's live state. */
-export const sessionSchema = z.object({
-  ...summary,
-  best_candidate: candidateSchema.nullable(),
-  candidates: z.array(candidateSchema),
-  ...levers,
-  usage: usageSchema,
-  rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
-});
+export const sessionSchema = z
+  .object({
+    ...summary,
+    best_candidate: candidateSchema.nullable(),
+    candidates: z.array(candidateSchema),
+    ...levers,
+    usage: usageSchema,
+    rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
+  })
+  .meta({ id: 'Session', description: 'Its live state.' });
 
 export const sessionResultsSchema = z.object({
   session_id: z.string(),

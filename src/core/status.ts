@@ -41,8 +41,3 @@ export function transition(status: Status, command: StatusCommand): Transition {
 export function isTerminal(status: Status): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
-
-/** Whether a job in this status still can change: pending, running or paused. */
-export function isActive(status: Status): boolean {
-  return !isTerminal(status);
-}

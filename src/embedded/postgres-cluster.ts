@@ -69,9 +69,8 @@ export async function settlePidFile(data: string): Promise<void> {
   if (!existsSync(file)) return;
   const [first, ...rest] = readFileSync(file, 'utf8').split('\n');
   const pid = Number(first);
-  const command = commandLine(pid);
-  if (command === undefined) return;
   const mark = markOf(pid);
-  if (command.includes(`-D ${data} `) && mark) await end(mark, ['SIGINT', 'SIGQUIT', 'SIGKILL']);
-  else writeFileSync(file, [nobodysPid, ...rest].join('\n'));
+  if (mark && commandLine(pid)?.includes(`-D ${data} `)) await end(mark, ['SIGINT', 'SIGQUIT', 'SIGKILL']);
+  // Also where the process is gone: until its parent has taken note, Postgres takes what is left of it for alive.
+  if (existsSync(file)) writeFileSync(file, [nobodysPid, ...rest].join('\n'));
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { StartupError } from './errors.js';
 import { readJson, writeJson } from './files.js';
 import { launch, type Launch, type Running } from './launch.js';
 import { lockFolder } from './lock.js';
@@ -50,6 +51,11 @@ export async function runServer<Settings>(
   log: Logger,
   onExit: (error: Error) => void,
 ): Promise<Server<Settings>> {
+  if (process.platform === 'win32') {
+    throw new StartupError(
+      'Ratchet does not bring its own servers on Windows: use WSL, or set TEMPORAL_ADDRESS and DATABASE_URL.',
+    );
+  }
   const lock = lockFolder(kind.folder);
   try {
     const { settings, orphan, supervised } = await adoptOrStart(kind, log, onExit);

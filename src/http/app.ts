@@ -4,7 +4,7 @@ import fastifyHelmet from '@fastify/helmet';
 import fastifySwagger from '@fastify/swagger';
 import fastifySwaggerUi from '@fastify/swagger-ui';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
-import { jsonSchemaTransform, serializerCompiler } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAuth } from './auth.js';
 import { registerBodyParser } from './body.js';
@@ -13,7 +13,7 @@ import { ApiError, sendError, toApiError } from './errors.js';
 import { registerEvaluations } from './evaluations.js';
 import { registerHealth } from './health.js';
 import { registerIdempotency } from './idempotency.js';
-import { refuseBrokenHttp } from './broken-http.js';
+import { closeSilentConnections, refuseBrokenHttp } from './connections.js';
 import { registerNotFound } from './not-found.js';
 import { registerProviders } from './providers.js';
 import { validate } from './schema.js';
@@ -62,6 +62,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
       'answered',
     );
   });
+  closeSilentConnections(app);
   registerNotFound(app);
   registerBodyParser(app);
   registerAuth(app, deps);
@@ -100,6 +101,7 @@ async function registerDocs(app: App, { version }: HttpDeps): Promise<void> {
       security: [{ bearer: [] }, { apiKey: [] }],
     },
     transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
   });
   await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());

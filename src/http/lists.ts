@@ -32,8 +32,12 @@ function encode({ place, jobId }: { place: string; jobId: string }): string {
 }
 
 function decode(cursor: string): { createdAt: string; jobId: string } {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!found || Number.isNaN(Date.parse(found[1]!)))
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, createdAt = '', jobId = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];
+  const time = new Date(createdAt);
+  // A day that no month has would be taken for one of the next.
+  if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {
     throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
-  return { createdAt: found[1]!, jobId: found[2]! };
+  }
+  return { createdAt, jobId };
 }

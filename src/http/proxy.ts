@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Providers } from '../clients/providers.js';
 import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
 import { claimCallerRollout, resolveCall, type CallRollout, type ResolvedCall } from '../storage/calls.js';
@@ -11,6 +11,7 @@ import { ApiError, refuse } from './errors.js';
 import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
+import { type proxyParams, proxySchema, unjudged } from './proxy-schema.js';
 import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
 
 /** What the proxy works with; times in milliseconds. */
@@ -42,18 +43,13 @@ const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 const terminal = new Set<ResolvedCall['status']>(['completed', 'failed', 'cancelled']);
 
-const params = z.object({ session_id: z.string(), correlation_id: z.string().optional() });
-const description =
-  'A chat completion as OpenAI has it. The system message is replaced by that of the candidate which serves the call; the ' +
-  'response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id say which.';
-
 /** Adds the inference paths of sessions and evaluations. */
 export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof params>;
+    const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
     const body = readChatBody(request.body);
     // A client that appends /v1/chat/completions to the session's own URL has named no correlation id.
     const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
@@ -83,9 +79,8 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
       const upstream = substitute(body, policy, messages);
       const call = { orgId, jobId, correlationId, rollout, candidateId, provider: policy.provider, upstream };
-      const mayReplay = rollout.source === 'service';
       const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt };
-      return { call, recorded: mayReplay ? await takeRecorded(tx, wanted) : null };
+      return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
     });
   }
 
@@ -93,11 +88,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   for (const path of ['', '/:correlation_id', '/:correlation_id/v1']) {
     app.post(
       `${base}${path}/chat/completions`,
-      {
-        bodyLimit,
-        config: { access: 'inference' },
-        schema: { tags: ['Inference'], summary: 'Proxy inference', description, params },
-      },
+      { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: proxySchema(path !== '') },
       answer,
     );
   }

@@ -11,6 +11,8 @@ export interface CallRollout {
   source: 'service' | 'caller';
   /** Which claim of the rollout is running; 0 for the caller's own. */
   attempt: number;
+  /** Whether there are recorded answers that this attempt has not been given. */
+  hasRecorded: boolean;
 }
 
 /** What the proxy needs to know to answer one call. */
@@ -45,10 +47,13 @@ export async function resolveCall(
     idx: number;
     source: CallRollout['source'];
     attempt: number;
+    has_recorded: boolean;
     candidate_id: string | null;
     messages: Message[] | null;
   }>(
     `select j.kind, j.status, s.policy, r.id as rollout_id, r.idx, r.source, r.attempt,
+            exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
+                                                 and m.served_attempt < r.attempt) as has_recorded,
             case when j.kind = 'session' then w.id else c.id end as candidate_id,
             coalesce(c.messages, s.candidate->'messages',
                      case when w.id = $4 then jsonb_path_query_array(s."initialPrompt", '$[*] ? (@.role == "system")') end
@@ -68,7 +73,9 @@ export async function resolveCall(
   if (!row) return null;
   const { kind, status, policy, messages } = row;
   const rollout =
-    row.rollout_id === null ? null : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt };
+    row.rollout_id === null
+      ? null
+      : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
   return { kind, status, policy, rollout, candidateId: row.candidate_id, messages: messages?.length ? messages : null };
 }
 
@@ -91,10 +98,10 @@ export async function claimCallerRollout(
      on conflict (id) do nothing returning idx`,
     [job.jobId, job.orgId, id, claim.candidateId],
   );
-  if (claimed) return { id, idx: claimed.idx, source: 'caller', attempt: 0 };
+  if (claimed) return { id, idx: claimed.idx, source: 'caller', attempt: 0, hasRecorded: false };
   const [other] = await tx.query<{ idx: number }>('select idx from rollouts where id = $1', [id]);
   if (!other) throw new Error(`the job ${job.jobId} has no control row`);
-  return { id, idx: other.idx, source: 'caller', attempt: 0 };
+  return { id, idx: other.idx, source: 'caller', attempt: 0, hasRecorded: false };
 }
 
 /** What a job's model calls came to. `totalCostUsd` is null as soon as one call's cost is not known. */

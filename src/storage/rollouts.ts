@@ -1,3 +1,4 @@
+import { countOutcome, type OutcomeCounts } from '../core/failures.js';
 import type { RolloutAnswer, RolloutRequest, Stage } from '../core/work.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef } from './events.js';
@@ -30,9 +31,8 @@ export interface Exchange {
   control: ControlRow['control'];
   claims: Claim[];
   awaiting: number;
-  succeeded: number;
-  failed: number;
-  connectFailures: number;
+  /** Of all the job's rollouts so far. */
+  counts: OutcomeCounts;
 }
 
 /** The id of a rollout, of its correlation and of its trace: one name for all three. */
@@ -115,21 +115,19 @@ export async function exchange(
   const row = await lockJob(tx, job);
   const open = row.status === 'running' || row.status === 'paused';
   const held = row.lease_token === runner.token && open;
-  const counts = {
+  let counts: OutcomeCounts = {
     succeeded: row.rollouts_succeeded,
     failed: row.rollouts_failed,
-    connectFailures: row.connect_failures,
+    connectFailuresInARow: row.connect_failures,
   };
-  if (!held) return { held, control: open ? row.control : 'stop', claims: [], awaiting: 0, ...counts };
+  if (!held) return { held, control: open ? row.control : 'stop', claims: [], awaiting: 0, counts };
 
   const written = [
     ...(outcomes.length > 0 ? await writeOutcomes(tx, job, outcomes) : []),
     ...(await expireAwaiting(tx, job)),
   ];
-  for (const w of written) {
-    if (w.status === 'succeeded') counts.succeeded += 1;
-    else counts.failed += 1;
-    counts.connectFailures = w.error?.connect ? counts.connectFailures + 1 : 0;
+  for (const { status, error } of written) {
+    counts = countOutcome(counts, status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed');
   }
   await reportOutcomes(tx, job, row, written);
   const claims = want > 0 && row.control === 'run' ? await claim(tx, job.jobId, runner, want) : [];
@@ -137,13 +135,13 @@ export async function exchange(
     `update job_controls set rollouts_succeeded = $3, rollouts_failed = $4, connect_failures = $5,
             lease_expires_at = clock_timestamp() + make_interval(secs => $6)
       where job_id = $1 and lease_token = $2`,
-    [job.jobId, runner.token, counts.succeeded, counts.failed, counts.connectFailures, runner.leaseSeconds],
+    [job.jobId, runner.token, counts.succeeded, counts.failed, counts.connectFailuresInARow, runner.leaseSeconds],
   );
   const [waiting] = await tx.query<{ n: number }>(
     `select count(*) as n from rollouts where job_id = $1 and status = 'awaiting_reward'`,
     [job.jobId],
   );
-  return { held, control: row.control, claims, awaiting: waiting?.n ?? 0, ...counts };
+  return { held, control: row.control, claims, awaiting: waiting?.n ?? 0, counts };
 }
 
 interface Written extends Record<string, unknown> {

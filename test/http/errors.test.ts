@@ -210,6 +210,19 @@ describe('the request id', () => {
   });
 });
 
+describe('closing', () => {
+  test('does not wait for a connection that never asked for anything', async () => {
+    const closing = await startHttp();
+    const { port, hostname } = new URL(await closing.listen());
+    const accepted = once(closing.app.server, 'connection');
+    const socket = connect(Number(port), hostname);
+    await accepted;
+    const gone = once(socket, 'close');
+    await closing.close();
+    await gone;
+  }, 10_000);
+});
+
 describe('draining', () => {
   test('everything but the health routes is 503 with retry-after', async () => {
     const draining = await startHttp();

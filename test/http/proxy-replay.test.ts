@@ -1,7 +1,12 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createContainerClient } from '../../src/clients/container.js';
 import type { JobRef } from '../../src/storage/events.js';
+import { answers, startFakeContainer } from '../support/fake-container.js';
 import { until } from '../support/until.js';
-import { question, startProxy, type TestProxy } from './proxy-support.js';
+import { policy, question, startProxy, systemOf, type TestProxy } from './proxy-support.js';
 
 let proxy: TestProxy;
 let job: JobRef;
@@ -112,16 +117,7 @@ describe('a rollout that is sent again', () => {
   test('an answer that did not arrive is given to a retry within the same attempt', async () => {
     let go: () => void = () => undefined;
     proxy.model.reply(() => new Promise((resolve) => (go = () => resolve({ text: 'paid for' }))));
-    const abort = new AbortController();
-    const lost = fetch(`${proxy.url}/api/gepa/v1/${job.jobId}/${rollout}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${proxy.http.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(question),
-      signal: abort.signal,
-    }).catch(() => null);
-    await until('the model is asked', () => bought() === 1);
-    abort.abort();
-    await lost;
+    await proxy.postAndLeave(job, `/${rollout}`, question, () => until('the model is asked', () => bought() === 1));
     go();
     await until(
       'it is recorded and counts as not given',
@@ -141,6 +137,57 @@ describe('a rollout that is sent again', () => {
     expect(await ask()).toBe(second);
     expect(first).not.toBe(second);
   });
+});
+
+test('a container that is called again with the same rollout pays for nothing and comes to the same reward', async () => {
+  const client = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
+  const folder = await mkdtemp(join(tmpdir(), 'ratchet-ledger-'));
+  const container = await startFakeContainer({ ledgerFile: join(folder, 'ledger') });
+  const scored = answers.askModel(
+    () => ({ system: 'mine', user: 'hi' }),
+    (text) => ({ reward: text.length, feedback: text }),
+  );
+  container.behave(() => scored);
+  const run = () =>
+    client.rollout(
+      {
+        url: container.url,
+        apiKey: null,
+        rolloutId: rollout,
+        seed: 3,
+        envName: null,
+        envConfig: {},
+        policy,
+        inferenceUrl: `${proxy.url}/api/gepa/v1/${job.jobId}/${rollout}`,
+        inferenceApiKey: proxy.inferenceKey(job, rollout),
+        messages: null,
+        tryTimeoutMs: 5_000,
+        deadline: Date.now() + 10_000,
+      },
+      new AbortController().signal,
+    );
+  try {
+    const first = await run();
+    expect(first).toMatchObject({ kind: 'reward', reward: 'answer 1'.length, feedback: 'answer 1' });
+    await proxy.nextAttempt(job, rollout);
+    expect(await run()).toEqual(first);
+    expect(bought()).toBe(1);
+    expect(systemOf(proxy.model.requests[0]!)).toBe('Baseline prompt.');
+    const lines = (await readFile(join(folder, 'ledger'), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toMatchObject([
+      { event: 'in', seed: 3, rolloutId: rollout, attempt: 1, concurrency: 1 },
+      { event: 'out', attempt: 1, status: 200, finished: true },
+      { event: 'in', attempt: 2 },
+      { event: 'out', attempt: 2 },
+    ]);
+  } finally {
+    await container.close();
+    await client.close();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('the caller’s own traffic is never replayed', async () => {

@@ -202,15 +202,8 @@ describe('a caller that goes away', () => {
     const job = await proxy.newSession();
     let go: () => void = () => undefined;
     proxy.model.reply(() => ({ text: 'one two three', hold: new Promise<void>((resolve) => (go = resolve)) }));
-    const abort = new AbortController();
-    const answer = await fetch(`${proxy.url}/api/gepa/v1/${job.jobId}/a/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${proxy.http.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(streamed),
-      signal: abort.signal,
-    });
-    await answer.body!.getReader().read();
-    abort.abort();
+    const rollout = await proxy.newRollout(job, 0, 0);
+    await proxy.postAndLeave(job, `/${rollout}`, streamed, (first) => first);
     go();
     const [call] = await until('the call is recorded', async () =>
       (await proxy.calls(job)).length > 0 ? proxy.calls(job) : null,
@@ -229,16 +222,7 @@ describe('a caller that goes away', () => {
         return new Promise((resolve) => (go = () => resolve({ text: 'late' })));
       });
     });
-    const abort = new AbortController();
-    const call = fetch(`${proxy.url}/api/gepa/v1/${job.jobId}/a/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${proxy.http.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(question),
-      signal: abort.signal,
-    }).catch(() => null);
-    await asked;
-    abort.abort();
-    await call;
+    await proxy.postAndLeave(job, '/a', question, () => asked);
     go();
     await until('the call is recorded', async () => (await proxy.calls(job))[0]?.http_status === 200);
   });
@@ -248,17 +232,7 @@ describe('a caller that goes away', () => {
     try {
       const job = await quick.newSession();
       quick.model.reply(() => new Promise(() => undefined));
-      const abort = new AbortController();
-      const headers = { authorization: `Bearer ${quick.http.key}`, 'content-type': 'application/json' };
-      const gone = fetch(`${quick.url}/api/gepa/v1/${job.jobId}/a/chat/completions`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(question),
-        signal: abort.signal,
-      }).catch(() => null);
-      await until('the model is asked', () => quick.model.requests.length === 1);
-      abort.abort();
-      await gone;
+      await quick.postAndLeave(job, '/a', question, () => until('asked', () => quick.model.requests.length === 1));
       await until('given up', async () => (await quick.calls(job))[0]?.http_status === 504);
       const slow = await quick.post(job, '/b');
       expect([slow.status, ((await slow.json()) as { error: { code: string } }).error.code]).toEqual([

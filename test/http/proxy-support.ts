@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import OpenAI from 'openai';
 import { issueInferenceKey, verifyInferenceKey } from '../../src/clients/inference-key.js';
 import { createProviders } from '../../src/clients/providers.js';
@@ -74,6 +75,13 @@ export interface TestProxy {
   inferenceKey(job: JobRef, rollout: string): string;
   /** POSTs a chat completion below the job's path, e.g. `/rol_1`. */
   post(job: JobRef, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** The same by a caller that goes away: as soon as `when` resolves, whatever it has got by then. */
+  postAndLeave(
+    job: JobRef,
+    path: string,
+    body: unknown,
+    when: (gotFirstBytes: Promise<void>) => Promise<unknown>,
+  ): Promise<void>;
   openai(job: JobRef, path: string, apiKey?: string): OpenAI;
   close(): Promise<void>;
 }
@@ -184,6 +192,20 @@ export async function startProxy(
         headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       }),
+    async postAndLeave(job, path, body, when) {
+      const call = request(`${url}/api/gepa/v1/${job.jobId}${path}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${http.key}`, 'content-type': 'application/json' },
+      });
+      const closed = new Promise((resolve) => call.once('close', resolve));
+      const first = new Promise<void>((resolve) => {
+        call.once('response', (response) => response.on('error', () => undefined).once('data', () => resolve()));
+      });
+      call.on('error', () => undefined).end(JSON.stringify(body));
+      await when(first);
+      call.destroy();
+      await closed;
+    },
     openai: (job, path, apiKey = http.key) =>
       new OpenAI({ baseURL: `${url}/api/gepa/v1/${job.jobId}${path}`, apiKey, maxRetries: 0 }),
     async close() {

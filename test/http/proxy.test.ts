@@ -72,9 +72,10 @@ describe('which candidate answers', () => {
 
   test('without a correlation id each call gets one of its own, also below /v1', async () => {
     const job = await proxy.newSession();
-    const given = [await proxy.post(job, ''), await proxy.post(job, ''), await proxy.post(job, '/v1')];
+    const given = [];
+    for (const path of ['', '', '/v1', '/v1']) given.push(await proxy.post(job, path));
     const ids = given.map((answer) => answer.headers.get('x-gepa-correlation-id')!);
-    expect(new Set(ids).size).toBe(3);
+    expect(new Set(ids).size).toBe(4);
     const again = await proxy.post(job, `/${ids[0]}`);
     expect(again.headers.get('x-gepa-rollout-id')).toBe(given[0]!.headers.get('x-gepa-rollout-id'));
   });

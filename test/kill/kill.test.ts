@@ -23,7 +23,7 @@ const sessionRollouts = 500;
 let folder: string;
 let container: Awaited<ReturnType<typeof startIntents>>;
 let ledger: Awaited<ReturnType<typeof startLedger>>;
-let tree: Tree;
+let tree: Tree | undefined;
 let api: Api;
 
 interface Event {
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await start();
 }, 120_000);
 afterAll(async () => {
-  await tree.stop();
+  await tree?.stop();
   await ledger.close();
   await container.close();
   rmSync(folder, { recursive: true, force: true });
@@ -155,7 +155,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
       ...(await allEvents(`${sessionPath(session)}/events`)),
       ...(await allEvents(`${evaluationPath(evaluation)}/events/stream`)),
     ];
-    await tree.kill();
+    await tree!.kill();
     // Whatever the ledger says from here on came after the kill.
     const mark = ledger.lines().length;
     for (const id of recordedIn(events)) if (!recordedBefore.has(id)) recordedBefore.set(id, mark);

@@ -123,7 +123,7 @@ describe('exchange', () => {
       ],
       5,
     );
-    expect(after).toMatchObject({ held: true, succeeded: 1, failed: 1, connectFailures: 0 });
+    expect(after).toMatchObject({ held: true, counts: { succeeded: 1, failed: 1, connectFailuresInARow: 0 } });
     expect(after.claims.map((c) => c.ordinal)).toEqual([2]);
     expect(await eventKeys()).toEqual([`rollout:${rolloutId(job.jobId, 0)}`, `rollout:${rolloutId(job.jobId, 1)}`]);
     expect(await db.org('default', (tx) => readAnswers(tx, job.jobId, 0, 3))).toBeNull();
@@ -140,7 +140,7 @@ describe('exchange', () => {
     const [claim] = (await swap(token, [], 1)).claims;
     await swap(token, [outcome(claim!)], 0);
     const again = await swap(token, [outcome(claim!, { reward: 0.9 })], 0);
-    expect(again.succeeded).toBe(1);
+    expect(again.counts.succeeded).toBe(1);
     expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.5 });
     expect(await eventKeys()).toHaveLength(1);
   });
@@ -168,7 +168,7 @@ describe('exchange', () => {
       await db.org('default', (tx) =>
         tx.query('update job_controls set control = $2 where job_id = $1', [job.jobId, control]),
       );
-      expect(await swap(token, [outcome(claim!)], 5)).toMatchObject({ control, claims: [], succeeded: 1 });
+      expect(await swap(token, [outcome(claim!)], 5)).toMatchObject({ control, claims: [], counts: { succeeded: 1 } });
     },
   );
 
@@ -189,9 +189,9 @@ describe('exchange', () => {
       error: { code: 'c', message: 'm', infrastructure: true, connect: true },
     };
     expect(await swap(token, [outcome(claims[0]!, lost), outcome(claims[1]!, lost)], 0)).toMatchObject({
-      connectFailures: 2,
+      counts: { connectFailuresInARow: 2 },
     });
-    expect(await swap(token, [outcome(claims[2]!)], 0)).toMatchObject({ connectFailures: 0 });
+    expect(await swap(token, [outcome(claims[2]!)], 0)).toMatchObject({ counts: { connectFailuresInARow: 0 } });
   });
 
   test('hostile text is stored as text', async () => {
@@ -214,18 +214,18 @@ describe('rewards that come later', () => {
 
   test('the slot stays taken until the reward comes, and it counts once', async () => {
     const { token, claim } = await awaiting();
-    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 1, succeeded: 0 });
+    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 1, counts: { succeeded: 0 } });
     expect(await eventKeys()).toEqual([]);
     expect(await settle(claim.rolloutId, 0.25)).toBe(true);
     expect(await settle(claim.rolloutId, 0.5)).toBe(false);
-    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, succeeded: 1 });
+    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.25, feedback: 'late' });
   });
 
   test('one that does not come before the deadline is a failed row', async () => {
     const { token, claim } = await awaiting(-1);
     expect(await settle(claim.rolloutId, 1)).toBe(false);
-    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, failed: 1 });
+    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { failed: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'failed', reward: null });
   });
 

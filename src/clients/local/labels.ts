@@ -7,6 +7,8 @@ const maxLabels = 500;
 const maxLabelLength = 60;
 const heading =
   /\b(?:labels?|categor(?:y|ies)|class(?:es)?|intents?|queues?|options?|choices?|topics?|teams?|tags?|departments?|one of(?: the following| these)?)\b[^:.\n]{0,60}:/i;
+/** What stands between a label and what is said of it. */
+const explained = /:|\s[-–=]\s/;
 const bullet = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 
 /** Labels in the order offered, and the text without the list that offered them. */
@@ -36,10 +38,8 @@ export function offeredLabels(text: string): OfferedLabels {
   if (!longest) return { labels: [], rest: text };
   const { items, line, cut, below } = longest;
   // Bullets that explain their label stay: they are guidance too.
-  const explained = lines
-    .slice(line + 1, line + 1 + below)
-    .filter((own) => cleanItem(own.replace(bullet, '')) === null);
-  const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...explained, ...lines.slice(line + 1 + below)];
+  const said = lines.slice(line + 1, line + 1 + below).filter((own) => explained.test(own.replace(bullet, '')));
+  const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...said, ...lines.slice(line + 1 + below)];
   return { labels: [...new Set(items)].slice(0, maxLabels), rest: rest.join('\n') };
 }
 
@@ -67,7 +67,7 @@ function itemsBelow(lines: string[], from: number): { items: string[]; below: nu
     const line = lines[at]!;
     if (line.trim() === '' && items.length === 0) continue;
     const own = line.replace(bullet, '');
-    const item = cleanItem(own) ?? (bullet.test(line) ? cleanItem(own.split(/:|\s[-–=]\s/, 1)[0]!) : null);
+    const item = cleanItem(bullet.test(line) ? own.split(explained, 1)[0]! : own);
     if (item === null) break;
     items.push(item);
   }

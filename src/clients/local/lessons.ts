@@ -18,6 +18,12 @@ export interface Lessons {
 }
 
 const expectation = /\b(?:expected|correct|right|true|gold|should (?:have been|be)|must be|belongs to)\b/i;
+/** What any feedback says of any answer. */
+const verdictWords = new Set(
+  'wrong correct incorrect right expected expect answer answered answers label labels should instead belongs'.split(
+    ' ',
+  ),
+);
 const quoted = /^[^`"'“\n]{0,40}[`"'“]([^`"'”\n]{1,80})[`"'”]/;
 
 /** Reads the lessons from inputs, outputs and feedback. */
@@ -82,7 +88,7 @@ function withoutRoutine(lessons: Lesson[]): Lesson[] {
   }
   const most = Math.max(1, new Set(lessons.map(({ expected }) => expected)).size / 2);
   return lessons.map(({ text, expected, explanation }) => {
-    const telling = wordsOf(explanation).filter((word) => usedFor.get(word)!.size <= most);
+    const telling = wordsOf(explanation).filter((word) => usedFor.get(word)!.size <= most && !verdictWords.has(word));
     return { text, expected, explanation: telling.join(' ') };
   });
 }

@@ -56,9 +56,17 @@ function firstStems(text: string): [stem: string, word: string][] {
 
 /** The strongest cues of a label in a line that `readGuidance` reads back with the same weights. */
 function describe(cues: Map<string, Cue>, most: number): string {
-  const strongest = [...cues.values()].sort((a, b) => b.weight - a.weight).slice(0, most);
+  // Among equals the later ones stay, so that a full line still learns.
+  const strongest = new Set(
+    [...cues.values()]
+      .reverse()
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, most),
+  );
   const tiers = Object.entries(emphasis).flatMap(([name, weight]) => {
-    const words = strongest.filter((cue) => cue.weight === weight).map(({ word }) => word);
+    const words = [...cues.values()]
+      .filter((cue) => cue.weight === weight && strongest.has(cue))
+      .map(({ word }) => word);
     return words.length > 0 ? [`${name} ${words.join(', ')}`] : [];
   });
   return `${tiers.join('; ')}.`;

@@ -50,7 +50,7 @@ function readExamples(lines: string[]): ShownExample[] {
     if (heading?.[1]) part = 'input';
     else if (heading?.[2]) part = 'output';
     else if (heading?.[3]) part = 'feedback';
-    else if (heading && /^#{1,2}\s/.test(line)) part = null;
+    else if ((heading && /^#{1,2}\s/.test(line)) || asksForInstruction.test(line.replace(/^>.*/, ''))) part = null;
     else if (part) example[part] += `${line.replace(/^> ?/, '')}\n`;
   }
   return examples.map(({ input, output, feedback }) => ({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { App } from './deps.js';
 import { ApiError, problem } from './errors.js';
 
 const causes: Record<string, [status: number, code: string, detail: string]> = {
@@ -30,4 +31,17 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
       body,
     ].join('\r\n'),
   );
+}
+
+/** Ends, on closing, the connections on which no request has come yet: browsers open such ones, and closing waits for them. */
+export function closeSilentConnections(app: App): void {
+  const silent = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', ({ socket }) => silent.delete(socket));
+  app.addHook('preClose', async () => {
+    for (const socket of silent) socket.destroy();
+  });
 }

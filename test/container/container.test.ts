@@ -1,0 +1,389 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { request as httpRequest } from 'node:http';
+import { createContainer, type ContainerOptions, type RunningContainer } from '../../src/container/index.js';
+import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { until } from '../support/until.js';
+
+interface Body {
+  detail?: string;
+  success_status?: string;
+  reward_info: { outcome_reward: number; details: { feedback?: string; word?: string } };
+}
+interface Task {
+  word: string;
+}
+type Options = Partial<ContainerOptions<Task>>;
+
+let model: FakeModel;
+let container: RunningContainer | undefined;
+let runs: number;
+
+beforeEach(async () => {
+  runs = 0;
+  model = await startFakeModel(({ body }) => ({ text: body.messages.at(-1)!.content.toUpperCase() }));
+});
+afterEach(async () => {
+  await container?.close();
+  await model.close();
+});
+
+/** A container that asks the model to shout a word. */
+async function start(options: Options = {}): Promise<string> {
+  container = await createContainer<Task>({
+    name: 'shouting',
+    tasks: [{ word: 'a' }, { word: 'b' }, { word: 'c' }],
+    initialPrompt: 'Shout.',
+    async rollout({ word }, ask, { prompt }) {
+      runs += 1;
+      const answer = await ask([
+        { role: 'system', content: prompt },
+        { role: 'user', content: word },
+      ]);
+      return { reward: answer === word.toUpperCase() ? 1 : 0, feedback: `said ${answer}`, details: { word } };
+    },
+    ...options,
+  }).listen();
+  return container.url;
+}
+
+const body = (changes: Record<string, unknown> = {}, config: Record<string, unknown> = {}) => ({
+  trace_correlation_id: 'rol_1',
+  rollout_id: 'rol_1',
+  env: { env_name: null, seed: 1, config: {} },
+  policy: {
+    policy_name: 'm',
+    config: {
+      model: 'm',
+      provider: 'fake',
+      temperature: 0.5,
+      inference_url: model.url,
+      inference_api_key: 'rip_x',
+      ...config,
+    },
+  },
+  safety: { max_time_s: 30 },
+  ...changes,
+});
+
+async function post(url: string, sent: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/rollout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof sent === 'string' ? sent : JSON.stringify(sent),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+}
+
+describe('a rollout', () => {
+  test('runs the task of the seed with the model of the policy and answers with its score', async () => {
+    const { status, body: answer } = await post(await start(), body());
+    expect(status).toBe(200);
+    expect(answer).toEqual({
+      trace_correlation_id: 'rol_1',
+      rollout_id: 'rol_1',
+      reward_info: { outcome_reward: 1, details: { feedback: 'said B', word: 'b' } },
+      success_status: 'success',
+      inference_url: model.url,
+    });
+    expect(model.requests).toHaveLength(1);
+    expect(model.requests[0]!.headers.authorization).toBe('Bearer rip_x');
+    expect(model.requests[0]!.body).toEqual({
+      model: 'm',
+      temperature: 0.5,
+      messages: [
+        { role: 'system', content: 'Shout.' },
+        { role: 'user', content: 'b' },
+      ],
+    });
+  });
+
+  test('seeds pick tasks modulo their number, or make them', async () => {
+    const url = await start();
+    const wordOf = async (at: string, seed: number) =>
+      (await post(at, body({ env: { seed } }))).body.reward_info.details.word;
+    expect([await wordOf(url, 3), await wordOf(url, 5), await wordOf(url, -1)]).toEqual(['a', 'c', 'c']);
+    await container!.close();
+    const made = await start({ tasks: (seed) => Promise.resolve({ word: `w${seed}` }) });
+    expect(await wordOf(made, 41)).toBe('w41');
+    expect(() =>
+      createContainer<Task>({ name: 'x', tasks: [], initialPrompt: '', rollout: () => ({ reward: 1 }) }),
+    ).toThrow(/tasks is empty/);
+  });
+
+  test('the prompt is the one that the request brings', async () => {
+    const sections = [
+      { role: 'system', content: 'second', order: 1 },
+      { role: 'user', content: 'not this', order: 2 },
+      { role: 'system', content: 'first', order: 0 },
+    ];
+    await post(await start(), body({}, { prompt_template: { sections } }));
+    expect(model.requests[0]!.body.messages[0]).toEqual({ role: 'system', content: 'first\n\nsecond' });
+    expect(model.requests[0]!.body).not.toHaveProperty('prompt_template');
+  });
+
+  test('parameters of one call go over those of the policy, fields like keys stay here', async () => {
+    await post(
+      await start({
+        rollout: async (_, ask, { env }) => {
+          await ask([{ role: 'user', content: env.name ?? 'none' }], { temperature: 0, stop: ['x'] });
+          return { reward: 0.25 };
+        },
+      }),
+      body({ env: { seed: 0, env_name: 'test' } }),
+    );
+    expect(model.requests[0]!.body).toEqual({
+      model: 'm',
+      temperature: 0,
+      stop: ['x'],
+      messages: [{ role: 'user', content: 'test' }],
+    });
+  });
+});
+
+describe('what goes wrong', () => {
+  test.each([
+    [429, 503, '7'],
+    [503, 503, '7'],
+    [500, 502, null],
+    [502, 502, null],
+  ])('a model that answers %i makes it %i, to be tried again', async (upstream, answered, retryAfter) => {
+    model.reply(() => ({ raw: '{"error":{"message":"busy"}}', status: upstream, headers: { 'retry-after': '7' } }));
+    const answer = await post(await start(), body());
+    expect(answer.status).toBe(answered);
+    expect(answer.body.detail).toBe(`the model answered ${upstream}: {"error":{"message":"busy"}}`);
+    expect(answer.headers.get('retry-after')).toBe(retryAfter);
+  });
+
+  test('a broken connection, no listener and half an answer are 502', async () => {
+    const url = await start();
+    model.reply(() => ({ cutAfter: 0 }));
+    expect(await post(url, body())).toMatchObject({
+      status: 502,
+      body: { detail: expect.stringMatching(/could not be reached/) },
+    });
+    model.reply(() => ({ raw: '{"choices": [' }));
+    expect(await post(url, body())).toMatchObject({ status: 502, body: { detail: expect.stringMatching(/not JSON/) } });
+    await model.close();
+    expect(await post(url, body())).toMatchObject({
+      status: 502,
+      body: { detail: expect.stringMatching(/ECONNREFUSED/) },
+    });
+  });
+
+  test.each([400, 401, 404, 409])(
+    'a model that answers %i fails the rollout: the same would come again',
+    async (status) => {
+      model.reply(() => ({ raw: 'no', status }));
+      expect(await post(await start(), body())).toMatchObject({
+        status: 200,
+        body: { success_status: 'error', reward_info: { details: { feedback: `the model answered ${status}: no` } } },
+      });
+    },
+  );
+
+  test.each<[string, Options['rollout'], RegExp]>([
+    ['throws', () => Promise.reject(new TypeError('x is not y')), /x is not y/],
+    ['gives NaN', () => ({ reward: NaN }), /reward NaN, not a finite number/],
+    ['gives a text', () => ({ reward: '1' as never }), /reward 1, not a finite number/],
+    ['gives nothing', () => undefined as never, /undefined/],
+    ['gives details that are no JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
+  ])('a function that %s fails the rollout and says so', async (_, rollout, message) => {
+    const answer = await post(await start({ rollout: rollout! }), body());
+    expect(answer.status).toBe(200);
+    expect(answer.body.success_status).toBe('error');
+    expect(answer.body.reward_info.details.feedback).toMatch(message);
+  });
+
+  test('the time limit stops the function and its model calls', async () => {
+    model.reply(() => new Promise(() => undefined));
+    const url = await start();
+    const answer = await post(url, body({ safety: { max_time_s: 0.05 } }));
+    expect(answer.body).toMatchObject({
+      success_status: 'timeout',
+      reward_info: { details: { feedback: 'the rollout took longer than 0.05 s' } },
+    });
+    const deaf = await (await restart({ rollout: () => new Promise(() => undefined) }))(0.05);
+    expect(deaf.body.success_status).toBe('timeout');
+  });
+
+  async function restart(options: Options) {
+    await container!.close();
+    const url = await start(options);
+    return (limit: number) => post(url, body({ safety: { max_time_s: limit } }));
+  }
+});
+
+describe('requests that cannot be served', () => {
+  test.each<[string, unknown, number, RegExp]>([
+    ['no JSON', '{"env":', 400, /not JSON/],
+    ['a list', [], 422, /the body must be an object/],
+    ['no env', { ...{ rollout_id: 'r', policy: {} } }, 422, /^env must be an object/],
+    [
+      'no seed',
+      { rollout_id: 'r', env: {}, policy: { config: { inference_url: 'http://x' } } },
+      422,
+      /^env.seed must be an integer/,
+    ],
+    [
+      'a seed of 1.5',
+      { rollout_id: 'r', env: { seed: 1.5 }, policy: { config: { inference_url: 'http://x' } } },
+      422,
+      /^env.seed/,
+    ],
+    ['no URL', { rollout_id: 'r', env: { seed: 1 }, policy: { config: {} } }, 422, /^policy.config.inference_url/],
+    [
+      'a file URL',
+      { rollout_id: 'r', env: { seed: 1 }, policy: { config: { inference_url: 'file:///x' } } },
+      422,
+      /http or https/,
+    ],
+    ['no id', { env: { seed: 1 }, policy: { config: { inference_url: 'http://x' } } }, 422, /^rollout_id/],
+  ])('%s', async (_, sent, status, detail) => {
+    const answer = await post(await start(), sent);
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail).toMatch(detail);
+    expect(runs).toBe(0);
+  });
+
+  test('wrong limits and templates name their field', async () => {
+    const url = await start();
+    expect((await post(url, body({ safety: { max_time_s: 0 } }))).body.detail).toMatch(/^safety.max_time_s/);
+    expect((await post(url, body({}, { prompt_template: { sections: 1 } }))).body.detail).toMatch(
+      /sections must be a list/,
+    );
+    expect((await post(url, body({}, { prompt_template: { sections: [{ role: 'system' }] } }))).body.detail).toMatch(
+      /content/,
+    );
+  });
+
+  test('a body of more than 10 MiB is 413', async () => {
+    expect((await post(await start(), 'x'.repeat(10 * 1024 * 1024 + 1))).status).toBe(413);
+  });
+
+  test('unknown routes are 404', async () => {
+    const url = await start();
+    expect((await fetch(`${url}/rollout`)).status).toBe(404);
+    expect((await fetch(`${url}/nothing`, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('with a key every route refuses who does not bring it', async () => {
+    const url = await start({ apiKey: 'secret' });
+    for (const path of ['/health', '/info', '/task_info']) {
+      expect((await fetch(url + path)).status).toBe(401);
+      expect((await fetch(url + path, { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
+      expect((await fetch(url + path, { headers: { 'x-api-key': 'secret' } })).status).toBe(200);
+    }
+    expect(await post(url, body())).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringMatching(/unauthorised/) },
+    });
+    expect(runs).toBe(0);
+    expect((await post(url, body(), { 'x-api-key': 'secret' })).status).toBe(200);
+  });
+});
+
+test('health, info and task info', async () => {
+  const url = await start();
+  const get = async (path: string) => (await fetch(url + path)).json();
+  const initial_prompt = { messages: [{ role: 'system', content: 'Shout.' }] };
+  expect(await get('/health')).toEqual({ status: 'healthy' });
+  expect(await get('/info')).toEqual({ service: { name: 'shouting' }, initial_prompt });
+  expect(await get('/task_info?seed=4')).toEqual({
+    task: { name: 'shouting', seed: '4' },
+    dataset: { num_tasks: 3 },
+    initial_prompt,
+  });
+});
+
+describe('the same idempotency key', () => {
+  const key = { 'idempotency-key': 'rol_1' };
+
+  test('gets the same answer, in flight and afterwards, and runs once', async () => {
+    let let_go: () => void = () => undefined;
+    const hold = new Promise<void>((resolve) => (let_go = resolve));
+    model.reply(async () => (await hold, { text: 'B' }));
+    const url = await start();
+    const both = [post(url, body(), key), post(url, body(), key)];
+    await until('the model is asked', () => model.requests.length === 1);
+    let_go();
+    const [first, second] = await Promise.all(both);
+    const third = await post(url, body(), key);
+    expect(second!.body).toEqual(first!.body);
+    expect(third.body).toEqual(first!.body);
+    expect(runs).toBe(1);
+    await post(url, body(), { 'idempotency-key': 'rol_2' });
+    await post(url, body());
+    expect(runs).toBe(3);
+  });
+
+  test('runs again after a 5xx, and not after a failed rollout', async () => {
+    const url = await start();
+    model.reply(({ n }) => (n === 1 ? { raw: '', status: 500 } : { raw: '', status: 400 }));
+    expect((await post(url, body(), key)).status).toBe(502);
+    expect((await post(url, body(), key)).body.success_status).toBe('error');
+    expect((await post(url, body(), key)).body.success_status).toBe('error');
+    expect(runs).toBe(2);
+  });
+
+  test('only the last 1,000 answers are kept', async () => {
+    const url = await start({ rollout: () => ({ reward: (runs += 1) }) });
+    for (let n = 0; n <= 1_001; n += 1) await post(url, body(), { 'idempotency-key': `k${n}` });
+    expect(runs).toBe(1_002);
+    await post(url, body(), { 'idempotency-key': 'k1001' });
+    expect(runs).toBe(1_002);
+    await post(url, body(), { 'idempotency-key': 'k0' });
+    expect(runs).toBe(1_003);
+  });
+});
+
+describe('a caller that goes away', () => {
+  /** Posts a rollout and gives the means to break the connection. */
+  function postAndLeave(url: string, key?: string) {
+    const sent = httpRequest(`${url}/rollout`, { method: 'POST', headers: key ? { 'idempotency-key': key } : {} });
+    sent.on('error', () => undefined);
+    sent.end(JSON.stringify(body()));
+    return async () => {
+      const closed = new Promise((resolve) => sent.once('close', resolve));
+      sent.destroy();
+      await closed;
+    };
+  }
+
+  test('stops the rollout, and the next with its key begins anew', async () => {
+    const signals: AbortSignal[] = [];
+    const url = await start({
+      rollout: (_, __, { signal }) => {
+        signals.push(signal);
+        return signals.length === 1 ? new Promise(() => undefined) : { reward: 1 };
+      },
+    });
+    const leave = postAndLeave(url, 'rol_1');
+    await until('it runs', () => signals.length === 1);
+    await leave();
+    await until('it is stopped', () => signals[0]!.aborted);
+    expect((await post(url, body(), { 'idempotency-key': 'rol_1' })).body.success_status).toBe('success');
+    expect(signals).toHaveLength(2);
+  });
+
+  test('leaves the rollout to others who wait for the same key', async () => {
+    const signals: AbortSignal[] = [];
+    let finish: (score: { reward: number }) => void = () => undefined;
+    const url = await start({
+      rollout: (_, __, { signal }) => {
+        signals.push(signal);
+        return new Promise((resolve) => (finish = resolve));
+      },
+    });
+    const leave = postAndLeave(url, 'rol_1');
+    await until('it runs', () => signals.length === 1);
+    const waiting = post(url, body(), { 'idempotency-key': 'rol_1' });
+    // An answer to a request sent later shows that the second has been received, and then that the first has gone.
+    await fetch(`${url}/health`);
+    await leave();
+    await fetch(`${url}/health`);
+    expect(signals[0]!.aborted).toBe(false);
+    finish({ reward: 1 });
+    expect((await waiting).body.success_status).toBe('success');
+    expect(signals).toHaveLength(1);
+  });
+});

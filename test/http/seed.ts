@@ -1,0 +1,110 @@
+import { addCandidate } from '../../src/storage/candidates.js';
+import { recordCall } from '../../src/storage/call-records.js';
+import { candidateId, planRollouts, rolloutId } from '../../src/storage/rollouts.js';
+import type { TestHttp } from './support.js';
+
+/** One rollout as it shall stand in the table. */
+export interface SeededRollout {
+  candidate: number;
+  seed: number;
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+  reward?: number;
+  /** [prompt, completion] of its one model call; none where absent. */
+  tokens?: [number, number];
+  /** null: the price is not known. */
+  cost?: number | null;
+  resent?: number;
+  error?: string;
+}
+
+/** Writes candidates by their statuses, versions counting from 0, each with a prompt `version N`. */
+export async function seedCandidates(
+  http: TestHttp,
+  jobId: string,
+  candidates: { status: string; reward?: number; generation: number; parents?: number[] }[],
+): Promise<void> {
+  const job = { orgId: 'default', jobId };
+  await http.db.org('default', async (tx) => {
+    for (const [leverVersion, { status, reward, generation, parents }] of candidates.entries()) {
+      const messages = [{ role: 'system' as const, content: `version ${leverVersion}` }];
+      await addCandidate(tx, job, { leverVersion, generation, parents: parents ?? [], messages });
+      await tx.query('update candidates set status = $2, reward = $3 where id = $1', [
+        candidateId(jobId, leverVersion),
+        status,
+        reward ?? null,
+      ]);
+    }
+  });
+}
+
+/** Writes rollouts in the order asked for, each with the model call it made. */
+export async function seedRollouts(http: TestHttp, jobId: string, rollouts: SeededRollout[]): Promise<void> {
+  const job = { orgId: 'default', jobId };
+  const session = jobId.startsWith('ses_');
+  await http.db.org('default', async (tx) => {
+    await planRollouts(
+      tx,
+      job,
+      rollouts.map(({ candidate, seed }, ordinal) => ({
+        ordinal,
+        candidate,
+        seed,
+        stage: 'evaluation',
+        generation: 0,
+      })),
+      session,
+    );
+    for (const [ordinal, rollout] of rollouts.entries()) {
+      const id = rolloutId(jobId, ordinal);
+      const [prompt, completion] = rollout.tokens ?? [null, null];
+      const cost = rollout.cost ?? null;
+      if (rollout.tokens) {
+        await recordCall(tx, {
+          ...job,
+          id: `call_${id}`,
+          purpose: 'rollout',
+          rolloutId: id,
+          correlationId: id,
+          candidateId: session ? candidateId(jobId, rollout.candidate) : null,
+          requestHash: Buffer.from(id),
+          attempt: 1,
+          provider: 'local',
+          model: 'm',
+          request: { messages: [{ role: 'user', content: `seed ${rollout.seed}` }] },
+          response: { choices: [{ message: { content: 'yes' } }] },
+          stream: false,
+          httpStatus: 200,
+          promptTokens: prompt,
+          completionTokens: completion,
+          costUsd: cost,
+          costSource: cost === null ? 'unknown' : 'table',
+          latencyMs: 5,
+        });
+      }
+      await tx.query(
+        `update rollouts set status = $2::text, reward = $3, prompt_tokens = $4, completion_tokens = $5, cost_usd = $6,
+                resent = $7, error = $8, latency_ms = 12.5,
+                started_at = case when $2 in ('running', 'succeeded', 'failed') then now() end,
+                completed_at = case when $2 in ('succeeded', 'failed') then now() end
+          where id = $1`,
+        [
+          id,
+          rollout.status,
+          rollout.reward ?? null,
+          prompt,
+          completion,
+          cost,
+          rollout.resent ?? 0,
+          rollout.error ? JSON.stringify({ code: 'container_error', message: rollout.error }) : null,
+        ],
+      );
+    }
+  });
+}
+
+/** Sets what the workflow last recorded. */
+export async function project(http: TestHttp, jobId: string, projection: object): Promise<void> {
+  await http.db.org('default', (tx) =>
+    tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [jobId, JSON.stringify(projection)]),
+  );
+}

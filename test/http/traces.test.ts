@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+import { claimCallerRollout } from '../../src/storage/calls.js';
+import { candidateId, rolloutId } from '../../src/storage/rollouts.js';
+import { seedCandidates, seedRollouts } from './seed.js';
+import { createEvaluation, createSession, startHttp, type TestHttp } from './support.js';
+
+const jobs = '/api/v1/offline/jobs';
+let http: TestHttp;
+beforeAll(async () => {
+  http = await startHttp();
+});
+afterAll(() => http.close());
+
+async function unzip(bytes: Buffer): Promise<{ name: string; date: string; text: string }[]> {
+  const zip = await new Promise<ZipFile>((resolve, reject) =>
+    fromBuffer(bytes, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened))),
+  );
+  const found: { name: string; date: string; text: string }[] = [];
+  return new Promise((resolve, reject) => {
+    zip.on('error', reject);
+    zip.on('end', () => resolve(found));
+    zip.on('entry', (entry: Entry) => {
+      zip.openReadStream(entry, (error, stream) => {
+        if (error) return reject(error);
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          found.push({
+            name: entry.fileName,
+            date: entry.getLastModDate({ timezone: 'local' }).toDateString(),
+            text: Buffer.concat(chunks).toString(),
+          });
+          zip.readEntry();
+        });
+      });
+    });
+    zip.readEntry();
+  });
+}
+
+describe("an evaluation's archive", () => {
+  test('holds one trace for each rollout that began, word for word', async () => {
+    const id = await createEvaluation(http);
+    await seedRollouts(http, id, [
+      { candidate: 0, seed: 7, status: 'succeeded', reward: 1, tokens: [10, 2], cost: 0.5 },
+      { candidate: 0, seed: 3, status: 'failed', error: 'The container answered 500.' },
+      { candidate: 0, seed: 4, status: 'running' },
+      { candidate: 0, seed: 5, status: 'queued' },
+      { candidate: 0, seed: 6, status: 'cancelled' },
+    ]);
+    const { status, headers, raw } = await http.call('GET', `${jobs}/${id}/traces`);
+    expect([status, headers['content-type']]).toEqual([200, 'application/zip']);
+    expect(headers['content-disposition']).toBe(`attachment; filename="${id}-traces.zip"`);
+    const entries = await unzip(raw);
+    expect(entries.map(({ name }) => name)).toEqual([0, 1, 2].map((n) => `${rolloutId(id, n)}.json`));
+    const trace = JSON.parse(entries[0]!.text);
+    expect(trace).toEqual({
+      trace_id: rolloutId(id, 0),
+      rollout_id: rolloutId(id, 0),
+      correlation_id: rolloutId(id, 0),
+      job_id: id,
+      rollout_idx: 0,
+      source: 'service',
+      candidate_id: null,
+      seed: 7,
+      stage: 'evaluation',
+      generation: 0,
+      status: 'succeeded',
+      reward: 1,
+      feedback: null,
+      details: null,
+      error: null,
+      error_code: null,
+      resent: 0,
+      latency_ms: 12.5,
+      created_at: expect.any(String),
+      started_at: expect.any(String),
+      completed_at: expect.any(String),
+      usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, total_cost_usd: 0.5 },
+      calls: [
+        {
+          call_id: `call_${rolloutId(id, 0)}`,
+          provider: 'local',
+          model: 'm',
+          stream: false,
+          http_status: 200,
+          request: { messages: [{ role: 'user', content: 'seed 7' }] },
+          response: { choices: [{ message: { content: 'yes' } }] },
+          prompt_tokens: 10,
+          completion_tokens: 2,
+          cost_usd: 0.5,
+          cost_source: 'table',
+          latency_ms: 5,
+          created_at: expect.any(String),
+        },
+      ],
+    });
+    expect(JSON.parse(entries[1]!.text)).toMatchObject({
+      status: 'failed',
+      error: 'The container answered 500.',
+      error_code: 'container_error',
+      calls: [],
+    });
+    const one = await http.call('GET', `${jobs}/${id}/traces/${rolloutId(id, 0)}`);
+    expect(one.body).toEqual(trace);
+    expect((await http.call('GET', `${jobs}/${id}/traces/rol_none`)).status).toBe(404);
+  });
+
+  test('of many rollouts: sorted by name, the same bytes each time, of a fixed date', async () => {
+    const id = await createEvaluation(http);
+    await seedRollouts(
+      http,
+      id,
+      Array.from({ length: 250 }, (_, seed) => ({
+        candidate: 0,
+        seed,
+        status: 'succeeded' as const,
+        reward: 1,
+        tokens: [1, 1] as [number, number],
+      })),
+    );
+    const first = await http.call('GET', `${jobs}/${id}/traces`);
+    const second = await http.call('GET', `${jobs}/${id}/traces`);
+    expect(first.raw.equals(second.raw)).toBe(true);
+    const entries = await unzip(first.raw);
+    const names = entries.map(({ name }) => name);
+    expect(names).toHaveLength(250);
+    expect(names).toEqual([...names].sort());
+    expect(new Set(entries.map(({ date }) => date))).toEqual(new Set(['Tue Jan 01 1980']));
+    expect(entries.every(({ text }) => JSON.parse(text).calls.length === 1)).toBe(true);
+  });
+
+  test('is there, though empty, before anything has happened', async () => {
+    const { status, raw } = await http.call('GET', `${jobs}/${await createEvaluation(http)}/traces`);
+    expect([status, await unzip(raw)]).toEqual([200, []]);
+  });
+
+  test('breaks off where the database does, instead of ending as if it were whole', async () => {
+    const id = await createEvaluation(http);
+    await seedRollouts(
+      http,
+      id,
+      Array.from({ length: 150 }, (_, seed) => ({ candidate: 0, seed, status: 'succeeded' as const })),
+    );
+    let heads = 0;
+    const { db } = http.deps;
+    const failing = await startHttp({
+      secretKey: http.deps.secretKey,
+      db: {
+        ...db,
+        org: (orgId, work) =>
+          db.org(orgId, (tx) =>
+            work({
+              query: (text, values) => {
+                if (text.includes('collate') && (heads += 1) > 1) throw new Error('the database is gone');
+                return tx.query(text, values);
+              },
+            }),
+          ),
+      },
+    });
+    const base = await failing.listen();
+    const response = await fetch(`${base}${jobs}/${id}/traces`, { headers: { authorization: `Bearer ${http.key}` } });
+    expect(response.status).toBe(200);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    await failing.close();
+  });
+});
+
+describe("a session's traces", () => {
+  test("say which candidate it was, the caller's own traffic included", async () => {
+    const id = await createSession(http);
+    await seedCandidates(http, id, [{ status: 'evaluated', generation: 0 }]);
+    await seedRollouts(http, id, [{ candidate: 0, seed: 1, status: 'succeeded', reward: 1, tokens: [1, 1], cost: 0 }]);
+    const own = await http.db.org('default', (tx) =>
+      claimCallerRollout(
+        tx,
+        { orgId: 'default', jobId: id },
+        { correlationId: 'mine', candidateId: candidateId(id, 0) },
+      ),
+    );
+    const base = `/api/v1/online/sessions/${id}/traces`;
+    const { body } = await http.call('GET', `${base}/${rolloutId(id, 0)}`);
+    expect(body).toMatchObject({ session_id: id, job_id: id, candidate_id: candidateId(id, 0), source: 'service' });
+    for (const name of ['mine', own.id]) {
+      expect((await http.call('GET', `${base}/${name}`)).body).toMatchObject({
+        trace_id: own.id,
+        source: 'caller',
+        status: 'open',
+      });
+    }
+    const names = (await unzip((await http.call('GET', base)).raw)).map(({ name }) => name);
+    expect(names).toEqual([`${rolloutId(id, 0)}.json`, `${own.id}.json`]);
+  });
+});
