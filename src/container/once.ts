@@ -26,23 +26,18 @@ export function once<Answer extends { status: number }>() {
 
   function begin(key: string, work: (signal: AbortSignal) => Promise<Answer>): Entry<Answer> {
     const stop = new AbortController();
-    const forget = () => {
-      if (entries.get(key) === entry) entries.delete(key);
-    };
     const answer = work(stop.signal).then(
       (result) => {
-        stop.signal.removeEventListener('abort', forget);
-        if (result.status >= 500 || stop.signal.aborted) forget();
+        if (result.status >= 500 || stop.signal.aborted) entries.delete(key);
         else if (entries.size > mostKept) entries.delete(entries.keys().next().value!);
         return result;
       },
       (error: unknown) => {
-        forget();
+        entries.delete(key);
         throw error;
       },
     );
     const entry: Entry<Answer> = { answer, waiting: 0, stop };
-    stop.signal.addEventListener('abort', forget, { once: true });
     entries.set(key, entry);
     return entry;
   }

@@ -3,12 +3,10 @@ import { z } from 'zod';
 /** Marks a field that a later version takes; the failure's code is then `not_supported_yet`. */
 export const notSupportedYet = 'not_supported_yet';
 
-export const statusSchema = z
-  .enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'])
-  .meta({
-    id: 'Status',
-    description: 'pending, running and paused are active; completed, failed, cancelled are final.',
-  });
+export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
+  id: 'Status',
+  description: 'pending, running and paused are active; completed, failed, cancelled are final.',
+});
 export type Status = z.infer<typeof statusSchema>;
 
 const maxMessage = 100_000;

@@ -10,10 +10,22 @@ export const loopback = '127.0.0.1';
  */
 const range = { first: 20_000, count: 12_000 };
 
-/** The first of the ports that is free, else any free one. */
+// Two servers that start together must not choose the same port before either listens.
+const handedOut = new Set<number>();
+
+/** The first of the ports that is free, else any free one, which is never handed out twice. */
 export async function firstFree(...wanted: (number | undefined)[]): Promise<number> {
-  const others = Array.from({ length: 100 }, () => range.first + randomInt(range.count));
-  for (const port of [...wanted, ...others]) if (port && port < 65_536 && (await isFree(port))) return port;
+  for (const port of wanted) {
+    if (!port || port > 65_535 || !(await isFree(port))) continue;
+    handedOut.add(port);
+    return port;
+  }
+  for (let tries = 0; tries < 200; tries += 1) {
+    const port = range.first + randomInt(range.count);
+    if (handedOut.has(port)) continue;
+    handedOut.add(port);
+    if (await isFree(port)) return port;
+  }
   throw new Error(`there is no free port on ${loopback} between ${range.first} and ${range.first + range.count}`);
 }
 

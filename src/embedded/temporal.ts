@@ -98,7 +98,8 @@ async function probe(port: number): Promise<void> {
   // gRPC waits a whole second before it tries a refused connection again; a plain one tells at once.
   const socket = connectTcp({ port, host: loopback });
   await once(socket, 'connect', { signal: AbortSignal.timeout(2000) }).finally(() => socket.destroy());
-  const connection = await Connection.connect({ address: `${loopback}:${port}`, connectTimeout: 2000 });
+  // Lazy, because a connection that fails to connect cannot be closed and would go on trying.
+  const connection = Connection.lazy({ address: `${loopback}:${port}` });
   try {
     await connection.withDeadline(Date.now() + 2000, () =>
       connection.workflowService.describeNamespace({ namespace: 'default' }),

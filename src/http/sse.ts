@@ -49,9 +49,10 @@ export async function stream(
   source.shutdown.addEventListener('abort', hints.wake);
   response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has gone'));
   try {
-    await pump(response, after, source, hints);
-    response.end();
-    if (!response.writableFinished) await settled(response, 'finish', source.stallMs);
+    if (await pump(response, after, source, hints)) {
+      response.end();
+      if (!response.writableFinished) await settled(response, 'finish', source.stallMs);
+    }
   } catch (error) {
     // The reader comes back with Last-Event-ID; what it missed is in the table.
     request.log.warn({ err: error }, 'an event stream broke');
@@ -62,7 +63,8 @@ export async function stream(
   }
 }
 
-async function pump(response: ServerResponse, after: number, source: Source, hints: Hints): Promise<void> {
+/** Sends what there is and what comes; false: the reader has gone, or does not read. */
+async function pump(response: ServerResponse, after: number, source: Source, hints: Hints): Promise<boolean> {
   let position = after;
   let beat = Date.now();
   const send = async (text: string): Promise<boolean> => {
@@ -70,21 +72,22 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
     if (response.destroyed) return false;
     return response.write(text) || settled(response, 'drain', source.stallMs);
   };
-  if (!(await send(`retry: ${reconnectMs}\n\n`))) return;
+  if (!(await send(`retry: ${reconnectMs}\n\n`))) return false;
   while (!response.destroyed && !source.shutdown.aborted) {
     const frames = await source.read(position);
     for (const frame of frames) {
-      if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return;
+      if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return false;
       position = frame.id;
-      if (source.isLast(frame)) return;
+      if (source.isLast(frame)) return true;
     }
     if (frames.length > 0) continue;
-    if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return;
+    if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return false;
     await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
   }
+  return !response.destroyed;
 }
 
-/** Whether `event` comes before the connection closes and within `ms`; if not, the connection is given up. */
+/** Whether `event` comes before the connection closes and within `ms`. */
 async function settled(response: ServerResponse, event: 'drain' | 'finish', ms: number): Promise<boolean> {
   if (response.destroyed) return false;
   const ended = new AbortController();
@@ -98,6 +101,5 @@ async function settled(response: ServerResponse, event: 'drain' | 'finish', ms: 
   } finally {
     clearTimeout(timer);
     ended.abort();
-    if (!response.destroyed && response.writableNeedDrain) response.destroy();
   }
 }

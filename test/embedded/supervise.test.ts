@@ -45,10 +45,11 @@ test('a server that is stopped is not started again', async () => {
   const start = jest.fn<() => Promise<Running>>();
   const onExit = jest.fn();
   const first = { mark: markOf(child.pid!)!, gone: once(child, 'exit').then(() => undefined) };
-  const log = pino({ level: 'silent' });
+  const said: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void said.push(line) });
   const supervised = supervise({ name: 'It', first, start, stopSignals: ['SIGTERM'], log, onExit });
   await supervised.stop();
   await supervised.stop();
   expect(child.signalCode).toBe('SIGTERM');
-  expect([start.mock.calls, onExit.mock.calls]).toEqual([[], []]);
+  expect([start.mock.calls, onExit.mock.calls, said]).toEqual([[], [], []]);
 });

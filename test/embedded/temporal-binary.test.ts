@@ -17,12 +17,16 @@ const temporal = '#!/bin/sh\necho "temporal version 9.9.9"\n';
 const noProxy = 'http://127.0.0.1:1';
 
 /** Looks for Temporal with nothing on PATH but these programs, and with no way to the network but `proxy`. */
-function find(cacheDir: string, programs: Record<string, string> = {}, proxy = noProxy): Promise<Found> {
+async function find(cacheDir: string, programs: Record<string, string> = {}, proxy = noProxy): Promise<Found> {
   const bin = join(cacheDir, '..', 'bin');
   mkdirSync(bin, { recursive: true });
   for (const [name, script] of Object.entries(programs)) put(join(bin, name), script);
   const env = { PATH: bin, HOME: bin, HTTPS_PROXY: proxy };
-  return runTypeScript<Found>(join(import.meta.dirname, 'find-temporal.ts'), [cacheDir], { env }).first;
+  const child = runTypeScript<Found>(join(import.meta.dirname, 'find-temporal.ts'), [cacheDir], { env });
+  const found = await child.first;
+  // It leaves nothing running, or it would not end.
+  await child.ended;
+  return found;
 }
 
 function put(file: string, script: string): void {

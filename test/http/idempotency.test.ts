@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { claimForCreate } from '../../src/storage/idempotency.js';
 import { TemporalUnavailableError } from '../../src/temporal/commands.js';
 import { createSession, evaluationRequest, sessionRequest, startHttp, type TestHttp } from './support.js';
 
@@ -59,6 +60,17 @@ describe('creates', () => {
     for (const { status, body } of answers) expect(status === 201 || body.code === 'request_in_flight').toBe(true);
     expect(await countJobs()).toBe(before + 1);
     expect((await post(sessions, request)).body.session_id).toBe([...created][0]);
+  });
+
+  test('while the first is not committed it is 409, and when that dies the key is free', async () => {
+    const died = http.db.org('default', async (tx) => {
+      await claimForCreate(tx, { orgId: 'default', key, fingerprint: Buffer.from('x') });
+      const meanwhile = await post(sessions, request);
+      expect([meanwhile.status, meanwhile.body.code]).toEqual([409, 'request_in_flight']);
+      throw new Error('the process dies');
+    });
+    await expect(died).rejects.toThrow('dies');
+    expect((await post(sessions, request)).status).toBe(201);
   });
 
   test('a create that was refused leaves its key free', async () => {

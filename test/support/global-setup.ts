@@ -6,14 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** What the setup leaves for the teardown. */
-export interface TestRun {
-  folder: string;
-  servers: ChildProcess;
-}
-
 declare global {
-  var testRun: TestRun | undefined;
+  var testServers: ChildProcess | undefined;
 }
 
 /**
@@ -25,12 +19,10 @@ export default async function setup(): Promise<void> {
   // As root, Postgres runs as another user, who has to pass through here.
   chmodSync(folder, 0o755);
   const loader = join(import.meta.dirname, 'ts-loader.mjs');
-  const servers = spawn(
-    process.execPath,
-    ['--import', loader, join(import.meta.dirname, 'servers.ts'), join(folder, 'data')],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  globalThis.testRun = { folder, servers };
+  const servers = spawn(process.execPath, ['--import', loader, join(import.meta.dirname, 'servers.ts'), folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  globalThis.testServers = servers;
   const [up] = await Promise.all([firstLine(servers), bundle(join(folder, 'workflow-bundle.js'))]);
   const { databaseUrl, temporalAddress, temporalUi } = JSON.parse(up) as Record<string, string>;
   Object.assign(process.env, {

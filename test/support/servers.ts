@@ -1,28 +1,41 @@
 /**
  * The embedded servers of one test run, in a process of their own: jest loads its global setup without our module mapping, and this
- * way the servers end even if jest is killed, because standard input then closes.
+ * way the servers end, and their folder goes, even if jest is killed, because standard input then closes.
  */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { startPostgres } from '../../src/embedded/postgres.js';
 import { startTemporal } from '../../src/embedded/temporal.js';
 
-const [dataDir] = process.argv.slice(2);
-if (!dataDir) throw new Error('usage: servers.ts <data directory>');
+const [folder] = process.argv.slice(2);
+if (!folder) throw new Error('usage: servers.ts <folder of the run>');
 const log = pino({ level: 'info' }, pino.destination(2));
+const dataDir = join(folder, 'data');
 
-const [postgres, temporal] = await Promise.all([
-  startPostgres({ dataDir, log }),
-  startTemporal({ dataDir, port: 0, log }),
-]);
-console.log(
-  JSON.stringify({ databaseUrl: postgres.url, temporalAddress: temporal.address, temporalUi: temporal.uiUrl }),
-);
+const starting = [startPostgres({ dataDir, log }), startTemporal({ dataDir, port: 0, log })] as const;
 
-const input = createInterface({ input: process.stdin });
-input.on('close', () => {
-  Promise.all([postgres.stop(), temporal.stop()]).catch((error: Error) => {
+async function stopAll(): Promise<void> {
+  for (const server of await Promise.allSettled(starting)) {
+    if (server.status === 'fulfilled') await server.value.stop();
+  }
+  rmSync(folder!, { recursive: true, force: true });
+}
+
+createInterface({ input: process.stdin }).on('close', () => {
+  stopAll().catch((error: Error) => {
     log.error({ err: error }, 'the servers of the tests could not be stopped');
     process.exitCode = 1;
   });
 });
+
+try {
+  const [postgres, temporal] = await Promise.all(starting);
+  const up = { databaseUrl: postgres.url, temporalAddress: temporal.address, temporalUi: temporal.uiUrl };
+  console.log(JSON.stringify(up));
+} catch (error) {
+  log.error((error as Error).message);
+  await stopAll();
+  process.exit(1);
+}

@@ -139,6 +139,9 @@ create table model_calls (
   -- The n-th call with this very request within its rollout: a rollout that is sent again gets the same answers back.
   request_hash bytea not null,
   occurrence int not null default 0,
+  -- The attempt of the rollout that was given this answer last. A rollout that is sent again is given each recorded
+  -- answer once: the next that its present attempt has not had. Here, so that it holds across restarts and API replicas.
+  served_attempt int not null default 0,
   provider text not null,
   model text not null,
   request jsonb not null,

@@ -57,7 +57,7 @@ describe('guidance is understood in the formats that people use', () => {
       '"Any roses or tulips left?" -> k1\n"I bent my hammers on nails" -> k2\n"The bread and the rolls were hard" -> k3',
     'a table': '| k1 | tulips, roses |\n| k2 | hammers, nails |\n| k3 | bread, rolls |',
     'the other labels named too':
-      '- `k1`: tulips, roses, not `k2`\n- `k2`: hammers, nails rather than `k3`\n- `k3`: bread, rolls',
+      '- `k1`, not `k2`: tulips, roses\n- `k2`: hammers, nails rather than `k3`\n- `k3`: bread, rolls',
   };
   const asked = { k1: 'do you sell a rose', k2: 'I need nails', k3: 'your rolls were stale' };
   for (const [name, system] of Object.entries(formats)) {
@@ -80,6 +80,8 @@ describe('guidance is understood in the formats that people use', () => {
     const guidance = readGuidance(against, mentionFinder(['k1', 'k2', 'k3']));
     expect(guidance.get('k1')!.get('snow')!.weight).toBeLessThan(0);
     expect(guidance.get('k1')!.get('shovel')!.weight).toBeGreaterThan(0);
+    const snow = '- `k1`: shovel, but not snow\n- `k2`: shovel\n- `k3`: bread';
+    expect(answer(snow, user('a shovel for snow'))).toBe('k2');
   });
 
   test('a slip of the keyboard and another ending still meet their cue', () => {

@@ -68,6 +68,7 @@ describe('the proposer', () => {
     'This should have been `k1`.',
     'It belongs to `k1`.',
     'Not k2: k1!',
+    'Wrong for "the tulips wilted". Expected `k1`.',
   ])('understands the feedback: %s', (feedback) => {
     const example = { ...failures[0]!, feedback };
     expect(propose(base, [example])).toContain('- `k1`: also tulips, wilted.');

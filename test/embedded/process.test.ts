@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { end, lives, markOf } from '../../src/embedded/process.js';
+import { until } from '../support/until.js';
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+function shell(script: string): ChildProcess {
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  children.push(child);
+  return child;
+}
+
+const line = async (child: ChildProcess) =>
+  ((await once(createInterface({ input: child.stdout! }), 'line')) as [string])[0];
+
+describe('the mark of a process', () => {
+  test('is the same as long as it lives, and no other process has it', () => {
+    expect(markOf(process.pid)).toEqual(markOf(process.pid));
+    expect(markOf(process.ppid)!.began).not.toBe(markOf(process.pid)!.began);
+    expect(lives(markOf(process.pid)!)).toBe(true);
+    expect(lives({ pid: process.pid, began: 'earlier' })).toBe(false);
+  });
+
+  test('is gone with it, even while nobody has waited for the process', async () => {
+    // The shell becomes a sleep, which never waits for the child that it thereby inherits.
+    const child = shell('true & echo $!; exec sleep 60');
+    const pid = Number(await line(child));
+    await until('the process is a zombie', () => markOf(pid) === undefined, 10);
+    process.kill(pid, 0);
+  });
+});
+
+describe('ending a process', () => {
+  test('takes the first signal that works', async () => {
+    const child = shell("trap '' TERM; echo ready; while true; do sleep 0.05; done");
+    await line(child);
+    await end(markOf(child.pid!)!, ['SIGTERM', 'SIGKILL'], 200);
+    await until('it is reaped', () => child.signalCode, 10);
+    expect(child.signalCode).toBe('SIGKILL');
+  });
+
+  test('leaves another process alone that has its id', async () => {
+    const child = shell('echo ready; exec sleep 60');
+    await line(child);
+    await end({ pid: child.pid!, began: 'earlier' }, ['SIGKILL']);
+    expect(lives(markOf(child.pid!)!)).toBe(true);
+  });
+});
