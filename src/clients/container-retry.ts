@@ -35,11 +35,15 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
   ): Promise<T | Fault> {
     let tries = 0;
     let pushbacks = 0;
+    let previous: Fault | null = null;
     for (;;) {
       const left = Math.max(1, limits.deadline - Date.now());
       const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal);
       const result = isFault(answer) ? answer : read(answer);
       if (!isFault(result) || result.retry === 'none') return result;
+      // A try that the deadline cut short says nothing new: why it was made is why the rollout failed.
+      if (previous && left < limits.tryTimeoutMs && result.failure.code === 'container_timeout') return previous;
+      previous = result;
       let wait: number;
       if (result.retry === 'pushback') {
         limits.onPushback?.();

@@ -15,6 +15,13 @@ export function makeFolder(folder: string, setting: string): string {
   }
 }
 
+/** The same, and every user may enter it, whatever our umask says. */
+export function makeOpenFolder(folder: string, setting: string): string {
+  makeFolder(folder, setting);
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
 /** The JSON in the file, or undefined where there is none; throws a StartupError if it cannot be read. */
 export function readJson<T>(file: string): T | undefined {
   try {

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { run, type Account } from './command.js';
 import { StartupError } from './errors.js';
-import { makeFolder } from './files.js';
+import { makeOpenFolder } from './files.js';
 
 export interface PostgresBinaries {
   postgres: string;
@@ -33,7 +33,9 @@ export async function postgresBinaries(
 ): Promise<PostgresBinaries> {
   const installed = locate();
   const binaries = named(installed.native);
-  const why = (await fault(binaries, account)) && (hydrate(installed.native), await fault(binaries, account));
+  if (!(await fault(binaries, account))) return binaries;
+  hydrate(installed.native);
+  const why = await fault(binaries, account);
   if (!why) return binaries;
 
   const copy = join(elsewhere, `postgres-${installed.version}`);
@@ -102,7 +104,7 @@ function hydrate(native: string): void {
 
 /** Copies in one step: whoever comes second finds a complete copy. */
 function copyShared(native: string, target: string): void {
-  makeFolder(dirname(target), 'RATCHET_DATA_DIR');
+  makeOpenFolder(dirname(target), 'RATCHET_DATA_DIR');
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
   mkdirSync(draft);
   try {
@@ -118,15 +120,11 @@ function copyShared(native: string, target: string): void {
 }
 
 // Under a strict umask npm has unpacked them for their owner alone.
-function openToAll(path: string): void {
-  const { mode } = statSync(path);
-  chmodSync(path, mode | (mode & 0o100 ? 0o555 : 0o444));
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const inside = join(path, entry.name);
-    if (entry.isDirectory()) openToAll(inside);
-    else if (entry.isFile()) {
-      const file = statSync(inside).mode;
-      chmodSync(inside, file | (file & 0o100 ? 0o555 : 0o444));
-    }
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToAll(path);
+    else if (entry.isFile()) chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);
   }
 }

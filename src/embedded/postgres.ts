@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { canEnter, serverAccount } from './account.js';
 import { StartupError } from './errors.js';
-import { makeFolder } from './files.js';
+import { makeOpenFolder } from './files.js';
 import { firstFree, loopback } from './ports.js';
 import { postgresBinaries } from './postgres-binaries.js';
 import { createCluster, postgresEnv, settlePidFile } from './postgres-cluster.js';
@@ -54,7 +54,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     }
     if (!account || (await canEnter(folder, account))) return inside;
     // Not by the data directory's name: when that is deleted, a new one must not find the old database.
-    const own = mkdtempSync(join(makeFolder(elsewhere, 'RATCHET_DATA_DIR'), 'data-'));
+    const own = mkdtempSync(join(makeOpenFolder(elsewhere, 'RATCHET_DATA_DIR'), 'data-'));
     chmodSync(own, 0o711);
     log.info(`Postgres runs as user id ${account.uid}, which cannot enter ${folder}: its data is in ${own}`);
     return join(own, 'data');
@@ -78,13 +78,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
         await settlePidFile(settings.data);
         return { file: postgres, env: postgresEnv, account };
       },
-      args: ({ data, port }) => [
-        ...['-D', data],
-        ...[`listen_addresses=${loopback}`, `port=${port}`, 'unix_socket_directories=', 'max_connections=200'].flatMap(
-          set,
-        ),
-        ...['timezone=UTC', 'log_timezone=UTC', 'log_checkpoints=off'].flatMap(set),
-      ],
+      args: ({ data, port }) => ['-D', data, ...serverSettings(port).flatMap((setting) => ['-c', setting])],
       probe: ({ port, password }) => probe(url(port, password)),
     },
     log,
@@ -100,7 +94,11 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   };
 }
 
-const set = (setting: string) => ['-c', setting];
+// Whatever is not said here (fsync, synchronous_commit …) is as durable as Postgres comes.
+const serverSettings = (port: number) => [
+  ...[`listen_addresses=${loopback}`, `port=${port}`, 'unix_socket_directories=', 'max_connections=200'],
+  ...['timezone=UTC', 'log_timezone=UTC', 'log_checkpoints=off'],
+];
 
 function url(port: number, password: string): string {
   return `postgres://postgres:${password}@${loopback}:${port}/postgres`;
@@ -108,6 +106,8 @@ function url(port: number, password: string): string {
 
 async function probe(connectionString: string): Promise<void> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
+  // Should the server die meanwhile, the query below says so; without a listener we would die too.
+  client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('select 1');

@@ -34,7 +34,8 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
 
   app.addHook('preValidation', async (request) => {
     const key = request.headers['idempotency-key'];
-    if (request.method !== 'POST' || key === undefined || request.routeOptions.config.access === 'inference') return;
+    const keeps = request.method === 'POST' && !request.is404 && request.routeOptions.config.access !== 'inference';
+    if (!keeps || key === undefined) return;
     request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
   });
 

@@ -52,9 +52,9 @@ export function createWarnings(containerUrl: string, publicUrl: string): { warni
   };
 }
 
+const here = new Set(['localhost', '[::1]', '[::]', '0.0.0.0']);
+
 function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
-  return (
-    hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname.startsWith('127.')
-  );
+  return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
 }

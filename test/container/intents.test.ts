@@ -14,7 +14,7 @@ import {
 import { completeLocally } from '../../src/clients/local/complete.js';
 import { startFakeModel } from '../support/fake-model.js';
 
-const folder = join(__dirname, '../../examples/intents');
+const folder = join(import.meta.dirname, '../../examples/intents');
 const dataFile = join(folder, 'data.jsonl');
 const guide = JSON.parse(readFileSync(join(folder, 'labels.json'), 'utf8')) as LabelGuide;
 const closing: (() => Promise<unknown>)[] = [];

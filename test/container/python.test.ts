@@ -14,7 +14,7 @@ suite(`the container in plain Python${missing ? ' (skipped: there is no python3 
 
   beforeAll(async () => {
     model = await startFakeModel(() => ({ text: 'north' }));
-    const script = join(__dirname, '../../examples/python/container.py');
+    const script = join(import.meta.dirname, '../../examples/python/container.py');
     child = spawn('python3', [script, '--port', '0', '--key', 'secret'], { stdio: ['ignore', 'pipe', 'inherit'] });
     for await (const line of createInterface({ input: child.stdout! })) {
       url = /http:\S+/.exec(line)![0];

@@ -244,8 +244,10 @@ describe.each(kinds)('%s: what commands do', (kind) => {
 
   test('operators find it: search attributes, summary, an id that holds ours, and FAILED with the reason', async () => {
     const id = await jobIn(kind, 'failed');
-    const description = await workflow(kind, id).describe();
-    expect(description.status.name).toBe('FAILED');
+    const description = await until('the workflow is closed', async () => {
+      const seen = await workflow(kind, id).describe();
+      return seen.status.name === 'FAILED' && seen;
+    });
     expect(await description.staticSummary()).toContain(id);
     const query = `RatchetStatus = 'failed' and RatchetOrg = 'default' and RatchetKind = '${kind}' and WorkflowId = '${kind}-${id}'`;
     await until('it is listed', async () => {

@@ -210,6 +210,8 @@ describe('a clone', () => {
   }
 
   ifRoot('that no other user can enter has its programs and data elsewhere as root', async () => {
+    const umask = process.umask(0o077);
+    stops.push(async () => process.umask(umask));
     const folder = clone(0o700);
     const elsewhere = join(freshFolder(), 'elsewhere');
     const options = { dataDir: join(folder, '.ratchet'), elsewhere };

@@ -118,7 +118,7 @@ describe('of a candidate', () => {
 describe('bad input is 422 with the name of the field', () => {
   test.each<[field: string, value: unknown, pointer?: string]>([
     ['container_url', undefined],
-    ['container_url', 'http://forbidden.example'],
+    ['container_url', 'http://169.254.169.254'],
     ['app_id', undefined],
     ['app_id', ''],
     ['env_name', undefined],

@@ -195,7 +195,11 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ['container_url', undefined],
     ['container_url', ''],
     ['container_url', 17],
-    ['container_url', 'http://forbidden.example'],
+    ['container_url', 'not a url'],
+    ['container_url', 'ftp://127.0.0.1'],
+    ['container_url', 'http://user:pass@127.0.0.1'],
+    ['container_url', 'http://127.0.0.1?x=1'],
+    ['container_url', 'http://169.254.169.254'],
     ['task_app_url', 'http://127.0.0.1:5', 'container_url'],
     ['policy', undefined],
     ['policy', 'gpt-4o'],
@@ -314,7 +318,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
   test('every static fault is told at once', async () => {
     const { body } = await create({
       ...good,
-      container_url: 'http://forbidden.example',
+      container_url: 'http://169.254.169.254',
       policy: { model: 'm', provider: 'nobody' },
       budget: { max_rollouts: 1 },
     });

@@ -161,6 +161,12 @@ describe('every other POST', () => {
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
   });
 
+  test('a path that does not exist keeps nothing', async () => {
+    expect((await post('/api/no/such/path', {})).status).toBe(404);
+    const rows = await http.db.org('default', (tx) => tx.query('select 1 from idempotency_keys where key = $1', [key]));
+    expect(rows).toEqual([]);
+  });
+
   test('other methods do not know the header', async () => {
     const id = await createSession(http);
     const headers = { 'idempotency-key': key };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { checkContainerUrl } from '../../src/clients/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
 import { transition } from '../../src/core/status.js';
 import { buildApp } from '../../src/http/app.js';
@@ -123,7 +124,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     publicUrl: 'http://127.0.0.1:8787',
     version: '0.0.0',
     temporalUrl: (workflowId) => `http://127.0.0.1:8233/workflows/${workflowId}`,
-    checkContainerUrl: (candidate) => (candidate.includes('forbidden') ? 'is not allowed here' : null),
+    checkContainerUrl: (containerUrl) => checkContainerUrl(containerUrl, 'dev', []),
     checkProvider: (provider) => (['openai', 'local'].includes(provider) ? null : 'is not a known provider'),
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
     readiness: async () => [{ name: 'database', ok: true, detail: null }],

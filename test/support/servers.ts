@@ -30,6 +30,8 @@ createInterface({ input: process.stdin }).on('close', () => {
   });
 });
 
+// Whoever reads this line may be gone by now; then standard input is closed too.
+process.stdout.on('error', (error) => log.debug({ err: error }, 'nobody reads the output'));
 try {
   const [postgres, temporal] = await Promise.all(starting);
   const up = { databaseUrl: postgres.url, temporalAddress: temporal.address, temporalUi: temporal.uiUrl };

@@ -89,6 +89,6 @@ function withoutRoutine(lessons: Lesson[]): Lesson[] {
   const most = Math.max(1, new Set(lessons.map(({ expected }) => expected)).size / 2);
   return lessons.map(({ text, expected, explanation }) => {
     const telling = wordsOf(explanation).filter((word) => usedFor.get(word)!.size <= most && !verdictWords.has(word));
-    return { text, expected, explanation: '' };
+    return { text, expected, explanation: telling.join(' ') };
   });
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { completeLocally, LocalRequestError } from '../../../src/clients/local/complete.js';
 import { countTokens } from '../../../src/clients/local/words.js';
-import { buildReflection } from '../../../src/core/gepa/reflection.js';
 
 const messages = [
   { role: 'system', content: 'Classify.' },
@@ -71,44 +72,14 @@ describe('completeLocally', () => {
   });
 });
 
-// Each would take minutes if anything were quadratic in it; the test's time limit is the judge.
-describe('hostile requests end', () => {
-  const size = 300_000;
-  const texts: Record<string, string> = {
-    'one long word': 'a'.repeat(size),
-    quotes: `Labels: ${'"'.repeat(size)}x, ${"'`".repeat(size)}`,
-    'opened tags': '<text>'.repeat(size / 6),
-    'spaces between nothing': `Labels:${' '.repeat(size)}x`,
-    'many labels': `Labels: ${Array.from({ length: 50_000 }, (_, n) => `l_${n}`).join(', ')}`,
-    'many mentions': `Labels: k1, k2\n${'k1 '.repeat(size / 3)}`,
-    'many lines': 'k1: x\n'.repeat(size / 6),
-    'many words': Array.from({ length: 50_000 }, (_, n) => `word${n}x`).join(' '),
-    fences: '```\n'.repeat(size / 4),
-    'braces and backticks': '{{`"'.repeat(size / 4),
-    examples: `like ${'`'.repeat(size)}`,
-  };
-  for (const [name, text] of Object.entries(texts)) {
-    test(name, () => {
-      const labelled = `Message: x\n\nLabels: k1, k2`;
-      for (const [system, user] of [
-        [text, text],
-        [text, labelled],
-        ['- `k1`: a\n- `k2`: b', `${text}\n\n${labelled}`],
-      ] as const) {
-        const request = [
-          { role: 'system', content: system },
-          { role: 'user', content: user },
-        ];
-        expect(completeLocally({ messages: request }).choices).toHaveLength(1);
-      }
-      const example = { input: labelled, output: 'k1', feedback: `Expected \`k2\`. ${text}`, reward: 0 };
-      const shown = buildReflection({
-        instruction: text,
-        examples: [example, { ...example, input: text, output: text }],
-      });
-      expect(completeLocally({ messages: shown }).choices).toHaveLength(1);
-      const bare = shown[0]!.content.replace('> in', text).replace('Expected', text);
-      expect(completeLocally({ messages: [{ role: 'user', content: bare }] }).choices).toHaveLength(1);
-    });
-  }
+test('hostile requests end: nothing takes longer than in proportion to their length', () => {
+  const loader = join(import.meta.dirname, '../../support/ts-loader.mjs');
+  // In a process that can be ended; a quadratic step anywhere takes it minutes instead of seconds.
+  const options = { encoding: 'utf8', timeout: 40_000 } as const;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', loader, join(import.meta.dirname, 'hostile.ts')],
+    options,
+  );
+  expect({ status, ended: stdout.trim().split('\n').at(-1), stderr }).toMatchObject({ status: 0, ended: 'all ended' });
 });

@@ -1,0 +1,49 @@
+/** Asks the `local` provider what no honest caller would ask, several times each, and says `all ended` at the end. */
+import { completeLocally } from '../../../src/clients/local/complete.js';
+import { buildReflection } from '../../../src/core/gepa/reflection.js';
+
+const size = 300_000;
+const repeats = 3;
+// Short enough not to be cut before it is looked at.
+const quotes = '"'.repeat(95_000);
+const texts: Record<string, string> = {
+  'one long word': 'a'.repeat(size),
+  'quotes in a list': `Labels: x${quotes}x, y`,
+  'quotes in the text': `like \`AB-12\` x${quotes}x`,
+  'opened tags': '<text>'.repeat(size / 6),
+  'spaces between nothing': `Labels:${' '.repeat(size)}x`,
+  'many labels': `Labels: ${Array.from({ length: 50_000 }, (_, n) => `l_${n}`).join(', ')}`,
+  'many mentions': `Labels: k1, k2\n${'k1 '.repeat(size / 3)}`,
+  'many lines': 'k1: x\n'.repeat(size / 6),
+  'many words': Array.from({ length: 50_000 }, (_, n) => `word${n}x`).join(' '),
+  fences: '```\n'.repeat(size / 4),
+  'braces and backticks': '{{`"'.repeat(size / 4),
+  'an open example': `like ${'`'.repeat(size)}`,
+};
+const labelled = 'Message: x\n\nLabels: k1, k2';
+
+for (const [name, text] of Object.entries(texts)) {
+  for (let n = 0; n < repeats; n += 1) {
+    ask(text, text);
+    ask(text, labelled);
+    ask('Find what looks like `AB-12`.', text);
+    ask('Find what looks like `AB-12` or `C`.', text);
+    ask('- `k1`: a\n- `k2`: b', `${text}\n\n${labelled}`);
+    const example = { input: labelled, output: 'k1', feedback: `Expected \`k2\`. ${text}`, reward: 0 };
+    const other = { ...example, input: text, output: text };
+    const shown = buildReflection({ instruction: text, examples: [example, other] })[0]!.content;
+    ask('', shown);
+    ask('', shown.replace('Expected', `${text} Expected`));
+  }
+  console.log(`${name}: ended`);
+}
+console.log('all ended');
+
+function ask(system: string, user: string): void {
+  completeLocally({
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+  });
+}
