@@ -3,7 +3,8 @@ import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } fr
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobSpec } from '../src/contracts/spec.js';
 import type { JobRef } from '../src/storage/events.js';
-import { acquireLease, planRollouts, readAnswers, releaseLease } from '../src/storage/rollouts.js';
+import { acquireLease, releaseLease } from '../src/storage/leases.js';
+import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, readSpec } from './jobs.js';

@@ -7,7 +7,8 @@ import type { JobSpec, Message } from '../src/contracts/spec.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
 import { readPrompts } from '../src/storage/candidates.js';
 import type { JobRef } from '../src/storage/events.js';
-import { exchange, type Claim, type Exchange, type Outcome } from '../src/storage/rollouts.js';
+import { exchange, type Claim, type Exchange } from '../src/storage/exchange.js';
+import type { Outcome } from '../src/storage/outcomes.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 

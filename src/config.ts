@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** A setting that cannot be used; its message is one line that names it and says what it must be. The command ends with 2. */
@@ -44,6 +45,7 @@ const settings = z.object({
     .default('warn'),
   RATCHET_TEMPORAL_UI_URL: z.url('must be a URL').optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  XDG_CACHE_HOME: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
 });
@@ -53,6 +55,8 @@ export interface Config {
   port: number;
   host: string;
   dataDir: string;
+  /** What was fetched or built once for this user: Temporal's program. */
+  cacheDir: string;
   temporalPort: number;
   publicUrl: string | null;
   apiKey: string | null;
@@ -84,6 +88,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     port: s.PORT,
     host: s.HOST,
     dataDir: resolve(s.RATCHET_DATA_DIR),
+    cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
     temporalPort: s.RATCHET_TEMPORAL_PORT,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
     apiKey: s.RATCHET_API_KEY ?? null,

@@ -78,7 +78,13 @@ export async function startService(
     let target: TemporalTarget = { env: config.env };
     let temporalUi = config.temporalUiUrl;
     if (!config.ownTemporal) {
-      const temporal = await startTemporal({ dataDir: config.dataDir, port: config.temporalPort, log, onExit: fail });
+      const temporal = await startTemporal({
+        dataDir: config.dataDir,
+        cacheDir: config.cacheDir,
+        port: config.temporalPort,
+        log,
+        onExit: fail,
+      });
       stops.push(() => temporal.stop());
       target = { embedded: { address: temporal.address } };
       temporalUi ??= temporal.uiUrl;

@@ -11,18 +11,13 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PROMPT = "Classify the message. Answer with exactly one of the labels that come with it, and nothing else."
-TASKS = [
-    ("My parcel has not arrived yet", "north"),
-    ("Where is my delivery?", "north"),
-    ("The courier left the parcel at the wrong door", "north"),
-    ("I want to send the shoes back", "south"),
-    ("How do I return a jacket that is too small?", "south"),
-    ("Can I exchange this for a larger size?", "south"),
-    ("I was billed twice for my order", "east"),
-    ("The invoice shows a wrong amount", "east"),
-    ("Which cards can I pay with?", "east"),
-]
-LABELS = sorted({label for _, label in TASKS})
+MESSAGES = {
+    "north": ["My parcel has not arrived yet", "Where is my delivery?", "The courier went to the wrong door"],
+    "south": ["I want to send the shoes back", "How do I return a jacket?", "Can I exchange this for a larger size?"],
+    "east": ["I was billed twice for my order", "The invoice is wrong", "Which cards can I pay with?"],
+}
+TASKS = [(text, label) for label, texts in MESSAGES.items() for text in texts]
+LABELS = sorted(MESSAGES)
 INITIAL = {"messages": [{"role": "system", "content": PROMPT}]}
 
 
@@ -111,7 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             reward, feedback, status = 0.0, str(error), "error"
         except (KeyError, TypeError, ValueError, IndexError) as error:
             return self.reply(422, {"detail": f"not a rollout: {error!r}"})
-        self.reply(200, {**ids, "reward_info": {"outcome_reward": reward, "details": {"feedback": feedback}}, "success_status": status})
+        reward_info = {"outcome_reward": reward, "details": {"feedback": feedback}}
+        self.reply(200, {**ids, "reward_info": reward_info, "success_status": status})
 
     def log_message(self, *_):
         pass
@@ -125,7 +121,4 @@ if __name__ == "__main__":
     Handler.key = arguments.key
     server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Handler)
     print(f"The container listens at http://127.0.0.1:{server.server_address[1]}", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        server.server_close()
+    server.serve_forever()

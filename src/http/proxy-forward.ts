@@ -5,7 +5,7 @@ import { costOf, noCost, unknownCost, type CallCost } from '../clients/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../clients/provider-answer.js';
 import { parseObject } from '../clients/untrusted.js';
 import { ApiError, openAiError } from './errors.js';
-import type { ProxyCall, ProxyDeps } from './proxy.js';
+import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';
 import { pumpStream } from './proxy-stream.js';
 import { noAnswer, passError } from './proxy-upstream-error.js';

@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../clients/cost.js';
 import { errorCode } from '../clients/untrusted.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
-import type { ProxyCall, ProxyDeps } from './proxy.js';
+import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 
 /** How a call to the model ended. */
 export interface CallResult extends CallCost {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { chunksOf, doneData, sseData } from '../clients/chat-stream.js';
 import type { RecordedAnswer } from '../storage/call-records.js';
-import type { ProxyCall } from './proxy.js';
+import type { ProxyCall } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';
 
 /** What keeps buffers between us and the caller from holding a stream back. */

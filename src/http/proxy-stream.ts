@@ -7,7 +7,7 @@ import { costOf, unknownCost } from '../clients/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../clients/provider-answer.js';
 import { sseBlocks } from '../clients/sse.js';
 import { asObject, parseObject } from '../clients/untrusted.js';
-import type { ProxyCall } from './proxy.js';
+import type { ProxyCall } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';
 import { streamHeaders } from './proxy-replay.js';
 import { streamError } from './proxy-upstream-error.js';

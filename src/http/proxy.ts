@@ -8,35 +8,12 @@ import { claimCallerRollout, resolveCall, type CallRollout, type ResolvedCall } 
 import type { Db } from '../storage/db.js';
 import type { App } from './deps.js';
 import { ApiError, refuse } from './errors.js';
+import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
 import { type proxyParams, proxySchema, unjudged } from './proxy-schema.js';
 import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
-
-/** What the proxy works with; times in milliseconds. */
-export interface ProxyDeps {
-  db: Db;
-  providers: Providers;
-  log: Logger;
-  /** How long one model call may take, its last byte included. */
-  callTimeoutMs?: number;
-  /** How long an answer is still read, so that it is recorded, after its caller has gone. */
-  lingerMs?: number;
-  /** How long an answer waits for a database that does not take it. */
-  recordPatienceMs?: number;
-}
-
-/** One call, resolved: who answers, for which rollout, with which request. */
-export interface ProxyCall {
-  orgId: string;
-  jobId: string;
-  correlationId: string;
-  rollout: CallRollout;
-  candidateId: string | null;
-  provider: string;
-  upstream: UpstreamRequest;
-}
 
 const bodyLimit = 10 * 1024 * 1024;
 const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;

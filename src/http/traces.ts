@@ -43,7 +43,10 @@ export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: Fas
 }
 
 async function fill(archive: ZipArchive, deps: HttpDeps, job: JobRow): Promise<void> {
-  const gone = once(archive, 'close').then(() => false);
+  const gone = once(archive, 'close').then(
+    () => false,
+    () => false,
+  );
   let after = '';
   for (;;) {
     const heads = await deps.db.org(job.orgId, (tx) => readTraceHeads(tx, job.jobId, after, headsAtOnce));

@@ -4,7 +4,7 @@ import { callerRolloutId } from './calls.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { toJsonb } from './json.js';
-import { settleAwaited } from './rollouts.js';
+import { settleAwaited } from './outcomes.js';
 
 /** A reward as it was reported. `body` is kept as it came. */
 export interface ReportedReward {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+import type { Db, Tx } from '../../src/storage/db.js';
 import { claimCallerRollout } from '../../src/storage/calls.js';
 import { candidateId, rolloutId } from '../../src/storage/rollouts.js';
 import { seedCandidates, seedRollouts } from './seed.js';
@@ -136,35 +137,62 @@ describe("an evaluation's archive", () => {
     expect([status, await unzip(raw)]).toEqual([200, []]);
   });
 
+  /** A server whose every reading of a page of rollouts is told to `onPage`. */
+  function watched(onPage: () => void): Promise<TestHttp> {
+    const { db, secretKey } = http.deps;
+    const query = (tx: Tx, text: string, values?: unknown[]) => {
+      if (text.includes('collate')) onPage();
+      return tx.query(text, values);
+    };
+    const org: Db['org'] = (orgId, work) =>
+      db.org(orgId, (tx) => work({ query: (text, values) => query(tx, text, values) as never }));
+    return startHttp({ secretKey, db: { ...db, org } });
+  }
+
   test('breaks off where the database does, instead of ending as if it were whole', async () => {
     const id = await createEvaluation(http);
-    await seedRollouts(
-      http,
-      id,
-      Array.from({ length: 150 }, (_, seed) => ({ candidate: 0, seed, status: 'succeeded' as const })),
-    );
-    let heads = 0;
-    const { db } = http.deps;
-    const failing = await startHttp({
-      secretKey: http.deps.secretKey,
-      db: {
-        ...db,
-        org: (orgId, work) =>
-          db.org(orgId, (tx) =>
-            work({
-              query: (text, values) => {
-                if (text.includes('collate') && (heads += 1) > 1) throw new Error('the database is gone');
-                return tx.query(text, values);
-              },
-            }),
-          ),
-      },
+    const rollouts = Array.from({ length: 150 }, (_, seed) => ({ candidate: 0, seed, status: 'succeeded' as const }));
+    await seedRollouts(http, id, rollouts);
+    let failsAt = 1;
+    let pages = 0;
+    const failing = await watched(() => {
+      pages += 1;
+      if (pages >= failsAt) throw new Error('the database is gone');
     });
     const base = await failing.listen();
-    const response = await fetch(`${base}${jobs}/${id}/traces`, { headers: { authorization: `Bearer ${http.key}` } });
-    expect(response.status).toBe(200);
-    await expect(response.arrayBuffer()).rejects.toThrow();
+    const download = () => fetch(`${base}${jobs}/${id}/traces`, { headers: { authorization: `Bearer ${http.key}` } });
+    const beforeTheFirstByte = await download();
+    expect([beforeTheFirstByte.status, await beforeTheFirstByte.json()]).toMatchObject([500, { code: 'internal' }]);
+    [pages, failsAt] = [0, 2];
+    const later = await download();
+    expect(later.status).toBe(200);
+    await expect(later.arrayBuffer()).rejects.toThrow();
     await failing.close();
+  });
+
+  test('goes no further when its reader leaves', async () => {
+    const id = await createEvaluation(http);
+    // 3,000 rollouts with 10 kB each that do not compress: far more than a connection holds.
+    await http.db.org('default', (tx) =>
+      tx.query(
+        `insert into rollouts (id, org_id, job_id, idx, source, ordinal, seed, status, feedback)
+         select 'rol_' || $1 || '_' || n, 'default', $1, n, 'service', n, n, 'succeeded',
+                (select string_agg(md5(n::text || i::text), '') from generate_series(1, 320) i)
+           from generate_series(1, 3000) as n`,
+        [id],
+      ),
+    );
+    let pages = 0;
+    const leaving = await watched(() => (pages += 1));
+    const base = await leaving.listen();
+    const abort = new AbortController();
+    const headers = { authorization: `Bearer ${http.key}` };
+    const response = await fetch(`${base}${jobs}/${id}/traces`, { headers, signal: abort.signal });
+    await response.body!.getReader().read();
+    abort.abort();
+    // Closing waits for every answer under way.
+    await leaving.close();
+    expect(pages).toBeLessThan(30);
   });
 });
 

@@ -3,17 +3,10 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
 import { finishJob, recordDecision } from '../../src/storage/record.js';
-import {
-  acquireLease,
-  exchange,
-  planRollouts,
-  readAnswers,
-  releaseLease,
-  rolloutId,
-  settleAwaited,
-  type Claim,
-  type Outcome,
-} from '../../src/storage/rollouts.js';
+import { exchange, type Claim } from '../../src/storage/exchange.js';
+import { acquireLease, releaseLease } from '../../src/storage/leases.js';
+import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
+import { planRollouts, readAnswers, rolloutId } from '../../src/storage/rollouts.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
 

@@ -1,6 +1,6 @@
 /** Words, stems and tokens: the only knowledge of English that the `local` provider has. No word here is of any data set. */
 
-/** The commonest English words: they say nothing about what a message is about. */
+/** The commonest English words, and those that only weigh others: they say nothing about what a message is about. */
 const commonWords = new Set(
   `a about after again all also although always am an and any anything are as at back be because been before being both but by
   came can cannot come could day days did do does doing done don down even ever every few for from get gets getting give given

@@ -86,6 +86,11 @@ describe('the proposer', () => {
     expect(answer).toContain('- `k1`: also tulips, wilted');
   });
 
+  test('words that would weigh others in its own lines never become cues', () => {
+    const text = propose(base, [failure('usually tulips, except in spring, unlike nails', 'k1', 'k2')]);
+    expect(text).toContain('- `k1`: also tulips, spring, nails.');
+  });
+
   test('its text stays bounded, however long it goes on', () => {
     let text = base;
     for (let round = 0; round < 40; round += 1) {

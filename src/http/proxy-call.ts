@@ -1,0 +1,29 @@
+import type { Logger } from 'pino';
+import type { Providers } from '../clients/providers.js';
+import type { CallRollout } from '../storage/calls.js';
+import type { Db } from '../storage/db.js';
+import type { UpstreamRequest } from './proxy-request.js';
+
+/** What the proxy works with; times in milliseconds. */
+export interface ProxyDeps {
+  db: Db;
+  providers: Providers;
+  log: Logger;
+  /** How long one model call may take, its last byte included. */
+  callTimeoutMs?: number;
+  /** How long an answer is still read, so that it is recorded, after its caller has gone. */
+  lingerMs?: number;
+  /** How long an answer waits for a database that does not take it. */
+  recordPatienceMs?: number;
+}
+
+/** One call, resolved: who answers, for which rollout, with which request. */
+export interface ProxyCall {
+  orgId: string;
+  jobId: string;
+  correlationId: string;
+  rollout: CallRollout;
+  candidateId: string | null;
+  provider: string;
+  upstream: UpstreamRequest;
+}

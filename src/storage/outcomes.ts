@@ -1,0 +1,163 @@
+import type { Stage } from '../core/work.js';
+import type { Tx } from './db.js';
+import { appendEvents, lockJob, type ControlRow, type JobRef } from './events.js';
+import { toJsonb } from './json.js';
+
+/** How one try at a rollout ended, written under the attempt that claimed it. */
+export interface Outcome {
+  rolloutId: string;
+  attempt: number;
+  status: 'succeeded' | 'failed' | 'awaiting_reward';
+  reward: number | null;
+  feedback: string | null;
+  details: unknown;
+  error: { code: string; message: string; infrastructure: boolean; connect: boolean } | null;
+  latencyMs: number;
+}
+
+/** An outcome as it was written. */
+export interface Written extends Record<string, unknown> {
+  id: string;
+  idx: number;
+  seed: number;
+  stage: Stage;
+  generation: number;
+  candidate_id: string | null;
+  status: 'succeeded' | 'failed' | 'awaiting_reward';
+  reward: number | null;
+  error: { code: string; message: string; connect?: boolean } | null;
+}
+
+const reported = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
+
+/** Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. */
+export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): Promise<Written[]> {
+  const rows = await tx.query<Written>(
+    `update rollouts r
+        set status = o.status, reward = o.reward, feedback = o.feedback, details = o.details, error = o.error,
+            latency_ms = o.latency_ms, completed_at = case when o.status = 'awaiting_reward' then null else clock_timestamp() end,
+            prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
+            cost_source = u.cost_source
+       from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
+              details jsonb, error jsonb, latency_ms float8)
+       left join lateral (
+         select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
+                case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd,
+                case when bool_and(c.cost_usd is not null) then min(c.cost_source) end as cost_source
+           from model_calls c where c.job_id = $1 and c.rollout_id = o.id
+       ) u on true
+      where r.id = o.id and r.job_id = $1 and r.attempt = o.attempt and r.status = 'running'
+      returning ${reported}`,
+    [
+      job.jobId,
+      toJsonb(
+        outcomes.map((o) => ({
+          id: o.rolloutId,
+          attempt: o.attempt,
+          status: o.status,
+          reward: o.reward,
+          feedback: o.feedback,
+          details: o.details,
+          error: o.error,
+          latency_ms: o.latencyMs,
+        })),
+      ),
+    ],
+  );
+  return rows.filter((row) => row.status !== 'awaiting_reward').sort((a, b) => a.idx - b.idx);
+}
+
+/** A reward that was to come later and did not come before the rollout's deadline: a failed row. */
+export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
+  return tx.query<Written>(
+    `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb
+      where r.job_id = $1 and r.status = 'awaiting_reward' and r.deadline_at < clock_timestamp()
+      returning ${reported}`,
+    [
+      job.jobId,
+      toJsonb({
+        code: 'reward_timeout',
+        message: 'The container said that the reward comes later, and none was reported before the rollout_timeout.',
+        infrastructure: false,
+        connect: false,
+      }),
+    ],
+  );
+}
+
+/** One event an outcome, in the specification's words for the job's kind. */
+export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
+  if (written.length === 0) return;
+  let completed = row.rollouts_succeeded + row.rollouts_failed;
+  const total = row.kind === 'evaluation' ? await totalSeeds(tx, job.jobId) : 0;
+  await appendEvents(
+    tx,
+    job,
+    written.map((w) => {
+      completed += 1;
+      const what = w.status === 'succeeded' ? `reward ${w.reward}` : `failed: ${w.error?.message ?? 'no reason given'}`;
+      const common = {
+        rollout_id: w.id,
+        trace_id: w.id,
+        seed: w.seed,
+        status: w.status,
+        reward: w.reward,
+        error: w.error?.message ?? null,
+      };
+      return row.kind === 'evaluation'
+        ? {
+            key: `rollout:${w.id}`,
+            type: 'eval.policy.seed.completed',
+            message: `seed ${w.seed}: ${what} (${completed} of ${total})`,
+            data: { completed, total, ...common },
+          }
+        : {
+            key: `rollout:${w.id}`,
+            type: 'rollout_completed',
+            message: `seed ${w.seed}: ${what}`,
+            data: {
+              ...common,
+              rollout_idx: w.idx,
+              candidate_id: w.candidate_id,
+              stage: w.stage,
+              generation: w.generation,
+            },
+          };
+    }),
+  );
+}
+
+async function totalSeeds(tx: Tx, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ total: number }>(
+    `select (projection->>'total')::int as total from jobs where id = $1`,
+    [jobId],
+  );
+  return row?.total ?? 0;
+}
+
+/**
+ * Settles a rollout that waits for its reward, with its event. False: it does not wait (any more). Wakes the runner,
+ * whose slot is free again.
+ */
+export async function settleAwaited(
+  tx: Tx,
+  where: JobRef & { rolloutId: string; reward: number; details: unknown },
+): Promise<boolean> {
+  const row = await lockJob(tx, where);
+  if (row.status !== 'running' && row.status !== 'paused') return false;
+  const written = await tx.query<Written>(
+    `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
+            feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp()
+      where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward' and r.deadline_at >= clock_timestamp()
+      returning ${reported}`,
+    [where.jobId, where.rolloutId, where.reward, toJsonb(where.details ?? null)],
+  );
+  if (written.length === 0) return false;
+  await reportOutcomes(tx, where, row, written);
+  await tx.query(
+    `update job_controls set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0 where job_id = $1`,
+    [where.jobId],
+  );
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [where.jobId]);
+  return true;
+}
