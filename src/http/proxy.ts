@@ -1,11 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
-import type { Providers } from '../clients/providers.js';
 import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
-import { claimCallerRollout, resolveCall, type CallRollout, type ResolvedCall } from '../storage/calls.js';
-import type { Db } from '../storage/db.js';
+import { claimCallerRollout, resolveCall, type ResolvedCall } from '../storage/calls.js';
 import type { App } from './deps.js';
 import { ApiError, refuse } from './errors.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
@@ -13,7 +10,7 @@ import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
 import { type proxyParams, proxySchema, unjudged } from './proxy-schema.js';
-import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
+import { readChatBody, substitute } from './proxy-request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;

@@ -11,7 +11,8 @@ const commonWords = new Set(
   t take taken takes tell than thank thanks that the their them then there these they thing things think this those though time
   to today told tomorrow too took tried try trying two u until up upon us use used using ve very want wants was way we week weeks
   well went were what when where whether which while who whom whose why will with without won would year years yes yesterday yet
-  you your yours`.split(/\s+/),
+  you your yours
+  especially except mainly mostly often sometimes unlike usually`.split(/\s+/),
 );
 
 const suffixes = [
