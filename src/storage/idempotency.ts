@@ -46,7 +46,10 @@ export async function claim(tx: Tx, { orgId, key, fingerprint }: IdempotentReque
      returning key`,
     [orgId, key, fingerprint, keptFor, abandonedAfter],
   );
-  if (inserted.length > 0) return { is: 'new' };
+  if (inserted.length > 0) {
+    await forgetExpired(tx, orgId);
+    return { is: 'new' };
+  }
   const [row] = await tx.query<{ fingerprint: Buffer; status: number | null; response: Omit<StoredAnswer, 'status'> }>(
     'select fingerprint, status, response from idempotency_keys where org_id = $1 and key = $2',
     [orgId, key],
@@ -69,4 +72,13 @@ export async function storeAnswer(tx: Tx, { orgId, key }: IdempotentRequest, ans
 /** Gives a key back: the request had no effect and may be sent again. */
 export async function releaseKey(tx: Tx, { orgId, key }: IdempotentRequest): Promise<void> {
   await tx.query('delete from idempotency_keys where org_id = $1 and key = $2 and status is null', [orgId, key]);
+}
+
+/** Each new key takes a few that nobody may use any more with it, so that the table does not grow for ever. */
+async function forgetExpired(tx: Tx, orgId: string): Promise<void> {
+  await tx.query(
+    `delete from idempotency_keys where org_id = $1 and key in (
+       select key from idempotency_keys where org_id = $1 and created_at < now() - $2::interval limit 10 for update skip locked)`,
+    [orgId, keptFor],
+  );
 }

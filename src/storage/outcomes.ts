@@ -34,8 +34,10 @@ const reported = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.
 export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): Promise<Written[]> {
   const rows = await tx.query<Written>(
     `update rollouts r
-        set status = o.status, reward = o.reward, feedback = o.feedback, details = o.details, error = o.error,
-            latency_ms = o.latency_ms, completed_at = case when o.status = 'awaiting_reward' then null else clock_timestamp() end,
+        set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
+            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details), error = o.error,
+            latency_ms = o.latency_ms,
+            completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
             cost_source = u.cost_source
        from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
@@ -46,6 +48,12 @@ export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): P
                 case when bool_and(c.cost_usd is not null) then min(c.cost_source) end as cost_source
            from model_calls c where c.job_id = $1 and c.rollout_id = o.id
        ) u on true
+       -- A reward that was reported before the container's word that it comes later was written.
+       left join lateral (
+         select w.id, w.reward, coalesce(w.body->'reward_info'->'details', w.body->'reward_info') as details
+           from rewards w
+          where o.status = 'awaiting_reward' and w.job_id = $1 and w.rollout_id = o.id and w.counted
+       ) w on true
       where r.id = o.id and r.job_id = $1 and r.attempt = o.attempt and r.status = 'running'
       returning ${reported}`,
     [

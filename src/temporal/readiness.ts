@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Db } from '../storage/db.js';
 import { migrationNames } from '../storage/migrate.js';
@@ -29,10 +30,24 @@ export function createReadiness(db: Db, client: Client): () => Promise<Check[]> 
 
 async function check(name: Check['name'], look: () => Promise<void>): Promise<Check> {
   try {
-    await look();
+    await bounded(look());
     return { name, ok: true, detail: null };
   } catch (error) {
     return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A part that does not answer is as bad as one that refuses. */
+async function bounded(answer: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  const timeout = delay(deadlineMs, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`no answer within ${deadlineMs} ms`);
+  });
+  try {
+    await Promise.race([answer, timeout]);
+  } finally {
+    timeout.catch(() => undefined);
+    late.abort();
   }
 }
 

@@ -6,6 +6,7 @@ import { finishJob, recordDecision } from '../../src/storage/record.js';
 import { exchange, type Claim } from '../../src/storage/exchange.js';
 import { acquireLease, releaseLease } from '../../src/storage/leases.js';
 import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
+import { recordReward } from '../../src/storage/rewards.js';
 import { planRollouts, readAnswers, rolloutId } from '../../src/storage/rollouts.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
@@ -220,6 +221,24 @@ describe('rewards that come later', () => {
     expect(await settle(claim.rolloutId, 1)).toBe(false);
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { failed: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'failed', reward: null });
+  });
+
+  test('one that comes before the container’s word that it comes later counts as well', async () => {
+    const token = (await lease())!;
+    const [claim] = (await swap(token, [], 1)).claims;
+    await db.org('default', (tx) =>
+      recordReward(tx, job, {
+        rolloutId: claim!.rolloutId,
+        correlationId: null,
+        candidateId: null,
+        reward: 0.75,
+        details: { feedback: 'early' },
+        body: { reward_info: { outcome_reward: 0.75, details: { feedback: 'early' } } },
+      }),
+    );
+    const word = outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null });
+    expect(await swap(token, [word], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1 } });
+    expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.75, feedback: 'early' });
   });
 
   test('a rollout that does not wait is not settled', async () => {

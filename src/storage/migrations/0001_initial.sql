@@ -208,6 +208,7 @@ create table idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (org_id, key)
 );
+create index idempotency_keys_by_age on idempotency_keys (org_id, created_at);
 
 do $$
 declare t text;
