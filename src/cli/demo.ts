@@ -2,9 +2,9 @@ import { SingleBar } from 'cli-progress';
 import closeWithGrace from 'close-with-grace';
 import { createTwoFilesPatch } from 'diff';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { startIntents } from '../../examples/intents/container.js';
 import { readConfig } from '../config.js';
+import { createLog } from '../log.js';
 import { startService } from '../main.js';
 import { installRuntime } from '../worker.js';
 import { Api } from './api.js';
@@ -32,12 +32,12 @@ interface Evaluation {
 }
 
 const generations = 8;
-const populationSize = 6;
-const minibatchSize = 8;
-const maxRollouts = 900;
+const populationSize = 3;
+const minibatchSize = 12;
+const maxRollouts = 1_600;
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
-const trainSeeds = range(0, 160);
-const evaluationSeeds = range(160, 220);
+const trainSeeds = range(0, 240);
+const evaluationSeeds = range(240, 280);
 const unseenSeeds = range(300, 420);
 
 /** The main job, on the sample container: improve its prompt, then compare baseline and winner on seeds neither has seen. */
@@ -46,7 +46,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const read = readConfig();
   // A folder and ports of its own: a service that runs already is left alone.
   const config = keep ? read : { ...read, dataDir: join(read.dataDir, 'demo'), port: 0, temporalPort: 0 };
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = createLog(config);
   installRuntime(log);
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
   const service = await startService(config, { serve: true, work: true }, log);

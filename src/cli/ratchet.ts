@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
-import { pino, type Logger } from 'pino';
 import { ConfigError, readConfig, type Config } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
+import { createLog } from '../log.js';
 import { startService, type Roles, type Service } from '../main.js';
 import { MigrationError } from '../storage/migrate.js';
 import { version } from '../version.js';
@@ -11,12 +11,6 @@ import { installRuntime } from '../worker.js';
 import { demo } from './demo.js';
 
 const shutdownMs = 30_000;
-
-/** Logs to stderr, so that stdout is the program's own; secrets are left out wherever they might stand. */
-function createLog(config: Config): Logger {
-  const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', 'req.headers', '*.secretKey'];
-  return pino({ level: config.logLevel, redact }, pino.destination(2));
-}
 
 async function run(roles: Roles): Promise<void> {
   const config = readConfig();

@@ -37,7 +37,10 @@ export function connect(url: string, log: Logger, max = 10): Db {
     },
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+  let closing = false;
+  pool.on('error', (err) => {
+    if (!closing) log.warn({ err }, 'an idle database connection broke');
+  });
 
   async function transaction<T>(settings: Record<string, string>, work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect();
@@ -72,6 +75,9 @@ export function connect(url: string, log: Logger, max = 10): Db {
     ping: async () => {
       await pool.query('select 1');
     },
-    close: () => pool.end(),
+    close: () => {
+      closing = true;
+      return pool.end();
+    },
   };
 }
