@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createContainerClient } from './clients/container.js';
@@ -117,6 +118,8 @@ export async function startService(
     let url: string | null = null;
     if (roles.serve) {
       const shutdown = new AbortController();
+      // Every open stream listens to it.
+      setMaxListeners(0, shutdown.signal);
       const app = await buildApp({
         db,
         notifications,

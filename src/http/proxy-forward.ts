@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
 import { TimeoutError, within } from '../clients/bounded.js';
@@ -21,6 +22,8 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
   const inFlight = new Set<Promise<unknown>>();
   const closing = new AbortController();
+  // Every call in flight listens to it.
+  setMaxListeners(0, closing.signal);
 
   async function forward(call: ProxyCall, reply: FastifyReply): Promise<void> {
     const startedAt = performance.now();
