@@ -43,6 +43,7 @@ const rules: Record<string, Rule> = {
   'src/container': { values: [] },
   'src/config': { values: [] },
   'src/version': { values: [] },
+  'src/log': { values: [], types: ['src/config'] },
   'src/worker': { values: anyPart },
   'src/main': { values: anyPart },
   'src/cli': { values: anyPart },

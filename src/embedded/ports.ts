@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const loopback = '127.0.0.1';
 
@@ -29,8 +30,19 @@ export async function firstFree(...wanted: (number | undefined)[]): Promise<numb
   throw new Error(`there is no free port on ${loopback} between ${range.first} and ${range.first + range.count}`);
 }
 
-/** Whether nobody listens on this loopback port now. */
+const patienceMs = 500;
+
+/** Whether nobody listens on this loopback port: one whose server was just ended is given a moment to let go of it. */
 export async function isFree(port: number): Promise<boolean> {
+  const deadline = Date.now() + patienceMs;
+  while (!(await canListen(port))) {
+    if (Date.now() > deadline) return false;
+    await sleep(20);
+  }
+  return true;
+}
+
+async function canListen(port: number): Promise<boolean> {
   const server = createServer().listen(port, loopback);
   try {
     await once(server, 'listening');
