@@ -29,7 +29,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A failure that ends the job with this code and message. */
-export function jobFailure(code: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, code);
+/** A failure that ends the job with this code and message; `retryable`: the same job may well work another time. */
+export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code, { retryable });
 }

@@ -37,13 +37,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
       guarded(async () => {
         await db.org(job.orgId, async (tx) => {
           const evaluation = job.jobId.startsWith('evl_') ? await evaluationSummary(tx, job.jobId) : null;
-          const error =
-            ending.error && evaluation
-              ? {
-                  ...ending.error,
-                  message: `${ending.error.message} ${evaluation.finished} of ${evaluation.total} seeds have a result.`,
-                }
-              : ending.error;
+          const error = ending.error && evaluation ? withProgress(ending.error, evaluation) : ending.error;
           await finishJob(tx, job, {
             status: ending.status,
             stoppedBy: ending.stoppedBy === 'completed' ? null : ending.stoppedBy,
@@ -65,6 +59,13 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
         await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
       }),
   };
+}
+
+/** A job that ran out of time says how far it came. */
+function withProgress(error: ErrorDetails, { finished, total }: { finished: number; total: number }): ErrorDetails {
+  return error.code === 'timeout'
+    ? { ...error, message: `${error.message} ${finished} of ${total} seeds have a result.` }
+    : error;
 }
 
 function projection(jobId: string, view: SearchView): Record<string, unknown> {

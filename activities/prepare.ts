@@ -12,6 +12,9 @@ import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
 import { containerKey, readSpec } from './jobs.js';
 
+/** Why a container may be unfit now and fit later. */
+const passing = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
+
 /** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
   const { db, container } = deps;
@@ -28,7 +31,7 @@ export function prepareActivities(deps: ActivityDeps) {
       await container.health(spec.container.url, key, cancellationSignal);
       return await ask(spec.container.url, key, cancellationSignal);
     } catch (error) {
-      if (error instanceof ContainerError) throw jobFailure(error.code, error.message);
+      if (error instanceof ContainerError) throw jobFailure(error.code, error.message, passing.has(error.code));
       throw error;
     }
   }

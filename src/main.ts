@@ -94,6 +94,11 @@ export async function startService(
     stops.push(() => client.connection.close());
     await registerSearchAttributes(client, log);
 
+    if (!roles.serve && config.port === 0 && !config.publicUrl) {
+      throw new ConfigError(
+        'RATCHET_PUBLIC_URL must be set for a worker alone where PORT is 0: containers call the API there',
+      );
+    }
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;

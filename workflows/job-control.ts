@@ -229,6 +229,8 @@ function endingOf(error: unknown): Ending {
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   const code = cause instanceof ApplicationFailure && cause.type ? cause.type : 'internal';
   const message = cause instanceof Error ? cause.message : String(cause);
+  const details =
+    cause instanceof ApplicationFailure ? (cause.details?.[0] as { retryable?: boolean } | undefined) : undefined;
   log.info('the job fails', { code, message });
-  return { status: 'failed', stoppedBy: 'failed', error: { code, message } };
+  return { status: 'failed', stoppedBy: 'failed', error: { code, message, retryable: details?.retryable ?? false } };
 }

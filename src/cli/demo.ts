@@ -3,9 +3,10 @@ import closeWithGrace from 'close-with-grace';
 import { createTwoFilesPatch } from 'diff';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
-import { readConfig } from '../config.js';
+import { createProviders } from '../clients/providers.js';
+import { ConfigError, readConfig } from '../config.js';
 import { createLog } from '../log.js';
-import { startService } from '../main.js';
+import { startService, type Service } from '../main.js';
 import { installRuntime } from '../worker.js';
 import { Api } from './api.js';
 
@@ -46,19 +47,39 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const read = readConfig();
   // A folder and ports of its own: a service that runs already is left alone.
   const config = keep ? read : { ...read, dataDir: join(read.dataDir, 'demo'), port: 0, temporalPort: 0 };
+  const fault = createProviders(config.env).check(provider);
+  if (fault) throw new ConfigError(`--provider ${provider}: ${fault}`);
   const log = createLog(config);
   installRuntime(log);
   say(`Starting Postgres, Temporal and the service (data in ${config.dataDir}) …`);
   const service = await startService(config, { serve: true, work: true }, log);
   const container = await startIntents({ port: 0 });
-  const stop = async () => {
-    await container.close();
-    await service.stop();
-  };
+  let stopping: Promise<void> | null = null;
+  const stop = () => (stopping ??= container.close().then(() => service.stop()));
   const grace = closeWithGrace({ delay: 30_000, logger: log }, stop);
+  try {
+    await runMainJob(service, container.url, { provider, model }, startedAt);
+    if (keep) {
+      say(`\nThe service stays up at ${service.url} (key in ${config.dataDir}/api-key). Ctrl-C stops it.`);
+      await service.ended;
+    }
+  } catch (error) {
+    // After Ctrl-C whatever was under way fails, and that is no news.
+    if (!stopping) throw error;
+  } finally {
+    await stop();
+    grace.uninstall();
+  }
+}
+
+async function runMainJob(
+  service: Service,
+  containerUrl: string,
+  policy: { provider: string; model: string },
+  startedAt: number,
+): Promise<void> {
   const api = new Api(service.url ?? '', service.apiKey);
-  const policy = { provider, model };
-  say(`API ${service.url}, Temporal UI ${service.temporalUi}, sample container ${container.url}`);
+  say(`API ${service.url}, Temporal UI ${service.temporalUi}, sample container ${containerUrl}`);
 
   say(
     `\nGEPA session: ${populationSize} proposals in each of ${generations} generations, at most ${maxRollouts} rollouts.`,
@@ -66,7 +87,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const { session_id: sessionId } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
     policy_optimization: {
       algorithm: 'gepa',
-      container_url: container.url,
+      container_url: containerUrl,
       policy,
       gepa: {
         population_size: populationSize,
@@ -92,7 +113,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds that the session has not seen …`);
   const evaluate = async (candidateId: string | undefined) => {
     const { job_id: jobId } = await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-      container_url: container.url,
+      container_url: containerUrl,
       app_id: 'intents',
       env_name: 'unseen',
       seeds: unseenSeeds,
@@ -126,12 +147,6 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
       '  OPENAI_API_KEY=… npm run demo -- --provider openai --model gpt-4o-mini',
     ].join('\n'),
   );
-  if (keep) {
-    say(`\nThe service stays up at ${service.url} (key in ${config.dataDir}/api-key). Ctrl-C stops it.`);
-    await service.ended;
-  }
-  grace.uninstall();
-  await stop();
 }
 
 /** A live bar until the session has ended; where there is no terminal, a line for each generation. */

@@ -22,7 +22,12 @@ async function run(roles: Roles): Promise<void> {
     await service.stop();
   });
   announce(service, config, roles);
-  await service.ended;
+  try {
+    await service.ended;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
 }
 
 function announce(service: Service, config: Config, roles: Roles): void {

@@ -11,7 +11,9 @@ export interface EvaluationSummary {
 
 export async function evaluationSummary(tx: Tx, jobId: string): Promise<EvaluationSummary> {
   const [row] = await tx.query<{ total: number; succeeded: number; failed: number; mean: number | null }>(
-    `select count(*) as total, count(*) filter (where status = 'succeeded') as succeeded,
+    // The total is what was asked for: a job that fails early has no rollouts yet.
+    `select (select jsonb_array_length(spec->'seeds') from jobs where id = $1) as total,
+            count(*) filter (where status = 'succeeded') as succeeded,
             count(*) filter (where status = 'failed') as failed, avg(reward) filter (where status = 'succeeded') as mean
        from rollouts where job_id = $1 and source = 'service'`,
     [jobId],

@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { version } from '../../src/version.js';
 import { workflowBundlePath } from '../support/embedded.js';
 import { answers } from '../support/fake-container.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
@@ -40,7 +41,7 @@ const statusOf = async (id: string) =>
 async function historyOf(workflowId: string, name: string): Promise<History> {
   const history = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
   if (process.env['UPDATE_HISTORIES'])
-    writeFileSync(join(folder, `${name}.binpb`), History.encode(scrub(history)).finish());
+    writeFileSync(join(folder, `${name}-${version}.binpb`), History.encode(scrub(history)).finish());
   return History.fromObject(history);
 }
 
