@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { JobGoneError } from '../src/storage/events.js';
 
 /**
  * SQLSTATE classes that a retry cannot mend: bad data, broken constraints, wrong statements, missing rights.
- * All else that Postgres says (connection lost, shutting down, too many connections, deadlock) passes.
+ * All else that Postgres says (connection lost, shutting down, read-only for a while, too many connections, deadlock) passes.
  */
-const hopeless = /^(21|22|23|25|42)/;
+const hopeless = /^(21|22|23|42)/;
 
 /**
  * Decides, for every activity, what is retried: faults of the outside world are, faults of ours are not. A job whose
@@ -16,6 +17,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ApplicationFailure || !(error instanceof Error)) throw error;
     const sqlState = 'code' in error && typeof error.code === 'string' ? error.code : '';
+    if (error instanceof JobGoneError) throw jobFailure('job_gone', error.message);
     const ours = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
     if (ours || (sqlState.length === 5 && hopeless.test(sqlState))) {
       throw ApplicationFailure.create({

@@ -4,6 +4,8 @@ import { prepareActivities } from './prepare.js';
 import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
 
+export type { SessionLimits } from './prepare.js';
+
 /** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
   return {

@@ -1,7 +1,8 @@
 import type { JobSpec } from '../src/contracts/spec.js';
+import { isTerminal } from '../src/core/status.js';
 import type { Db, Tx } from '../src/storage/db.js';
-import type { JobRef } from '../src/storage/events.js';
-import { readSecret } from '../src/storage/secrets.js';
+import { lockJob, type JobRef } from '../src/storage/events.js';
+import { readSecret, UnreadableSecretError } from '../src/storage/secrets.js';
 import { jobFailure } from './failure.js';
 
 /** A job's validated request. */
@@ -15,11 +16,22 @@ export async function readSpec<Spec extends JobSpec>(tx: Tx, job: JobRef): Promi
 export async function containerKey(db: Db, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
   if (!spec.container.hasApiKey) return null;
   const origin = new URL(spec.container.url).origin;
-  const key = await db.org(job.orgId, (tx) => readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }));
+  const key = await db.org(job.orgId, (tx) =>
+    readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }).catch((error: unknown) => {
+      if (!(error instanceof UnreadableSecretError)) throw error;
+      throw jobFailure('secret_unreadable', `${error.message} Create the job again.`);
+    }),
+  );
   if (key === null)
     throw jobFailure(
       'secret_missing',
       `The container_api_key of ${origin} is not stored any more; create the job again.`,
     );
   return key;
+}
+
+/** Locks a job that an activity is about to write to; one that was closed meanwhile is written to no more. */
+export async function lockOpenJob(tx: Tx, job: JobRef): Promise<void> {
+  const { status } = await lockJob(tx, job);
+  if (isTerminal(status)) throw jobFailure('job_closed', `The job ${job.jobId} is ${status}.`);
 }

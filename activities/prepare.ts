@@ -5,15 +5,21 @@ import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
 import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
-import { appendEvents, lockJob, type JobRef } from '../src/storage/events.js';
+import { appendEvents, type JobRef } from '../src/storage/events.js';
 import { planRollouts } from '../src/storage/rollouts.js';
 import { toJsonb } from '../src/storage/json.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
-import { containerKey, readSpec } from './jobs.js';
+import { containerKey, lockOpenJob, readSpec } from './jobs.js';
 
 /** Why a container may be unfit now and fit later. */
 const passing = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
+
+/** What a session's workflow must keep to, beside what the search does. */
+export interface SessionLimits {
+  maxFailureRate: number;
+  maxConcurrent: number;
+}
 
 /** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
@@ -38,7 +44,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
   return {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
-    prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; maxFailureRate: number }> =>
+    prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
       guarded(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const messages = await probe(spec, job, async (url, key, signal) => {
@@ -54,7 +60,7 @@ export function prepareActivities(deps: ActivityDeps) {
         });
         return {
           gepa: { ...spec.gepa, maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed },
-          maxFailureRate: spec.maxFailureRate,
+          limits: { maxFailureRate: spec.maxFailureRate, maxConcurrent: spec.maxConcurrent },
         };
       }),
 
@@ -65,6 +71,7 @@ export function prepareActivities(deps: ActivityDeps) {
     adoptBaseline: (job: JobRef): Promise<void> =>
       guarded(() =>
         db.org(job.orgId, async (tx) => {
+          await lockOpenJob(tx, job);
           if ((await readPrompts(tx, job.jobId)).get(0)) return;
           const rows = await tx.query<{ prompt: string | null }>(
             `select distinct (select m->>'content' from jsonb_array_elements(c.request->'messages') as m
@@ -124,7 +131,7 @@ async function begin(
   job: JobRef,
   event: { type: string; message: string; data: Record<string, unknown> } | null,
 ): Promise<void> {
-  await lockJob(tx, job);
+  await lockOpenJob(tx, job);
   await tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
     job.jobId,
   ]);

@@ -9,7 +9,7 @@ import { readExamples } from '../src/storage/reflection-examples.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { readSpec } from './jobs.js';
+import { lockOpenJob, readSpec } from './jobs.js';
 
 const tries = 3;
 const maxChars = 32_000;
@@ -74,6 +74,7 @@ export function proposeActivity(deps: ActivityDeps) {
   /** Stores the new texts in the order asked; a text that is already some candidate's is a duplicate. */
   async function keep(job: JobRef, requests: ProposalRequest[], attempts: Attempt[]): Promise<ProposalAnswer[]> {
     return db.org(job.orgId, async (tx) => {
+      await lockOpenJob(tx, job);
       const known = new Map<string, number>();
       for (const [version, messages] of await readPrompts(tx, job.jobId)) {
         const text = systemText(messages);

@@ -7,7 +7,7 @@ import { acquireLease, releaseLease } from '../src/storage/leases.js';
 import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { containerKey, readSpec } from './jobs.js';
+import { containerKey, lockOpenJob, readSpec } from './jobs.js';
 import { Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
@@ -41,7 +41,10 @@ export function rolloutActivity(deps: ActivityDeps) {
         const { plan } = input;
         if (plan) {
           const withCandidate = spec.kind === 'session' || spec.candidate !== null;
-          await db.org(job.orgId, (tx) => planRollouts(tx, job, unpackRequests(plan), withCandidate));
+          await db.org(job.orgId, async (tx) => {
+            await lockOpenJob(tx, job);
+            await planRollouts(tx, job, unpackRequests(plan), withCandidate);
+          });
         }
         const apiKey = await containerKey(db, deps.secretKey, job, spec);
         const token = await waitForLease(deps, job);

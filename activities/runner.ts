@@ -14,6 +14,7 @@ import type { ActivityDeps } from './deps.js';
 
 const leaseSeconds = 10;
 const idleMs = 1_000;
+const heartbeatMs = 1_000;
 /** A slice starts rollouts for this long, or for ten of them, whichever is longer; then others have their turn. */
 const sliceMs = 30_000;
 const sliceRollouts = 10;
@@ -33,7 +34,6 @@ export class Runner {
   private readonly inFlight = new Map<string, Promise<void>>();
   private ended: Outcome[] = [];
   private refusal: Fault | null = null;
-  private awaiting = 0;
   private prompts = new Map<number, Message[] | null>();
   private wake: () => void = () => undefined;
   private woken = false;
@@ -68,15 +68,15 @@ export class Runner {
       this.aborter.abort(reason);
       this.nudge();
     });
+    const beat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
     const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => this.nudge());
     this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
     try {
       for (;;) {
         const late =
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
-        const mayStart = !draining.aborted && !this.aborter.signal.aborted && !late && !this.refusal;
+        const mayStart = !this.stopped() && !late && !this.refusal;
         const done = await this.exchange(mayStart);
-        context.heartbeat({ inFlight: this.inFlight.size });
         if (!done.held || done.control === 'stop') {
           this.aborter.abort(new Error('the job was stopped'));
           await Promise.all(this.inFlight.values());
@@ -86,20 +86,28 @@ export class Runner {
         if (fault) {
           this.aborter.abort(new Error(fault.message));
           await Promise.all(this.inFlight.values());
+          // What had ended by then is kept.
+          await this.exchange(false);
           return { code: fault.code, message: fault.message };
         }
         for (const claim of done.claims) this.start(claim);
         if (this.inFlight.size === 0 && this.ended.length === 0) {
-          const more = mayStart && done.control === 'run' && done.awaiting > 0;
+          // A slice that only waits for rewards is not in anybody's way and has no need to end.
+          const more = !this.stopped() && done.control === 'run' && done.awaiting > 0;
           if (!more) return null;
         }
         await this.something();
       }
     } finally {
+      clearInterval(beat);
       stopListening();
       draining.removeEventListener('abort', drain);
       this.aborter.abort(new Error('the slice has ended'));
     }
+  }
+
+  private stopped(): boolean {
+    return this.deps.draining.aborted || this.aborter.signal.aborted;
   }
 
   /** One exchange with Postgres; while that does not answer, what has ended is kept. */
@@ -110,15 +118,13 @@ export class Runner {
     const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.spec.rolloutTimeoutS };
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
-        const want = mayStart ? Math.max(0, this.concurrency.limit - this.inFlight.size - this.awaiting) : 0;
-        const result = await this.deps.db.org(this.job.orgId, (tx) => exchange(tx, this.job, runner, outcomes, want));
-        this.awaiting = result.awaiting;
+        const slots = mayStart ? this.concurrency.limit - this.inFlight.size : 0;
+        const result = await this.deps.db.org(this.job.orgId, (tx) => exchange(tx, this.job, runner, outcomes, slots));
         this.counts = result.counts;
         return result;
       } catch (error) {
         if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
         this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'Postgres does not take the outcomes; trying again');
-        Context.current().heartbeat();
         await delay(waitMs);
       }
     }

@@ -104,22 +104,7 @@ export async function startService(
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     const providers = createProviders(config.env);
 
-    if (roles.work) {
-      const container = createContainerClient({ egress: config.egress });
-      stops.push(() => container.close());
-      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, log };
-      const worker = await startWorker({
-        target,
-        codecKey: config.codecKey,
-        deps,
-        client,
-        log,
-        ...(bundle && { bundle }),
-      });
-      stops.push(() => worker.stop());
-      worker.ended.catch(fail);
-    }
-
+    // The API first, so that it stops last: rollouts in flight go on calling their model through it.
     let url: string | null = null;
     if (roles.serve) {
       const shutdown = new AbortController();
@@ -152,6 +137,23 @@ export async function startService(
       });
       url = await app.listen({ port, host: config.host });
     }
+
+    if (roles.work) {
+      const container = createContainerClient({ egress: config.egress });
+      stops.push(() => container.close());
+      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, log };
+      const worker = await startWorker({
+        target,
+        codecKey: config.codecKey,
+        deps,
+        client,
+        log,
+        ...(bundle && { bundle }),
+      });
+      stops.push(() => worker.stop());
+      worker.ended.catch(fail);
+    }
+
     return { url, apiKey: apiKey.value, apiKeyCreated: apiKey.created, temporalUi, ended, stop };
   } catch (error) {
     await stop();

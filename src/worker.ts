@@ -66,8 +66,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     ended,
     async stop() {
       draining.abort();
-      await reconciler.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
+      await reconciler.stop();
       await ended;
     },
   };

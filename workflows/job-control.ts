@@ -32,6 +32,13 @@ export interface Ending {
   error?: { code: string; message: string; retryable?: boolean };
 }
 
+/** What a run that continues as new hands on. */
+export interface CarriedOver {
+  status: 'running' | 'paused';
+  pauses: number;
+  counts: OutcomeCounts;
+}
+
 /** What only the job's kind knows: how it looks to operators, and where its search stands (null: it has none). */
 export interface JobStory {
   view(): Omit<StatusView, 'status'>;
@@ -65,12 +72,13 @@ export class JobControl {
   constructor(
     input: JobInput,
     story: JobStory,
-    resumed: { status: 'running' | 'paused'; pauses: number } = { status: 'running', pauses: 0 },
+    resumed: CarriedOver = { status: 'running', pauses: 0, counts: noOutcomes },
   ) {
     this.input = input;
     this.story = story;
     this.status = resumed.status;
     this.pauses = resumed.pauses;
+    this.counts = resumed.counts;
     const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
       this.inbox.push({ kind, commandId: command?.commandId ?? null });
     };
@@ -91,8 +99,8 @@ export class JobControl {
   }
 
   /** What continue-as-new has to carry on. */
-  carryOver(): { status: 'running' | 'paused'; pauses: number } {
-    return { status: this.status === 'paused' ? 'paused' : 'running', pauses: this.pauses };
+  carryOver(): CarriedOver {
+    return { status: this.status === 'paused' ? 'paused' : 'running', pauses: this.pauses, counts: this.counts };
   }
 
   /** Whether every command that has come has been decided and written. */

@@ -5,7 +5,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import type { Activities, SessionLimits } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
@@ -15,7 +15,7 @@ import { runToEnd } from './rollouts.js';
 
 /** A session's input; `resume` is what a run that continued as new handed on. */
 export interface SessionInput extends JobInput {
-  resume?: { state: GepaState; maxFailureRate: number; control: ReturnType<JobControl['carryOver']> };
+  resume?: { state: GepaState; limits: SessionLimits; control: ReturnType<JobControl['carryOver']> };
 }
 
 const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
@@ -37,7 +37,7 @@ const { recordSearch } = proxyActivities<Activities>({
 export async function sessionWorkflow(input: SessionInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   let state = input.resume?.state ?? null;
-  let maxFailureRate = input.resume?.maxFailureRate ?? 1;
+  let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
   const view = (): SearchView | null => (state ? gepa.view(state) : null);
   const control = new JobControl(
     job,
@@ -48,7 +48,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
   await control.run(async (): Promise<Ending> => {
     if (!state) {
       const plan = await prepareSession(job);
-      maxFailureRate = plan.maxFailureRate;
+      limits = plan.limits;
       state = createGepa(plan.gepa);
     }
     for (;;) {
@@ -56,17 +56,17 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       if (workflowInfo().continueAsNewSuggested && control.idle()) {
         await continueAsNew<typeof sessionWorkflow>({
           ...job,
-          resume: { state, maxFailureRate, control: control.carryOver() },
+          resume: { state, limits, control: control.carryOver() },
         });
       }
       const before = gepa.view(state);
       const work = gepa.next(state);
-      if (work.kind === 'done') return control.completed(work.stoppedBy, maxFailureRate);
+      if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
       const answers: Answers =
         work.kind === 'rollouts'
           ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work)) }
-          : { kind: 'proposals', answers: await proposals(job, work, describe(work)) };
+          : { kind: 'proposals', answers: await proposals(job, control, work, limits.maxConcurrent) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = gepa.apply(state, answers);
@@ -79,12 +79,21 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
   });
 }
 
+/** Asks for texts, at most `atOnce` at a time: a pause is not held up by those that have not begun. */
 async function proposals(
   job: JobInput,
+  control: JobControl,
   work: Work & { kind: 'proposals' },
-  summary: string,
+  atOnce: number,
 ): Promise<ProposalAnswer[]> {
-  return propose.executeWithOptions({ summary }, [{ ...job, requests: work.requests }]);
+  const answers: ProposalAnswer[] = [];
+  for (let from = 0; from < work.requests.length; from += atOnce) {
+    await control.mayStart();
+    const requests = work.requests.slice(from, from + atOnce);
+    const summary = describe({ ...work, requests });
+    answers.push(...(await propose.executeWithOptions({ summary }, [{ ...job, requests }])));
+  }
+  return answers;
 }
 
 function failed(work: Work & { kind: 'failed' }): Ending {

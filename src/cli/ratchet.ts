@@ -6,6 +6,7 @@ import { StartupError } from '../embedded/errors.js';
 import { createLog } from '../log.js';
 import { startService, type Roles, type Service } from '../main.js';
 import { MigrationError } from '../storage/migrate.js';
+import { TemporalUnreachableError } from '../temporal/connection.js';
 import { version } from '../version.js';
 import { installRuntime } from '../worker.js';
 import { demo } from './demo.js';
@@ -47,8 +48,11 @@ function announce(service: Service, config: Config, roles: Roles): void {
 
 /** Errors that the user can mend are one line; anything else is a fault of ours and shows where. */
 function explain(error: unknown): never {
-  if (error instanceof ConfigError || error instanceof StartupError || error instanceof MigrationError) {
-    process.stderr.write(`ratchet: ${error.message}\n`);
+  const mendable = [ConfigError, StartupError, MigrationError, TemporalUnreachableError].some(
+    (kind) => error instanceof kind,
+  );
+  if (mendable) {
+    process.stderr.write(`ratchet: ${(error as Error).message}\n`);
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }
   const code = (error as NodeJS.ErrnoException).code;

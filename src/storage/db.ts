@@ -20,16 +20,43 @@ export interface Db {
   close(): Promise<void>;
 }
 
+/**
+ * What every connection of the service is: the role without rights of its own, whatever the URL's own `options` say; and
+ * none that outlives its process or its network with a lock in its hands.
+ */
+const sessionOptions = [
+  'role=ratchet_app',
+  'idle_in_transaction_session_timeout=15000',
+  'statement_timeout=25000',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
+/** How to connect as ratchet_app. The URL's `options` come first, so that ours win. */
+export function asApp(url: string): pg.ClientConfig {
+  const bare = new URL(url);
+  const given = bare.searchParams.get('options');
+  bare.searchParams.delete('options');
+  return {
+    connectionString: bare.href,
+    options: given ? `${given} ${sessionOptions}` : sessionOptions,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  };
+}
+
 const int8 = 20;
 const float8 = 701;
 
 /** Connects as ratchet_app, the role without rights of its own. `max`: connections in the pool. */
 export function connect(url: string, log: Logger, max = 10): Db {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...asApp(url),
     max,
-    options: '-c role=ratchet_app',
-    connectionTimeoutMillis: 10_000,
+    query_timeout: 30_000,
     application_name: 'ratchet',
     types: {
       getTypeParser: ((oid: number, format?: 'text' | 'binary') =>

@@ -15,6 +15,11 @@ export interface NewEvent {
   data: Record<string, unknown>;
 }
 
+/** The database knows nothing of the job: it was replaced or restored. No retry helps. */
+export class JobGoneError extends Error {
+  override readonly name = 'JobGoneError';
+}
+
 /** Locks the job's control row: whoever writes events, outcomes or a decision takes it first, and so one waits for the other. */
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
@@ -22,7 +27,7 @@ export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for update of c`,
     [job.jobId],
   );
-  if (!row) throw new Error(`job ${job.jobId} is not in the database`);
+  if (!row) throw new JobGoneError(`The job ${job.jobId} is not in the database.`);
   return row;
 }
 

@@ -25,7 +25,8 @@ export interface Exchange {
 /**
  * The runner's one transaction: outcomes in, claims out, lease renewed. Outcomes count only while the runner holds the
  * lease and the row's attempt is its own, so each rollout has one outcome whoever else is still at it; each outcome and
- * its event stand or fall together. Claims at most `want` rollouts, and none unless the job's control says `run`.
+ * its event stand or fall together. Claims at most as many rollouts as there are
+ * `slots` less those that wait for their reward, and none unless the job's control says `run`.
  * Rows that an earlier runner left in flight are claimed again, with the same id.
  */
 export async function exchange(
@@ -33,7 +34,7 @@ export async function exchange(
   job: JobRef,
   runner: { token: number; leaseSeconds: number; rolloutSeconds: number },
   outcomes: Outcome[],
-  want: number,
+  slots: number,
 ): Promise<Exchange> {
   const row = await lockJob(tx, job);
   const open = row.status === 'running' || row.status === 'paused';
@@ -53,18 +54,20 @@ export async function exchange(
     counts = countOutcome(counts, status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed');
   }
   await reportOutcomes(tx, job, row, written);
-  const claims = want > 0 && row.control === 'run' ? await claim(tx, job.jobId, runner, want) : [];
+  const [waiting] = await tx.query<{ n: number }>(
+    `select count(*) as n from rollouts where job_id = $1 and status = 'awaiting_reward'`,
+    [job.jobId],
+  );
+  const awaiting = waiting?.n ?? 0;
+  const want = row.control === 'run' ? slots - awaiting : 0;
+  const claims = want > 0 ? await claim(tx, job.jobId, runner, want) : [];
   await tx.query(
     `update job_controls set rollouts_succeeded = $3, rollouts_failed = $4, connect_failures = $5,
             lease_expires_at = clock_timestamp() + make_interval(secs => $6)
       where job_id = $1 and lease_token = $2`,
     [job.jobId, runner.token, counts.succeeded, counts.failed, counts.connectFailuresInARow, runner.leaseSeconds],
   );
-  const [waiting] = await tx.query<{ n: number }>(
-    `select count(*) as n from rollouts where job_id = $1 and status = 'awaiting_reward'`,
-    [job.jobId],
-  );
-  return { held, control: row.control, claims, awaiting: waiting?.n ?? 0, counts };
+  return { held, control: row.control, claims, awaiting, counts };
 }
 
 async function claim(

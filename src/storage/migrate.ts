@@ -20,14 +20,28 @@ export async function migrationNames(): Promise<string[]> {
  * applies what is missing, each migration in a transaction of its own. Concurrent callers wait for one another.
  */
 export async function migrate(url: string, log: Logger): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'ratchet-migrate' });
-  await client.connect();
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'ratchet-migrate',
+    connectionTimeoutMillis: 10_000,
+  });
+  const { host } = new URL(url);
+  await client.connect().catch((cause: Error) => {
+    throw new MigrationError(`Postgres at ${host} cannot be used (${cause.message}): check DATABASE_URL.`, { cause });
+  });
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
     await createRole(client);
-    await client.query(
-      'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
-    );
+    await client
+      .query(
+        'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
+      )
+      .catch((cause: Error) => {
+        throw new MigrationError(
+          `Cannot create tables (${cause.message}): the role of DATABASE_URL needs CREATE on the schema public.`,
+          { cause },
+        );
+      });
     await client.query('grant select on schema_migrations to ratchet_app');
     const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
     const applied = new Set(rows.map((row) => row.name));
@@ -62,16 +76,18 @@ async function createRole(client: pg.Client): Promise<void> {
         { cause },
       );
     });
-  const { rows } = await client.query<{ may: boolean }>(
-    "select pg_has_role(current_user, 'ratchet_app', 'member') as may",
-  );
-  if (!rows[0]?.may) {
-    await client.query('grant ratchet_app to current_user').catch((cause: Error) => {
-      throw new MigrationError(
-        `Cannot take the role ratchet_app (${cause.message}): let a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
-        { cause },
-      );
-    });
-  }
+  // Tried rather than looked up: since Postgres 16 a role may be a member of another and still not become it.
+  const become = () => client.query('set role ratchet_app; reset role');
+  await become().catch(async () => {
+    await client
+      .query('grant ratchet_app to current_user')
+      .then(become)
+      .catch((cause: Error) => {
+        throw new MigrationError(
+          `Cannot take the role ratchet_app (${cause.message}): let a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
+          { cause },
+        );
+      });
+  });
   await client.query('grant usage on schema public to ratchet_app');
 }

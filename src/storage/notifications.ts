@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { asApp } from './db.js';
 
 /**
  * What Postgres tells its listeners, each with the id it concerns. A notification is a hint, never the truth: whoever
@@ -36,12 +37,7 @@ export function listen(url: string, log: Logger): Notifications {
 
   async function open(): Promise<void> {
     if (closed) return;
-    const next = new pg.Client({
-      connectionString: url,
-      options: '-c role=ratchet_app',
-      application_name: 'ratchet-listen',
-      keepAlive: true,
-    });
+    const next = new pg.Client({ ...asApp(url), application_name: 'ratchet-listen' });
     client = next;
     let lost = false;
     const lose = (error?: Error) => {

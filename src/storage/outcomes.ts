@@ -156,7 +156,7 @@ export async function settleAwaited(
   const written = await tx.query<Written>(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp()
-      where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward' and r.deadline_at >= clock_timestamp()
+      where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
       returning ${reported}`,
     [where.jobId, where.rolloutId, where.reward, toJsonb(where.details ?? null)],
   );

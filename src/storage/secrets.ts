@@ -20,6 +20,11 @@ export function open(key: Buffer, sealed: Buffer, aad: string): string {
   return Buffer.concat([box.update(sealed.subarray(ivBytes + tagBytes)), box.final()]).toString('utf8');
 }
 
+/** A stored secret that this key does not open; no retry helps. */
+export class UnreadableSecretError extends Error {
+  override readonly name = 'UnreadableSecretError';
+}
+
 /** A secret of a job, bound to the origin (scheme, host, port) it was given for. */
 export interface SecretPlace {
   orgId: string;
@@ -47,5 +52,13 @@ export async function readSecret(tx: Tx, key: Buffer, where: SecretPlace): Promi
     'select ciphertext from secrets where job_id = $1 and name = $2 and origin = $3',
     [where.jobId, where.name, where.origin],
   );
-  return row ? open(key, row.ciphertext, place(where)) : null;
+  if (!row) return null;
+  try {
+    return open(key, row.ciphertext, place(where));
+  } catch (cause) {
+    throw new UnreadableSecretError(
+      `The ${where.name} cannot be decrypted: RATCHET_SECRET_KEY is not the one that it was stored under.`,
+      { cause },
+    );
+  }
 }

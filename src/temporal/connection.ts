@@ -7,6 +7,11 @@ import { payloadCodec } from './codec.js';
 /** Where Temporal is: embedded, by its address; or the user's own, as `@temporalio/envconfig` reads it. */
 export type TemporalTarget = { embedded: { address: string } } | { env: Record<string, string | undefined> };
 
+/** Temporal does not answer at the address it was said to have. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError';
+}
+
 /** The options both sides of the connection share, and the namespace. */
 export function temporalOptions(target: TemporalTarget) {
   if ('embedded' in target) return { connection: { address: target.embedded.address }, namespace: 'default' };
@@ -25,8 +30,14 @@ export function dataConverter(codecKey: Buffer | null): DataConverter {
 /** Connects a client; rejects when Temporal does not answer within 10 s. */
 export async function connectClient(target: TemporalTarget, codecKey: Buffer | null): Promise<Client> {
   const { connection, namespace } = temporalOptions(target);
+  const connected = await Connection.connect({ ...connection, connectTimeout: '10 seconds' }).catch((cause: Error) => {
+    throw new TemporalUnreachableError(
+      `Temporal at ${connection.address ?? 'its default address'} cannot be reached (${cause.message}): check TEMPORAL_ADDRESS.`,
+      { cause },
+    );
+  });
   return new Client({
-    connection: await Connection.connect({ ...connection, connectTimeout: '10 seconds' }),
+    connection: connected,
     namespace,
     dataConverter: dataConverter(codecKey),
   });

@@ -6,6 +6,8 @@ import { finishJob, type Ending } from '../storage/record.js';
 import { startWorkflow } from './starter.js';
 
 const batch = 200;
+/** How long Temporal may take to answer for one job. */
+const deadlineMs = 5_000;
 /** A create starts its own workflow; the reconciler leaves it this long to do so. */
 const startGraceSeconds = 3;
 
@@ -28,24 +30,24 @@ export interface Reconciler {
  * the workflow of a create that was lost before its start. Any number of processes may run it: each step is idempotent.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
-  let running = Promise.resolve();
-  const sweep = () => {
-    running = running
-      .then(() => sweepOnce(client, db, log))
-      .catch((err: Error) => log.warn({ err }, 'a sweep of the reconciler failed; the next follows'));
-    return running;
-  };
+  let running: Promise<void> | null = null;
+  const stopping = new AbortController();
+  const sweep = () =>
+    (running ??= sweepOnce(client, db, log, stopping.signal)
+      .catch((err: Error) => log.warn({ err }, 'a sweep of the reconciler failed; the next follows'))
+      .finally(() => (running = null)));
   const timer = setInterval(() => void sweep(), everyMs);
   return {
     sweep,
-    stop: () => {
+    async stop() {
       clearInterval(timer);
-      return running;
+      stopping.abort();
+      await running;
     },
   };
 }
 
-async function sweepOnce(client: Client, db: Db, log: Logger): Promise<void> {
+async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSignal): Promise<void> {
   const jobs = await db.worker((tx) =>
     tx.query<OpenJob>(
       `select id, org_id, kind, workflow_id, workflow_started from jobs
@@ -55,8 +57,9 @@ async function sweepOnce(client: Client, db: Db, log: Logger): Promise<void> {
     ),
   );
   for (const job of jobs) {
+    if (stopping.aborted) return;
     try {
-      await check(client, db, log, job);
+      await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, job));
     } catch (err) {
       log.warn({ err, job_id: job.id }, 'a job could not be checked; the next sweep does it');
     }

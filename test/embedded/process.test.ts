@@ -30,7 +30,7 @@ describe('the mark of a process', () => {
 
   test('is gone with it, even while nobody has waited for the process', async () => {
     // The shell becomes a sleep, which never waits for the child that it thereby inherits.
-    const child = shell('true & echo $!; exec sleep 60');
+    const child = shell('sleep 0.1 & echo $!; exec sleep 60');
     const pid = Number(await line(child));
     await until('the process is a zombie', () => markOf(pid) === undefined, 10);
     process.kill(pid, 0);

@@ -218,9 +218,29 @@ describe('rewards that come later', () => {
 
   test('one that does not come before the deadline is a failed row', async () => {
     const { token, claim } = await awaiting(-1);
-    expect(await settle(claim.rolloutId, 1)).toBe(false);
     expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { failed: 1 } });
     expect((await rows())[0]).toMatchObject({ status: 'failed', reward: null });
+    expect(await settle(claim.rolloutId, 1)).toBe(false);
+  });
+
+  test('one that comes after the deadline, but before anybody has said so, counts', async () => {
+    const { token, claim } = await awaiting();
+    await db.org('default', (tx) =>
+      tx.query(`update rollouts set deadline_at = now() - interval '1 second' where id = $1`, [claim.rolloutId]),
+    );
+    expect(await settle(claim.rolloutId, 1)).toBe(true);
+    expect(await swap(token, [], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1, failed: 0 } });
+  });
+
+  test('those that wait take slots: in the exchange that says so, and for the next runner', async () => {
+    const token = (await lease())!;
+    const [claim] = (await swap(token, [], 1)).claims;
+    const word = outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null });
+    expect(await swap(token, [word], 1)).toMatchObject({ awaiting: 1, claims: [] });
+    await expireLease();
+    const next = (await lease())!;
+    expect((await swap(next, [], 1)).claims).toEqual([]);
+    expect((await swap(next, [], 2)).claims).toHaveLength(1);
   });
 
   test('one that comes before the container’s word that it comes later counts as well', async () => {

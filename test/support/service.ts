@@ -62,7 +62,7 @@ export async function startTestService(
     temporal: new Client({ connection, namespace }),
     config,
     async another(otherRoles) {
-      const other = await startService(config, otherRoles, log, bundle);
+      const other = await startService({ ...config, publicUrl: started.url }, otherRoles, log, bundle);
       extra.push(other);
       return other;
     },

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import {
+  answers,
+  startFakeContainer,
+  type FakeContainer,
+  type FakeContainerOptions,
+} from '../support/fake-container.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// What a review found by thinking of unlucky moments; each was a defect once.
+
+let service: TestService;
+const containers: FakeContainer[] = [];
+beforeAll(async () => {
+  service = await startTestService();
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+afterEach(async () => {
+  for (const box of containers.splice(0)) await box.close();
+});
+
+async function container(options: FakeContainerOptions): Promise<FakeContainer> {
+  const box = await startFakeContainer(options);
+  containers.push(box);
+  return box;
+}
+const policy = { provider: 'local', model: 'local' };
+const jobs = '/api/v1/offline/jobs';
+async function evaluate(url: string, seeds: number, more: Record<string, unknown> = {}, at = service): Promise<string> {
+  const body = {
+    container_url: url,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: Array.from({ length: seeds }, (_, i) => i),
+    policy,
+    ...more,
+  };
+  return (await at.api.call<{ job_id: string }>('POST', jobs, body)).job_id;
+}
+interface Job {
+  status: string;
+  error_details: { code: string } | null;
+}
+const ended = (id: string, at = service) =>
+  until(`${id} has ended`, async () => {
+    const job = await at.api.call<Job>('GET', `${jobs}/${id}`);
+    return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
+  });
+const rows = (id: string) =>
+  service.db.org('default', (tx) =>
+    tx.query<{ status: string; n: number }>('select status, count(*) as n from rollouts where job_id = $1 group by 1', [
+      id,
+    ]),
+  );
+
+test('a graceful stop lets rollouts in flight call their model and finish', async () => {
+  const box = await container({
+    behave: () =>
+      answers.after(
+        700,
+        answers.askModel(
+          () => ({ system: 's', user: 'hello' }),
+          () => ({ reward: 1 }),
+        ),
+      ),
+  });
+  const id = await evaluate(box.url, 6, { max_concurrent: 3 });
+  await until('three are in flight', () => box.ledger.length === 3);
+  await service.restart();
+  expect(await ended(id)).toMatchObject({ status: 'completed' });
+  expect(await rows(id)).toEqual([{ status: 'succeeded', n: 6 }]);
+  expect(box.ledger).toHaveLength(6);
+});
+
+test.each(['session', 'evaluation'])(
+  'a %s cancelled while its container is still being probed: nothing is written after the end',
+  async (kind) => {
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const box = await container({
+      prompt: [{ role: 'system', content: 'Say yes.' }],
+      health: async (call, response) => {
+        await held;
+        await answers.status(200, '{}')(call, response);
+      },
+    });
+    const session = {
+      algorithm: 'gepa',
+      container_url: box.url,
+      policy,
+      gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0] } },
+    };
+    const base = kind === 'session' ? '/api/v1/online/sessions' : jobs;
+    const id =
+      kind === 'session'
+        ? (await service.api.call<{ job_id: string }>('POST', base, { policy_optimization: session })).job_id
+        : await evaluate(box.url, 3);
+    await until('it is probed', () => box.probes.length > 0);
+    await service.api.call('POST', `${base}/${id}/cancel`);
+    answer();
+    // Whatever the late activity does, it does before a job that is made after it has ended.
+    await ended(await evaluate(box.url, 1));
+    const types = await service.db.org('default', (tx) =>
+      tx.query<{ type: string }>('select type from events where job_id = $1 order by seq', [id]),
+    );
+    expect(types).toHaveLength(1);
+    expect(await rows(id)).toEqual([]);
+  },
+);
+
+test('rollouts whose reward comes later keep their slots over pauses', async () => {
+  const box = await container({ behave: () => answers.pending202() });
+  const id = await evaluate(box.url, 8, { max_concurrent: 2, rollout_timeout: 60 });
+  const waiting = async () => (await rows(id)).find((row) => row.status === 'awaiting_reward')?.n;
+  await until('two wait', async () => (await waiting()) === 2);
+  for (let round = 0; round < 2; round += 1) {
+    await service.api.call('POST', `${jobs}/${id}/pause`);
+    await service.api.call('POST', `${jobs}/${id}/resume`);
+    await until('a runner is at work again', async () => {
+      const { raw } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
+      return (raw.pendingActivities ?? []).some((activity) => activity.activityType?.name === 'runRollouts');
+    });
+  }
+  // A reward frees one slot, and one slot only: by then every runner has had its turn.
+  await service.api.call('POST', `${jobs}/${id}/reward`, { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
+  await until('the third is asked', () => box.ledger.length >= 3);
+  expect(await waiting()).toBeLessThanOrEqual(2);
+  expect(box.ledger).toHaveLength(3);
+  await service.api.call('POST', `${jobs}/${id}/cancel`);
+});
+
+test('a stored key that cannot be decrypted any more fails the job with the reason', async () => {
+  const alone = await startTestService({}, { serve: true, work: false });
+  try {
+    const box = await container({ apiKey: 'right-key' });
+    const id = await evaluate(box.url, 1, { container_api_key: 'right-key' }, alone);
+    await alone.db.org('default', (tx) =>
+      tx.query(
+        `update secrets set ciphertext = set_byte(ciphertext, 0, get_byte(ciphertext, 0) # 1) where job_id = $1`,
+        [id],
+      ),
+    );
+    await alone.another({ serve: false, work: true });
+    expect(await ended(id, alone)).toMatchObject({ status: 'failed', error_details: { code: 'secret_unreadable' } });
+  } finally {
+    await alone.stop();
+  }
+}, 90_000);
