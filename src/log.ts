@@ -14,8 +14,21 @@ function describe(error: unknown): unknown {
   };
 }
 
-/** The service's log, JSON lines on stderr, so that stdout is the program's own; secrets are left out wherever they might stand. */
+/** A line for people, where a person watches: what is said, and of an error its message. */
+const forPeople = {
+  write(line: string): void {
+    const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message?: string } };
+    const name = level >= 50 ? 'error' : level >= 40 ? 'note' : 'info';
+    process.stderr.write(`${name}: ${msg}${err?.message ? `: ${err.message}` : ''}\n`);
+  },
+};
+
+/**
+ * The service's log on stderr, so that stdout is the program's own: JSON lines, or plain ones where stderr is a terminal.
+ * Secrets are left out wherever they might stand.
+ */
 export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
   const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', '*.secretKey', 'req.headers'];
-  return pino({ level: logLevel, redact, serializers: { err: describe, error: describe } }, pino.destination(2));
+  const destination = process.stderr.isTTY ? forPeople : pino.destination(2);
+  return pino({ level: logLevel, redact, serializers: { err: describe, error: describe } }, destination);
 }

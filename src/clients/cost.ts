@@ -18,8 +18,14 @@ export const unknownCost: CallCost = {
   costSource: 'unknown',
 };
 
-/** A call that the provider refused, which no provider bills. */
-export const noCost: CallCost = { promptTokens: 0, completionTokens: 0, costUsd: 0, costSource: 'reported' };
+/** A call that the provider refused. */
+export const noCost: CallCost = {
+  promptTokens: 0,
+  completionTokens: 0,
+  costUsd: 0,
+  // 0 by rule, since no provider bills what it refuses; nobody reported it.
+  costSource: 'table',
+};
 
 /**
  * The tokens and cost of a chat completion, from its `usage`. A cost that the provider reports (OpenRouter's

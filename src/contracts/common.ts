@@ -28,10 +28,42 @@ export const promptMessagesSchema = z
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
 
+/** The message of a field that has another form; one that is absent is told that it is required. */
+export function unlessMissing(message: string) {
+  return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
+}
+
+/** Has a check across fields run although a field is at fault, so that everything is told at once. */
+export const always = { when: () => true };
+
+/** What is at a path of a body that may have any form; undefined where there is nothing. */
+export function valueAt(body: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? (value as Record<string, unknown>)[name]
+        : undefined,
+    body,
+  );
+}
+
+/** A whole number within limits; not z.int(), after whose faults no check across fields would run. */
+export function wholeNumber(minimum: number, maximum: number) {
+  return z
+    .number(unlessMissing('must be a whole number'))
+    .superRefine((value, ctx) => {
+      if (!Number.isInteger(value)) ctx.addIssue('must be a whole number');
+      else if (value < minimum || value > maximum) ctx.addIssue(`must be ${minimum} to ${maximum}`);
+    })
+    .meta({ type: 'integer', minimum, maximum });
+}
+
 /** Seeds in the order they are run: 1 to `max` whole numbers from 0 on. */
 export function seedsSchema(max: number) {
-  const seed = z.int('must be a whole number').min(0, 'must be 0 or more');
-  return z.array(seed, 'must be a list of whole numbers').min(1, 'must hold at least one seed').max(max);
+  return z
+    .array(wholeNumber(0, Number.MAX_SAFE_INTEGER), unlessMissing('must be a list of whole numbers'))
+    .min(1, 'must hold at least one seed')
+    .max(max, `must hold at most ${max} seeds`);
 }
 
 // Where calls go and with whose key is the service's to decide; compared without case, underscores and dashes.
@@ -72,7 +104,8 @@ export const policySchema = z
     model: z.string().min(1).max(200).describe('The model, by the name its provider gives it.'),
     provider: z.string().min(1).max(100).describe('A provider that GET /api/v1/providers lists as usable.'),
   })
-  .superRefine((policy, ctx) => {
+  .superRefine((policy: unknown, ctx) => {
+    if (typeof policy !== 'object' || policy === null) return;
     for (const field of Object.keys(policy).filter(isConnectionField)) {
       ctx.addIssue({
         code: 'custom',
@@ -80,7 +113,7 @@ export const policySchema = z
         message: 'is not accepted: where calls go and with which key is configured at the service',
       });
     }
-  })
+  }, always)
   .meta({ id: 'Policy', description: 'A model and its provider; every other field goes to the model as it is.' });
 export type PolicyRequest = z.infer<typeof policySchema>;
 
@@ -93,7 +126,7 @@ export const containerFields = {
     .optional()
     .describe('Sent to the container as X-API-Key; stored encrypted, never shown again.'),
   env_config: z.record(z.string(), z.unknown()).optional().describe('Passed on to the container as it is.'),
-  max_concurrent: z.int().min(1).max(256).default(5).describe('Most rollouts in flight at once.'),
+  max_concurrent: wholeNumber(1, 256).default(5).describe('Most rollouts in flight at once.'),
   rollout_timeout: z.number().min(1).max(3_600).default(120).describe('Seconds for one rollout.'),
   max_failure_rate: z
     .number()
@@ -107,6 +140,22 @@ export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 export const envNameSchema = z.string().min(1).max(200).describe('Data set split or configuration, for the container.');
 export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
 export const correlationIdSchema = z.string().min(1).max(256);
+
+/** What the existing client puts around a request; it means nothing here. */
+export const envelope = {
+  kind: z.unknown().optional(),
+  technique: z.unknown().optional(),
+  system: z.unknown().optional(),
+  config_mode: z.unknown().optional(),
+  config_name: z.unknown().optional(),
+  config_path: z.unknown().optional(),
+  overrides: z.unknown().optional(),
+  metadata: z.unknown().optional(),
+  session_id: z.unknown().optional(),
+  agent_id: z.unknown().optional(),
+  auto_start: z.unknown().optional(),
+  container_worker_token: z.unknown().optional(),
+};
 
 /** What model calls used. A cost that is not known is null, never 0. */
 export const usageSchema = z

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import { correlationIdSchema, statusSchema } from './common.js';
 
-export const stateChangeSchema = z.strictObject({
-  state: z
-    .enum(['paused', 'running', 'cancelled'])
-    .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
-});
+const reason = z.string().max(2_000).nullish().describe('Sent by the existing client; not kept.');
 
-/** Pause, resume and cancel take no fields. */
-export const emptyBodySchema = z.strictObject({}).nullish();
+export const stateChangeSchema = z.strictObject(
+  {
+    state: z
+      .enum(['paused', 'running', 'cancelled'])
+      .describe('paused pauses a running job, running resumes a paused one, cancelled ends it.'),
+    reason,
+  },
+  'must be a JSON object with state',
+);
+
+/** Pause, resume and cancel need no body. */
+export const commandBodySchema = z.strictObject({ reason }).nullish();
 
 const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
 /** What can be asked of a job's workflow; `stop` is a reward that also ends the job. */
@@ -30,20 +36,25 @@ const rewardNumber = z.number('must be a finite number');
 
 /** A reward for one rollout, by `reward_info` or as a plain number; with `stop` the job completes. */
 export const rewardSchema = z
-  .strictObject({
-    reward_info: z
-      .looseObject({ score: rewardNumber.nullish(), outcome_reward: rewardNumber.nullish() })
-      .optional()
-      .describe('outcome_reward counts, else score; everything else is kept with it, details.feedback for reflection.'),
-    reward: rewardNumber.nullish().describe('The reward as a plain number.'),
-    rollout_id: correlationIdSchema.nullish(),
-    candidate_id: correlationIdSchema.nullish(),
-    correlation_id: correlationIdSchema.nullish(),
-    trace_ref: z.unknown().optional(),
-    artifact: z.unknown().optional(),
-    metadata: z.unknown().optional(),
-    stop: z.boolean().nullish().describe('Complete the job with its best so far.'),
-  })
+  .strictObject(
+    {
+      reward_info: z
+        .looseObject({ score: rewardNumber.nullish(), outcome_reward: rewardNumber.nullish() })
+        .optional()
+        .describe(
+          'outcome_reward counts, else score; everything else is kept with it, details.feedback for reflection.',
+        ),
+      reward: rewardNumber.nullish().describe('The reward as a plain number.'),
+      rollout_id: correlationIdSchema.nullish(),
+      candidate_id: correlationIdSchema.nullish(),
+      correlation_id: correlationIdSchema.nullish(),
+      trace_ref: z.unknown().optional(),
+      artifact: z.unknown().optional(),
+      metadata: z.unknown().optional(),
+      stop: z.boolean().nullish().describe('Complete the job with its best so far.'),
+    },
+    'must be a JSON object with reward_info, reward or stop',
+  )
   .superRefine((body, ctx) => {
     if (rewardOf(body) !== null || body.stop) return;
     ctx.addIssue({

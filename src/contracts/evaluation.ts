@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   containerFields,
   containerUrlSchema,
+  correlationIdSchema,
+  envelope,
   envNameSchema,
   estimateSchema,
   jobFields,
@@ -45,12 +47,16 @@ const shape = {
 };
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
-/** An evaluation as the specification gives it. */
-export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId });
+const whatToSend = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
-/** The same as the existing client wraps it; what is around `config` means nothing here. */
-export const wrappedEvaluationSchema = z.looseObject({
-  config: z.strictObject({ ...shape, app_id: appId.default('default') }),
+/** An evaluation as the specification gives it. */
+export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, whatToSend);
+
+/** The same as the existing client wraps it. */
+export const wrappedEvaluationSchema = z.strictObject({
+  config: z.strictObject({ ...shape, app_id: appId.default('default') }, whatToSend),
+  ...envelope,
+  correlation_id: correlationIdSchema.nullish().describe('Means nothing here.'),
 });
 
 /** One of the two, told apart by `config`. */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import {
+  always,
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
+  envelope,
   envNameSchema,
   estimateSchema,
   jobFields,
@@ -12,10 +14,13 @@ import {
   promptSchema,
   seedsSchema,
   statusSchema,
+  unlessMissing,
   usageSchema,
+  valueAt,
+  wholeNumber,
 } from './common.js';
 
-const count = (max: number) => z.int('must be a whole number').min(1).max(max);
+const count = (max: number) => wholeNumber(1, max);
 
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals a generation.'),
@@ -39,7 +44,7 @@ const budgetSchema = z.strictObject({
 const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
 
 const shape = z.strictObject({
-  algorithm: z.enum(['gepa', 'mipro'], 'must be "gepa" or "mipro"'),
+  algorithm: z.enum(['gepa', 'mipro'], unlessMissing('must be "gepa" or "mipro"')),
   container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required."),
   task_app_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
   localapi_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
@@ -51,7 +56,9 @@ const shape = z.strictObject({
   rollouts: z.enum(['container', 'caller']).default('container').describe('caller is not supported yet.'),
   budget: budgetSchema.optional(),
   env_name: envNameSchema.optional(),
-  rng_seed: z.int('must be a whole number').default(0).describe('Same seed, same answers: same result.'),
+  rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+    .default(0)
+    .describe('Same seed, same answers: same result.'),
   patience: z.unknown().optional().describe('Not supported yet.'),
   target_reward: z.unknown().optional().describe('Not supported yet.'),
   ...containerFields,
@@ -63,34 +70,33 @@ export function containerField(request: Partial<Record<(typeof urlAliases)[numbe
 }
 
 export const policyOptimizationSchema = shape
-  .superRefine((request, ctx) => {
+  .superRefine((request: unknown, ctx) => {
+    if (typeof request !== 'object' || request === null || Array.isArray(request)) return;
     const refuse = (path: string[], message: string, code?: string) =>
       ctx.addIssue({ code: 'custom', path, message, ...(code ? { params: { code } } : {}) });
-    const later = (path: string[], holds: boolean, message = 'is not supported yet') => {
+    const at = (...path: string[]) => valueAt(request, ...path);
+    const later = (path: string[], holds = at(...path) !== undefined, message = 'is not supported yet') => {
       if (holds) refuse(path, message, notSupportedYet);
     };
 
-    const urls = new Set(urlAliases.map((name) => request[name]).filter((url) => url !== undefined));
+    const urls = new Set(urlAliases.map((name) => at(name)).filter((url) => url !== undefined));
     if (urls.size === 0) refuse(['container_url'], 'is required');
     if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
 
-    later(['algorithm'], request.algorithm === 'mipro', 'mipro is not supported yet; use gepa');
-    later(['mipro'], request.mipro !== undefined && request.algorithm === 'gepa');
-    later(['rollouts'], request.rollouts === 'caller', 'caller is not supported yet; use container');
-    later(['patience'], request.patience !== undefined);
-    later(['target_reward'], request.target_reward !== undefined);
-    later(['budget', 'max_cost_usd'], request.budget?.max_cost_usd !== undefined);
-    later(['budget', 'max_minutes'], request.budget?.max_minutes !== undefined);
-
-    const { gepa } = request;
-    if (!gepa) {
-      if (request.algorithm === 'gepa') refuse(['gepa'], 'is required when algorithm is gepa');
-      return;
-    }
-    later(['gepa', 'merge'], gepa.merge === true);
-    later(['gepa', 'evaluation', 'heldout_seeds'], gepa.evaluation.heldout_seeds !== undefined);
-    later(['gepa', 'evaluation', 'repeats'], gepa.evaluation.repeats !== undefined && gepa.evaluation.repeats !== 1);
-  })
+    const mipro = at('algorithm') === 'mipro';
+    if (!mipro && at('gepa') === undefined) refuse(['gepa'], 'is required when algorithm is gepa');
+    later(['algorithm'], mipro, 'mipro is not supported yet; use gepa');
+    later(['mipro'], !mipro && at('mipro') !== undefined);
+    later(['rollouts'], at('rollouts') === 'caller', 'caller is not supported yet; use container');
+    later(['patience']);
+    later(['target_reward']);
+    later(['budget', 'max_cost_usd']);
+    later(['budget', 'max_minutes']);
+    later(['gepa', 'merge'], at('gepa', 'merge') === true);
+    later(['gepa', 'evaluation', 'heldout_seeds']);
+    const repeats = at('gepa', 'evaluation', 'repeats');
+    later(['gepa', 'evaluation', 'repeats'], repeats !== undefined && repeats !== 1);
+  }, always)
   .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
 
@@ -99,29 +105,35 @@ const optimization = {
   prompt_learning: policyOptimizationSchema.optional().describe('Earlier name of policy_optimization.'),
 };
 
-// What the existing client puts around a request; nothing of it but the correlation id means anything here.
-const envelope = {
-  correlation_id: correlationIdSchema.nullish().describe('Yours, to find the session by; answered as given.'),
-  kind: z.unknown().optional(),
-  technique: z.unknown().optional(),
-  system: z.unknown().optional(),
-  config_mode: z.unknown().optional(),
-  config_name: z.unknown().optional(),
-  config_path: z.unknown().optional(),
-  overrides: z.unknown().optional(),
-  metadata: z.unknown().optional(),
-  session_id: z.unknown().optional(),
-  agent_id: z.unknown().optional(),
-  auto_start: z.unknown().optional(),
-  container_worker_token: z.unknown().optional(),
-};
+/** Every place where a session's body may hold its request, with the path to it. */
+export function optimizationsIn(body: unknown): { path: string[]; request: unknown }[] {
+  return [[], ['config_body'], ['config']]
+    .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))
+    .map((path) => ({ path, request: valueAt(body, ...path) }))
+    .filter(({ request }) => request !== undefined);
+}
 
-export const createSessionSchema = z.strictObject({
-  ...optimization,
-  config_body: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
-  config: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
-  ...envelope,
-});
+export const createSessionSchema = z
+  .strictObject(
+    {
+      ...optimization,
+      config_body: z
+        .strictObject(optimization)
+        .nullish()
+        .describe('policy_optimization, as an existing client wraps it.'),
+      config: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
+      ...envelope,
+      correlation_id: correlationIdSchema.nullish().describe('Yours, to find the session by; answered as given.'),
+    },
+    'must be a JSON object with policy_optimization',
+  )
+  .superRefine((body: unknown, ctx) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+    const [first, second] = optimizationsIn(body);
+    const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
+    if (!first) refuse(['policy_optimization'], 'is required');
+    if (second) refuse(second.path, `is given twice: also as ${first!.path.join('.')}`);
+  }, always);
 export type CreateSession = z.infer<typeof createSessionSchema>;
 
 const urls = {

@@ -24,7 +24,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
       return await find();
     } catch (error) {
       failures.set(name, (error as Error).message);
-      if (tell) log.info(`no Temporal server by ${name}: ${(error as Error).message}`);
+      if (tell) log.warn(`no Temporal server by ${name}: ${(error as Error).message}`);
       return undefined;
     }
   }
@@ -33,7 +33,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   // Quiet at first: that PATH has none is no news at the second start.
   const there = (await attempt('"temporal" on PATH', () => usable('temporal'), false)) ?? (await inCache(false));
   if (there) return there;
-  for (const [name, why] of failures) log.info(`no Temporal server by ${name}: ${why}`);
+  for (const [name, why] of failures) log.warn(`no Temporal server by ${name}: ${why}`);
 
   const lock = await lockCache(makeFolder(cacheDir, 'XDG_CACHE_HOME'), log);
   try {
@@ -72,7 +72,7 @@ async function lockCache(cacheDir: string, log: Logger): Promise<Lock> {
   for (let told = false; ; told = true) {
     const lock = tryLock(file);
     if ('release' in lock) return lock;
-    if (!told) log.info(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
+    if (!told) log.warn(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
     await sleep(500);
   }
 }

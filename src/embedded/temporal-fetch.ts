@@ -13,7 +13,7 @@ const buildMs = 30 * 60_000;
 
 /** Has the Temporal SDK download the CLI into `folder`; rejects within seconds where the network does not let it. */
 export async function downloadBySdk(folder: string, version: string, log: Logger): Promise<string> {
-  log.info(`downloading the Temporal server ${version}`);
+  log.warn(`downloading the Temporal server ${version}`);
   // In a process of its own, because the SDK's download cannot be interrupted.
   const script = fileURLToPath(new URL('./temporal-download.mjs', import.meta.url));
   const child = spawn(process.execPath, [script, folder, version], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -42,7 +42,7 @@ export async function buildByGo(folder: string, version: string, log: Logger): P
   const source = 'github.com/temporalio/cli';
   // Asks the proxy first: a network that does not answer is found out here, in seconds.
   await run('go', ['list', '-m', `${source}@v${version}`], { timeoutMs: 20_000, cwd: folder });
-  log.info(`building the Temporal server ${version} with "go install": about 2 minutes, this once`);
+  log.warn(`building the Temporal server ${version} with "go install": about 2 minutes, this once`);
   const install = ['go', 'install', `${source}/cmd/temporal@v${version}`];
   await run('env', [`GOBIN=${folder}`, ...install], { timeoutMs: buildMs, cwd: folder });
   return join(folder, 'temporal');

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
-import fastifySwagger from '@fastify/swagger';
-import fastifySwaggerUi from '@fastify/swagger-ui';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod';
+import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAuth } from './auth.js';
 import { registerBodyParser } from './body.js';
 import type { App, HttpDeps } from './deps.js';
+import { registerDocs } from './docs.js';
 import { ApiError, sendError, toApiError } from './errors.js';
 import { registerEvaluations } from './evaluations.js';
 import { registerHealth } from './health.js';
@@ -72,7 +71,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     strictTransportSecurity: false,
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   });
-  await registerDocs(app, deps);
+  await registerDocs(app, deps.version);
 
   registerHealth(app, deps);
   registerProviders(app, deps);
@@ -81,30 +80,6 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   deps.registerProxy(app);
   await app.ready();
   return app;
-}
-
-async function registerDocs(app: App, { version }: HttpDeps): Promise<void> {
-  await app.register(fastifySwagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Ratchet',
-        version,
-        description: 'Durable prompt optimization and evaluation: rewards only move one way.',
-      },
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer' },
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-        },
-      },
-      security: [{ bearer: [] }, { apiKey: [] }],
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
-  });
-  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }
 
 /** The caller's own request id where it is fit for a header and a log line, else a new one. */

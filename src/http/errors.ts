@@ -156,6 +156,7 @@ const known: Record<string, [status: number, code: string, detail: string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body is larger than this path takes; send less at once.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'There is nothing at this path: no id is that long.'],
   FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
 };
 

@@ -10,7 +10,14 @@ const readinessSchema = z.object({
 export function registerHealth(app: App, deps: HttpDeps): void {
   app.get(
     '/',
-    { schema: { tags: ['service'], summary: 'What this is', response: { 200: z.record(z.string(), z.string()) } } },
+    {
+      schema: {
+        tags: ['service'],
+        security: [],
+        summary: 'What this is',
+        response: { 200: z.record(z.string(), z.string()) },
+      },
+    },
     () => ({
       name: 'ratchet',
       version: deps.version,
@@ -25,6 +32,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags: ['service'],
+        security: [],
         summary: 'The process answers',
         response: { 200: z.object({ status: z.literal('live') }) },
       },
@@ -37,6 +45,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags: ['service'],
+        security: [],
         summary: 'Database, migrations, Temporal and a worker are there',
         response: { 200: readinessSchema, 503: readinessSchema },
       },

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
+  commandBodySchema,
   controlAnswerSchema,
-  emptyBodySchema,
   rewardAnswerSchema,
   rewardSchema,
   stateChangeSchema,
@@ -66,7 +66,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
           summary: `${command[0]!.toUpperCase()}${command.slice(1)} ${noun}`,
           params,
           headers: idempotencyHeader,
-          body: emptyBodySchema,
+          body: commandBodySchema,
           response: answers,
         },
       },

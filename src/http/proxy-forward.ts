@@ -59,7 +59,8 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   ): Promise<void> {
     const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
     await note(call, { httpStatus: passed.status, response: passed.body, latencyMs: elapsed(), ...noCost });
-    if (answer.retryAfter !== null) void reply.header('retry-after', answer.retryAfter);
+    const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
+    if (retryAfter !== null) void reply.header('retry-after', retryAfter);
     void reply.code(passed.status).type('application/json; charset=utf-8').send(JSON.stringify(passed.body));
   }
 

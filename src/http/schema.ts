@@ -3,11 +3,15 @@ import { z } from 'zod';
 import { problemSchema } from '../contracts/common.js';
 import { fromIssues } from './errors.js';
 
+/** A field that is absent is required, whatever form it would have. */
+const missing = ({ code, input }: { code?: string; input?: unknown }) =>
+  code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
+
 /** Validates by zod; what is wrong is told field by field. */
 export const validate: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
-    const result = schema.safeParse(data);
+    const result = schema.safeParse(data, { error: missing });
     return result.success ? { value: result.data } : { error: fromIssues(result.error.issues) };
   };
 

@@ -1,6 +1,6 @@
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
 import type { EvaluationRequest } from '../contracts/evaluation.js';
-import { containerField, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
+import { containerField, optimizationsIn, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
 import type { EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
 import { configProblems, estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
 import type { HttpDeps } from './deps.js';
@@ -11,24 +11,9 @@ type Path = readonly string[];
 
 /** The request inside a session's body, whatever it is wrapped in, and the path to it. */
 export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
-  const holders = [
-    [body, []],
-    [body.config_body, ['config_body']],
-    [body.config, ['config']],
-  ] as const;
-  const found = holders.flatMap(([holder, path]) =>
-    (['policy_optimization', 'prompt_learning'] as const).flatMap((name) => {
-      const request = holder?.[name];
-      return request ? [{ request, path: [...path, name] }] : [];
-    }),
-  );
-  const [first, second] = found;
-  if (!first) throw refuse.invalid([{ pointer: '/policy_optimization', message: 'is required' }]);
-  if (second)
-    throw refuse.invalid([
-      { pointer: pointerOf(second.path), message: `is given twice: also as ${first.path.join('.')}` },
-    ]);
-  return first;
+  // The schema has seen to it that there is exactly one, and that it is right.
+  const [found] = optimizationsIn(body);
+  return { request: found!.request as PolicyOptimization, path: found!.path };
 }
 
 /** A session as it is stored; throws with every field that is at fault, by its path in the body. */

@@ -95,6 +95,28 @@ describe('ways to send a command', () => {
     expect((await http.call('GET', `${sessions}/${await createEvaluation(http)}`)).status).toBe(404);
   });
 
+  test.each<[string, string]>([
+    ['without a reason', '{"reason":null,"state":"cancelled"}'],
+    ['with one', '{"reason":"too slow","state":"cancelled"}'],
+  ])('the cancel of the existing client, %s', async (_name, recorded) => {
+    const jobId = await createEvaluation(http);
+    const answer = await http.call('PATCH', `${jobs}/${jobId}`, recorded);
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+  });
+
+  test('a reason may come with POST too, up to 2,000 characters', async () => {
+    for (const [reason, status] of [
+      [null, 200],
+      ['x'.repeat(2_000), 200],
+      ['x'.repeat(2_001), 422],
+      [5, 422],
+    ] as const) {
+      const answer = await http.call('POST', `${sessions}/${await createSession(http)}/cancel`, { reason });
+      expect([reason, answer.status]).toEqual([reason, status]);
+      if (status === 422) expect(answer.body.errors[0].pointer).toBe('/reason');
+    }
+  });
+
   test.each([{ state: 'completed' }, { state: 'PAUSED' }, {}, { state: 'paused', more: 1 }, []])(
     'PATCH %j is 422',
     async (body) => {

@@ -115,6 +115,46 @@ describe('of a candidate', () => {
   });
 });
 
+describe('around config', () => {
+  test.each(['kind', 'technique', 'system', 'config_mode', 'overrides', 'metadata', 'correlation_id', 'auto_start'])(
+    'the client may send %s',
+    async (name) => {
+      expect((await http.call('POST', url, { config: good, [name]: 'x' })).status).toBe(201);
+    },
+  );
+
+  test.each(['zzz', 'app_id', 'seeds', 'timeout'])('%s is unknown', async (name) => {
+    const { status, body } = await http.call('POST', url, { config: good, [name]: 1 });
+    expect([status, body.errors]).toEqual([422, [{ pointer: `/${name}`, message: 'unknown field' }]]);
+  });
+});
+
+describe('an incomplete body is told what to send', () => {
+  const missing = async (body: unknown) => (await http.call('POST', url, body)).body.errors;
+
+  test('everything that is missing, beside what is unknown', async () => {
+    const required = ['container_url', 'env_name', 'seeds', 'policy', 'app_id'];
+    const errors = await missing({ x: 1 });
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(
+      [...required, 'x'].map((name) => `/${name}`).sort(),
+    );
+    expect(errors).toContainEqual({ pointer: '/env_name', message: 'is required' });
+  });
+
+  test('no body at all', async () => {
+    expect(await missing(undefined)).toEqual([{ pointer: '', message: expect.stringContaining('container_url') }]);
+    expect(await missing({ config: null })).toEqual([
+      { pointer: '/config', message: expect.stringContaining('container_url') },
+    ]);
+  });
+});
+
+test('too many seeds are told how many they may be', async () => {
+  const seeds = Array.from({ length: 10_001 }, (_, i) => i);
+  const { body } = await http.call('POST', url, { ...good, seeds });
+  expect(body.errors).toEqual([{ pointer: '/seeds', message: 'must hold at most 10000 seeds' }]);
+});
+
 describe('bad input is 422 with the name of the field', () => {
   test.each<[field: string, value: unknown, pointer?: string]>([
     ['container_url', undefined],

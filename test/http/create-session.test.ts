@@ -315,6 +315,83 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([422, pointer]);
   });
 
+  test.each<[field: string, value: unknown, message: string]>([
+    ['gepa.population_size', 0, 'must be 1 to 500'],
+    ['gepa.population_size', 501, 'must be 1 to 500'],
+    ['gepa.population_size', 1.5, 'must be a whole number'],
+    ['gepa.population_size', '2', 'must be a whole number'],
+    ['gepa.population_size', undefined, 'is required'],
+    ['gepa.generations', 0, 'must be 1 to 500'],
+    ['gepa.minibatch_size', 1_001, 'must be 1 to 1000'],
+    ['budget.max_rollouts', 0, 'must be 1 to 10000000'],
+    [seeds, 'all', 'must be a list of whole numbers'],
+    ['rng_seed', 2 ** 53, `must be ${-(2 ** 53 - 1)} to ${2 ** 53 - 1}`],
+    ['max_concurrent', 257, 'must be 1 to 256'],
+  ])('%s = %j: %s', async (field, value, message) => {
+    const { body } = await create(at(field, value));
+    expect(body.errors).toEqual([{ pointer: `/policy_optimization/${field.replaceAll('.', '/')}`, message }]);
+  });
+
+  test('a seed beyond 2^53 is told its limit', async () => {
+    const { body } = await create(at(seeds, [2 ** 53]));
+    expect(body.errors[0].message).toBe(`must be 0 to ${2 ** 53 - 1}`);
+  });
+
+  test('too many seeds are told how many they may be', async () => {
+    const { body } = await create(
+      at(
+        seeds,
+        Array.from({ length: 1_001 }, (_, i) => i),
+      ),
+    );
+    expect(body.errors[0].message).toBe('must hold at most 1000 seeds');
+  });
+
+  const pointersOf = async (body: unknown) =>
+    (await http.call('POST', url, body)).body.errors.map(({ pointer }: { pointer: string }) => pointer).sort();
+
+  test('everything that is missing is named at once', async () => {
+    const required = ['algorithm', 'container_url', 'gepa', 'policy'].map((name) => `/policy_optimization/${name}`);
+    expect(await pointersOf({ policy_optimization: {} })).toEqual(required);
+    expect(await pointersOf({ policy_optimization: { x: 1 } })).toEqual([...required, '/policy_optimization/x']);
+    expect(await pointersOf({ x: 1 })).toEqual(['/policy_optimization', '/x']);
+    expect(await pointersOf({ config: { x: 1 } })).toEqual(['/config/x', '/policy_optimization']);
+  });
+
+  test('whatever else is wrong, the checks across fields run', async () => {
+    expect(
+      await pointersOf({
+        policy_optimization: {
+          ...good,
+          container_url: undefined,
+          policy: { api_key: 'sk', model: 'm' },
+          patience: 1,
+          rng_seed: 0.5,
+          gepa: { generations: 1.5, merge: true, evaluation: 'all' },
+        },
+      }),
+    ).toEqual(
+      [
+        'container_url',
+        'policy/api_key',
+        'policy/provider',
+        'patience',
+        'rng_seed',
+        'gepa/generations',
+        'gepa/population_size',
+        'gepa/merge',
+        'gepa/evaluation',
+      ]
+        .map((name) => `/policy_optimization/${name}`)
+        .sort(),
+    );
+  });
+
+  test.each([undefined, 'null', '[]', '5'])('a body of %s is told what to send', async (body) => {
+    const answer = await http.call('POST', url, body);
+    expect(answer.body.errors).toEqual([{ pointer: '', message: expect.stringContaining('policy_optimization') }]);
+  });
+
   test('every static fault is told at once', async () => {
     const { body } = await create({
       ...good,

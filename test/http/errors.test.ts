@@ -125,6 +125,13 @@ describe('each status', () => {
     expect(answer.status).toBe(404);
   });
 
+  test.each(['GET', 'POST'] as const)('404 for an id that no job can have, by %s', async (method) => {
+    const path = method === 'GET' ? '' : '/pause';
+    const { status, body } = await http.call(method, `${sessions}/${'a'.repeat(301)}${path}`);
+    expect([status, body.code]).toEqual([404, 'not_found']);
+    expect(body.detail).not.toMatch(/param/i);
+  });
+
   test.each([
     ['DELETE', sessions, 'GET, HEAD, POST'],
     ['PUT', `${sessions}/ses_1`, 'GET, HEAD, PATCH'],

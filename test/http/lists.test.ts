@@ -67,6 +67,20 @@ describe('a list', () => {
     expect(idsOf(await list(`created_before=${hourAgo}&state=running`))).toEqual([]);
   });
 
+  test("a row's own shown time excludes it, to either side", async () => {
+    const jobId = await createSession(http);
+    const set = `update jobs set created_at = '2031-01-02T03:04:05.678901Z' where id = $1`;
+    await http.db.org('default', (tx) => tx.query(set, [jobId]));
+    const shown = (await http.call('GET', `${url}/${jobId}`)).body.created_at as string;
+    expect(shown).toBe('2031-01-02T03:04:05.678Z');
+    expect(idsOf(await list(`created_after=${shown}`))).toEqual([]);
+    expect(idsOf(await list(`created_before=${shown}`))).not.toContain(jobId);
+    expect(idsOf(await list('created_after=2031-01-02T03:04:05.677Z'))).toEqual([jobId]);
+    expect(idsOf(await list('created_before=2031-01-02T03:04:05.679Z'))).toContain(jobId);
+    await http.db.org('default', (tx) => tx.query(`update jobs set created_at = now() where id = $1`, [jobId]));
+    ids.unshift(jobId);
+  });
+
   test('takes what the existing client may send', async () => {
     expect((await http.call('GET', `${url}?limit=5&kind=voyager_online&system_name=x`)).status).toBe(200);
   });

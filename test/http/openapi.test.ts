@@ -3,7 +3,9 @@ import { startHttp, type TestHttp } from './support.js';
 
 interface Operation {
   summary?: string;
-  requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
+  operationId?: string;
+  security?: unknown[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Record<string, unknown> }> }>;
   parameters?: { name: string; in: string; required?: boolean }[];
 }
@@ -45,6 +47,30 @@ describe('/openapi.json', () => {
         expect(Object.keys(response.content ?? {})).toEqual(['application/problem+json']);
       }
     }
+  });
+
+  test('every operation has an id of its own, from its method and path', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(
+      expect.arrayContaining(['get_root', 'get_livez', 'post_api_v1_online_sessions_session_id_pause']),
+    );
+    for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
+  });
+
+  test('only the routes that take no key say so', () => {
+    const open = operations().filter(({ operation }) => operation.security?.length === 0);
+    expect(open.map(({ name }) => name).sort()).toEqual(['get /', 'get /livez', 'get /readyz']);
+  });
+
+  test('a body is required but where none is as good', () => {
+    const optional = operations().filter(({ operation }) => operation.requestBody?.required === false);
+    expect(optional.map(({ name }) => name).sort()).toEqual(
+      ['/api/v1/offline/jobs/{job_id}', '/api/v1/online/sessions/{session_id}'].flatMap((job) =>
+        ['cancel', 'pause', 'resume'].map((command) => `post ${job}/${command}`),
+      ),
+    );
+    expect(document.paths['/api/v1/online/sessions']!['post']!.requestBody!.required).toBe(true);
   });
 
   test('path parameters, bodies and headers are there', () => {

@@ -364,7 +364,17 @@ describe('what comes back and what is recorded', () => {
     }));
     const answer = await proxy.post(job, '/c');
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '7']);
-    expect(await proxy.calls(job)).toMatchObject([{ cost_usd: 0, prompt_tokens: 0 }]);
+    expect(await proxy.calls(job)).toMatchObject([{ cost_usd: 0, cost_source: 'table', prompt_tokens: 0 }]);
+  });
+
+  test.each([
+    [429, '1'],
+    [503, '1'],
+    [500, null],
+  ])('%d without Retry-After is passed on with retry-after %s', async (status, expected) => {
+    proxy.model.reply(() => ({ status, raw: '{"error":{"message":"later"}}' }));
+    const answer = await proxy.post(await proxy.newSession(), '/c');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, expected]);
   });
 
   test('a provider that has lost its key', async () => {
@@ -375,6 +385,12 @@ describe('what comes back and what is recorded', () => {
       code: 'provider_not_usable',
       message: expect.stringContaining('GROQ_API_KEY') as unknown,
     });
+  });
+
+  test('what a refused call may answer is documented', async () => {
+    const document = (await proxy.http.call('GET', '/openapi.json')).body;
+    const { responses } = document.paths['/api/gepa/v1/{session_id}/chat/completions'].post;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '413', '415', '422']));
   });
 
   test('the openai client reads answers and errors', async () => {
