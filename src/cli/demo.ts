@@ -55,7 +55,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
   const service = await startService(config, { serve: true, work: true }, log);
   const container = await startIntents({ port: 0 });
   let stopping: Promise<void> | null = null;
-  const stop = () => (stopping ??= container.close().then(() => service.stop()));
+  const stop = () => (stopping ??= service.stop().then(() => container.close()));
   const grace = closeWithGrace({ delay: 30_000, logger: log }, stop);
   try {
     await runMainJob(service, container.url, { provider, model }, startedAt);

@@ -1,0 +1,76 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+// `npm run demo` as a user runs it: to its end, and broken off in the middle. Either way nothing of it is left running.
+
+const root = join(import.meta.dirname, '../..');
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function demo(...args: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'ratchet-demo-'));
+  chmodSync(folder, 0o755);
+  folders.push(folder);
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'demo', ...args], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', RATCHET_DATA_DIR: folder, OPENAI_API_KEY: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = text(child.stdout);
+  const errors = text(child.stderr);
+  const ended = once(child, 'exit').then(async ([code]) => ({
+    code: code as number,
+    output: await output,
+    errors: await errors,
+  }));
+  return { child, folder, ended };
+}
+
+/** Processes that name the folder in their command line: the embedded servers. */
+function leftOver(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder) ? [pid] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+test('ends with the diff, both rewards and how to go on', async () => {
+  const { ended, folder } = demo();
+  const { code, output, errors } = await ended;
+  expect({ code, errors: code === 0 ? '' : errors }).toEqual({ code: 0, errors: '' });
+  const [, before, after] = /Mean reward on unseen seeds: baseline ([\d.]+), winner ([\d.]+)/.exec(output)!;
+  expect(Number(after) - Number(before)).toBeGreaterThan(0.3);
+  expect(output).toMatch(/^--- baseline$/m);
+  expect(output).toMatch(/^\+\S/m);
+  expect(output).toContain('How to go on:');
+  expect(leftOver(folder)).toEqual([]);
+}, 180_000);
+
+test('broken off by Ctrl-C it stops what it started', async () => {
+  const { child, ended, folder } = demo();
+  for await (const chunk of child.stdout) if (String(chunk).includes('generation 0/8')) break;
+  child.kill('SIGINT');
+  expect((await ended.catch(() => ({ errors: '' }))).errors).not.toMatch(/fetch failed/);
+  expect(leftOver(folder)).toEqual([]);
+}, 120_000);
+
+test('a provider without a key is one line, before anything is started', async () => {
+  const { ended, folder } = demo('--provider', 'openai', '--model', 'gpt-4o-mini');
+  const { code, errors } = await ended;
+  expect(code).toBe(2);
+  // The first line says that it is being built, where it was not yet.
+  expect(errors.replace(/^Building …\n/, '').trim()).toMatch(/^ratchet: .*OPENAI_API_KEY.*$/);
+  expect(readdirSync(folder)).toEqual([]);
+}, 60_000);
