@@ -14,7 +14,7 @@ export const stateChangeSchema = z.strictObject(
 );
 
 /** Pause, resume and cancel need no body. */
-export const commandBodySchema = z.strictObject({ reason }).nullish();
+export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();
 
 const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
 /** What can be asked of a job's workflow; `stop` is a reward that also ends the job. */

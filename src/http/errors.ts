@@ -128,7 +128,7 @@ function describeErrors(errors: FieldError[]): string {
   const shown = errors.slice(0, 3).map(({ pointer, message }) => {
     const said = message.replace(/\.$/, '');
     const field = pointer.slice(1).split('/').map(unescapePointer).join('.');
-    return field ? `${field}: ${said}` : said;
+    return field ? `${field}: ${said}` : `The body ${said}`;
   });
   return shown.join('; ') + (errors.length > 3 ? `; and ${errors.length - 3} more` : '') + '.';
 }

@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { until } from '../support/until.js';
 
 // `npm run demo` as a user runs it: to its end, and broken off in the middle. Either way nothing of it is left running.
 
@@ -23,14 +24,15 @@ function demo(...args: string[]) {
     env: { ...process.env, NODE_OPTIONS: '', RATCHET_DATA_DIR: folder, OPENAI_API_KEY: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output = text(child.stdout);
+  let shown = '';
+  child.stdout.on('data', (chunk) => (shown += String(chunk)));
   const errors = text(child.stderr);
   const ended = once(child, 'exit').then(async ([code]) => ({
     code: code as number,
-    output: await output,
+    output: shown,
     errors: await errors,
   }));
-  return { child, folder, ended };
+  return { child, folder, ended, shown: () => shown };
 }
 
 /** Processes that name the folder in their command line: the embedded servers. */
@@ -59,10 +61,10 @@ test('ends with the diff, both rewards and how to go on', async () => {
 }, 180_000);
 
 test('broken off by Ctrl-C it stops what it started', async () => {
-  const { child, ended, folder } = demo();
-  for await (const chunk of child.stdout) if (String(chunk).includes('generation 0/8')) break;
+  const { child, ended, folder, shown } = demo();
+  await until('the session runs', () => shown().includes('generation 0/8'));
   child.kill('SIGINT');
-  expect((await ended.catch(() => ({ errors: '' }))).errors).not.toMatch(/fetch failed/);
+  expect((await ended).errors).not.toMatch(/fetch failed/);
   expect(leftOver(folder)).toEqual([]);
 }, 120_000);
 

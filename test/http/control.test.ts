@@ -125,6 +125,15 @@ describe('ways to send a command', () => {
     },
   );
 
+  test.each([
+    ['POST', '/pause', '[]', 'The body must be a JSON object, or absent.'],
+    ['PATCH', '', undefined, 'The body must be a JSON object with state.'],
+    ['POST', '/reward', undefined, 'The body must be a JSON object with reward_info, reward or stop.'],
+  ] as const)('%s %s with the body %s is told what to send', async (method, path, body, detail) => {
+    const answer = await http.call(method, `${sessions}/${await createSession(http)}${path}`, body);
+    expect([answer.status, answer.body.detail]).toEqual([422, detail]);
+  });
+
   test('fields that pause does not have are 422', async () => {
     const answer = await http.call('POST', `${sessions}/${await createSession(http)}/pause`, { force: true });
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/force']);

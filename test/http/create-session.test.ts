@@ -390,6 +390,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
   test.each([undefined, 'null', '[]', '5'])('a body of %s is told what to send', async (body) => {
     const answer = await http.call('POST', url, body);
     expect(answer.body.errors).toEqual([{ pointer: '', message: expect.stringContaining('policy_optimization') }]);
+    expect(answer.body.detail).toBe('The body must be a JSON object with policy_optimization.');
   });
 
   test('every static fault is told at once', async () => {
