@@ -37,7 +37,7 @@ export function costOf(provider: string, requestedModel: string, completion: unk
   const completionTokens = outputTokens(usage, promptTokens);
   const tokens = { promptTokens, completionTokens };
   if (provider === 'local') return { ...tokens, costUsd: 0, costSource: 'table' };
-  const reported = count(field(usage, 'cost'));
+  const reported = amount(field(usage, 'cost'));
   if (reported !== null) return { ...tokens, costUsd: reported, costSource: 'reported' };
   if (promptTokens === null || completionTokens === null) return { ...tokens, costUsd: null, costSource: 'unknown' };
   const cached =
@@ -70,7 +70,10 @@ function tablePrice(provider: string, model: string, input: number, output: numb
     return null;
   }
 }
-
 function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function amount(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }

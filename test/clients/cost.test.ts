@@ -57,6 +57,13 @@ describe('tokens and cost of an answer', () => {
     });
   });
 
+  test('a count of tokens that is no count is unknown, so that it can be stored', () => {
+    for (const wrong of [3.5, 1e30, -1, '7', null]) {
+      const said = costOf('openai', 'gpt-4o-mini', { usage: { prompt_tokens: wrong, completion_tokens: 5 } });
+      expect(said).toMatchObject({ promptTokens: null, completionTokens: 5 });
+    }
+  });
+
   test('local is free, and known to be', () => {
     expect(costOf('local', 'local', { usage: { prompt_tokens: 3, completion_tokens: 4 } })).toEqual({
       promptTokens: 3,
