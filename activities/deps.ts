@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { ContainerClient } from '../src/clients/container.js';
 import type { Providers } from '../src/clients/providers.js';
+import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db.js';
 import type { Notifications } from '../src/storage/notifications.js';
 
@@ -15,6 +16,7 @@ export interface ActivityDeps {
   secretKey: Buffer;
   /** Base of the proxy URLs that containers are given, without a slash at the end. */
   publicUrl: string;
+  metrics: Pick<Metrics, 'rollout'>;
   /** Aborted when the worker is to stop: start nothing new, let what is in flight end. */
   draining: AbortSignal;
   log: Logger;

@@ -133,7 +133,9 @@ export class Runner {
   private start(claim: Claim): void {
     const running = this.runOne(claim)
       .then((outcome) => {
-        if (outcome) this.ended.push(outcome);
+        if (!outcome) return;
+        this.ended.push(outcome);
+        this.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
       })
       .finally(() => {
         this.inFlight.delete(claim.rolloutId);

@@ -40,6 +40,7 @@ const settings = z.object({
     .default([]),
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
+  RATCHET_METRICS_PORT: port.optional(),
   RATCHET_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('warn'),
@@ -69,6 +70,8 @@ export interface Config {
   /** Whether the environment names a Temporal of the user's. */
   ownTemporal: boolean;
   temporalUiUrl: string | null;
+  /** Where metrics are served on loopback; null: nowhere. */
+  metricsPort: number | null;
   /** The variables themselves, for what reads them by a scheme of its own: providers and Temporal's connection. */
   env: Record<string, string | undefined>;
 }
@@ -100,6 +103,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     databaseUrl,
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
+    metricsPort: s.RATCHET_METRICS_PORT ?? null,
     env: given,
   };
 }

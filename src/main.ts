@@ -13,6 +13,7 @@ import { startPostgres } from './embedded/postgres.js';
 import { startTemporal } from './embedded/temporal.js';
 import { buildApp } from './http/app.js';
 import { registerProxy } from './http/proxy.js';
+import { createMetrics, serveMetrics } from './metrics.js';
 import { connect } from './storage/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/keys.js';
 import { migrate } from './storage/migrate.js';
@@ -103,6 +104,8 @@ export async function startService(
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     const providers = createProviders(config.env);
+    const metrics = createMetrics();
+    if (config.metricsPort !== null) stops.push(await serveMetrics(metrics, config.metricsPort));
 
     // The API first, so that it stops last: rollouts in flight go on calling their model through it.
     let url: string | null = null;
@@ -129,6 +132,7 @@ export async function startService(
         readiness: createReadiness(db, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
         registerProxy: (proxied) => registerProxy(proxied, { db, providers, log }),
+        observe: metrics.request,
         shutdown: shutdown.signal,
       });
       stops.push(async () => {
@@ -141,7 +145,7 @@ export async function startService(
     if (roles.work) {
       const container = createContainerClient({ egress: config.egress });
       stops.push(() => container.close());
-      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, log };
+      const deps = { db, notifications, container, providers, temporal: client, secretKey, publicUrl, metrics, log };
       const worker = await startWorker({
         target,
         codecKey: config.codecKey,

@@ -152,16 +152,15 @@ async function runMainJob(
 /** A live bar until the session has ended; where there is no terminal, a line for each generation. */
 async function showProgress(api: Api, path: string): Promise<SessionState> {
   const bar = new SingleBar({
-    format:
-      ' {bar} generation {generation}/{generations} | best {best} | {value}/{total} rollouts | {cost} | {eta_formatted} left',
+    format: ' {bar} generation {generation}/{generations} | best {best} | {value}/{total} rollouts | {cost} | {left}',
     noTTYOutput: false,
     hideCursor: true,
     clearOnComplete: false,
-    etaBuffer: 200,
   });
   const live = process.stdout.isTTY;
-  const payload = { generation: 0, generations, best: 'none yet', cost: '$0' };
+  const payload = { generation: 0, generations, best: 'none yet', cost: '$0', left: '' };
   if (live) bar.start(maxRollouts, 0, payload);
+  const startedAt = Date.now();
   let rollouts = 0;
   for await (const event of api.follow(`${path}/events`)) {
     if (event.type === 'rollout_completed') rollouts += 1;
@@ -174,6 +173,9 @@ async function showProgress(api: Api, path: string): Promise<SessionState> {
           `  generation ${payload.generation}/${generations}: best reward ${payload.best}, ${rollouts} rollouts, ${payload.cost}`,
         );
     }
+    // At most as long as the whole budget takes at the speed so far.
+    const leftMs = ((Date.now() - startedAt) / Math.max(1, rollouts)) * (maxRollouts - rollouts);
+    payload.left = rollouts === 0 ? '' : `${Math.ceil(leftMs / 1_000)} s left`;
     if (live) bar.update(rollouts, payload);
   }
   if (live) bar.stop();

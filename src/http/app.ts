@@ -56,6 +56,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     throw new ApiError(503, 'draining', 'This instance is shutting down; send the request again.');
   });
   app.addHook('onResponse', async (request, reply) => {
+    deps.observe?.(request.method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1_000);
     request.log.debug(
       { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'answered',

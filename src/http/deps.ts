@@ -65,6 +65,8 @@ export interface HttpDeps {
   readiness(): Promise<Check[]>;
   /** The organization whose job this inference key was issued to, or null when it is not that job's key. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
+  /** Told of every answer: its route's pattern, status and seconds. */
+  observe?(method: string, route: string, status: number, seconds: number): void;
   /** Adds the inference routes. */
   registerProxy(app: App): void;
   /** Aborted when a graceful shutdown begins: no new work, streams end. */

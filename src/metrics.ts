@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** What the parts of the service count; every name begins with `ratchet_`. */
+export interface Metrics {
+  /** An HTTP request was answered; `route` is its pattern, never the path with its ids. */
+  request(method: string, route: string, status: number, seconds: number): void;
+  /** A rollout had its outcome: succeeded, failed or awaiting_reward. */
+  rollout(outcome: string, seconds: number): void;
+  /** All of it in Prometheus' text form. */
+  text(): Promise<string>;
+}
+
+/** Metrics of this process; each call has a registry of its own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'ratchet_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers: [registry],
+  });
+  const rollouts = new Counter({
+    name: 'ratchet_rollouts_total',
+    help: 'Outcomes of rollouts that this process ran.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const latency = new Histogram({
+    name: 'ratchet_rollout_duration_seconds',
+    help: 'Time from the first try at a rollout to its outcome.',
+    buckets: [0.01, 0.05, 0.2, 1, 5, 20, 60, 300],
+    registers: [registry],
+  });
+  return {
+    request: (method, route, status, seconds) => requests.observe({ method, route, status: String(status) }, seconds),
+    rollout: (outcome, seconds) => {
+      rollouts.inc({ outcome });
+      latency.observe(seconds);
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+/** Serves them at http://127.0.0.1:PORT/metrics, and to nobody but this machine; resolves with the way to stop. */
+export async function serveMetrics(metrics: Metrics, port: number): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+}

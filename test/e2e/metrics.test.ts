@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { firstFree } from '../../src/embedded/ports.js';
+import { answers, startFakeContainer } from '../support/fake-container.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: TestService;
+let port: number;
+beforeAll(async () => {
+  port = await firstFree();
+  service = await startTestService({ RATCHET_METRICS_PORT: String(port) });
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+test('metrics are on a port of their own, by route and by outcome', async () => {
+  const box = await startFakeContainer({ behave: (call) => (call.seed === 0 ? answers.raw('{}') : answers.reward(1)) });
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    container_url: box.url,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: [0, 1, 2],
+    policy: { provider: 'local', model: 'local' },
+  });
+  await until(
+    'it has completed',
+    async () =>
+      (await service.api.call<{ status: string }>('GET', `/api/v1/offline/jobs/${id}`)).status === 'completed',
+  );
+  await box.close();
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const text = await response.text();
+  expect(response.headers.get('content-type')).toContain('text/plain');
+  expect(text).toContain('ratchet_rollouts_total{outcome="succeeded"} 2');
+  expect(text).toContain('ratchet_rollouts_total{outcome="failed"} 1');
+  expect(text).toMatch(
+    /ratchet_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/offline\/jobs",status="201"\} 1/,
+  );
+  expect(text).toContain('process_resident_memory_bytes');
+  // An id in a label would make a series for each job.
+  expect(text).not.toContain(id);
+  expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+  expect(
+    (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${service.apiKey}` } })).status,
+  ).toBe(404);
+});
