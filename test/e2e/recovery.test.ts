@@ -5,6 +5,7 @@ import {
   type FakeContainer,
   type FakeContainerOptions,
 } from '../support/fake-container.js';
+import { anySpec, insertJob } from '../support/job.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -147,3 +148,28 @@ test('a stored key that cannot be decrypted any more fails the job with the reas
     await alone.stop();
   }
 }, 90_000);
+
+test('a create whose start was lost is started by the reconciler', async () => {
+  const box = await container({});
+  const spec = {
+    ...anySpec,
+    container: { url: box.url, envName: null, envConfig: {}, hasApiKey: false },
+  };
+  // As a create leaves it that dies between its commit and the start of the workflow.
+  const { jobId } = await insertJob(service.db, 'default', spec);
+  await service.db.org('default', (tx) =>
+    tx.query(`update jobs set created_at = now() - interval '1 minute' where id = $1`, [jobId]),
+  );
+  expect(await ended(jobId)).toMatchObject({ status: 'completed' });
+  expect(box.ledger).toHaveLength(spec.seeds.length);
+});
+
+test('a workflow whose history is gone: the row is closed, with the reason', async () => {
+  const { jobId } = await insertJob(service.db);
+  await service.db.org('default', (tx) =>
+    tx.query(`update jobs set created_at = now() - interval '1 minute', workflow_started = true where id = $1`, [
+      jobId,
+    ]),
+  );
+  expect(await ended(jobId)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_gone' } });
+});
