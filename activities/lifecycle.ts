@@ -1,11 +1,14 @@
 import { Context } from '@temporalio/activity';
 import type { Decision as SearchDecision, SearchView } from '../src/core/work.js';
+import type { EvaluationSpec } from '../src/contracts/spec.js';
+import type { Tx } from '../src/storage/db.js';
 import type { JobRef, NewEvent } from '../src/storage/events.js';
-import { candidateId } from '../src/storage/rollouts.js';
+import { candidateId } from '../src/core/ids.js';
 import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../src/storage/record.js';
-import { evaluationSummary } from '../src/storage/summaries.js';
+import { readTotals } from '../src/storage/reads.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
+import { readSpec } from './jobs.js';
 
 export interface FinishInput extends JobRef {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
@@ -36,7 +39,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
     finish: ({ ending, search, accepted, ...job }: FinishInput) =>
       guarded(async () => {
         await db.org(job.orgId, async (tx) => {
-          const evaluation = job.jobId.startsWith('evl_') ? await evaluationSummary(tx, job.jobId) : null;
+          const evaluation = job.jobId.startsWith('evl_') ? await evaluationTotals(tx, job) : null;
           const error = ending.error && evaluation ? withProgress(ending.error, evaluation) : ending.error;
           await finishJob(tx, job, {
             status: ending.status,
@@ -66,6 +69,13 @@ function withProgress(error: ErrorDetails, { finished, total }: { finished: numb
   return error.code === 'timeout'
     ? { ...error, message: `${error.message} ${finished} of ${total} seeds have a result.` }
     : error;
+}
+
+/** Of an evaluation in numbers. The total is what was asked for: a job that fails early has no rollouts yet. */
+async function evaluationTotals(tx: Tx, job: JobRef) {
+  const { seeds } = await readSpec<EvaluationSpec>(tx, job);
+  const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
+  return { total: seeds.length, finished: succeeded + failed, succeeded, failed, meanReward };
 }
 
 function projection(jobId: string, view: SearchView): Record<string, unknown> {

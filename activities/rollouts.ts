@@ -8,7 +8,7 @@ import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
-import { Runner } from './runner.js';
+import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
   /** The rollouts to add first; null: they are there already. */
@@ -27,7 +27,6 @@ export interface SliceReport {
   counts: OutcomeCounts;
 }
 
-export const leaseSeconds = 10;
 const leaseRetryMs = 250;
 
 /** Runs a job's rollouts under its lease. */

@@ -12,7 +12,8 @@ import type { Outcome } from '../src/storage/outcomes.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 
-const leaseSeconds = 10;
+/** Renewed by every exchange; after a kill the job waits this long for its next runner. */
+export const leaseSeconds = 10;
 const idleMs = 1_000;
 const heartbeatMs = 1_000;
 /** A slice starts rollouts for this long, or for ten of them, whichever is longer; then others have their turn. */
@@ -70,8 +71,8 @@ export class Runner {
     });
     const beat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
     const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => this.nudge());
-    this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
     try {
+      this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
       for (;;) {
         const late =
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));

@@ -8,6 +8,7 @@ import {
 import type { Activities, SessionLimits } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
+import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
 import { JobControl, type Ending } from './job-control.js';
 import type { JobInput } from './messages.js';
@@ -104,7 +105,7 @@ function operatorView(jobId: string, view: SearchView | null) {
   return {
     generation: view?.generation ?? 0,
     totalGenerations: view?.totalGenerations ?? 0,
-    bestCandidate: view?.bestCandidate == null ? null : `cand_${jobId.slice(4)}_${view.bestCandidate}`,
+    bestCandidate: view?.bestCandidate == null ? null : candidateId(jobId, view.bestCandidate),
     bestReward: view?.bestReward ?? null,
     rolloutsCompleted: view?.rolloutsCompleted ?? 0,
     maxRollouts: view?.maxRollouts ?? null,

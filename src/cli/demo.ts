@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
 import { createProviders } from '../clients/providers.js';
 import { ConfigError, readConfig } from '../config.js';
+import { rolloutId } from '../core/ids.js';
 import { createLog } from '../log.js';
 import { startService, type Service } from '../main.js';
 import { installRuntime } from '../worker.js';
@@ -130,7 +131,7 @@ async function runMainJob(
 
   const prompt = await api.call<{ messages: { content: string }[] }>(
     'GET',
-    `/api/v1/online/sessions/${sessionId}/prompt?correlation_id=rol_${sessionId.slice(4)}_0`,
+    `/api/v1/online/sessions/${sessionId}/prompt?correlation_id=${rolloutId(sessionId, 0)}`,
   );
   const [old, won] = [prompt, results.best_prompt].map(({ messages }) => messages.map((m) => m.content).join('\n'));
   say(`\n${createTwoFilesPatch('baseline', 'winner', `${old}\n`, `${won}\n`, undefined, undefined, { context: 2 })}`);

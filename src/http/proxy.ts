@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
+import { isTerminal } from '../core/status.js';
 import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../storage/calls.js';
 import type { App } from './deps.js';
@@ -15,7 +16,6 @@ import { readChatBody, substitute } from './proxy-request.js';
 const bodyLimit = 10 * 1024 * 1024;
 const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
-const terminal = new Set<ResolvedCall['status']>(['completed', 'failed', 'cancelled']);
 
 /** Adds the inference paths of sessions and evaluations. */
 export function registerProxy(app: App, deps: ProxyDeps): void {
@@ -71,7 +71,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
 
 /** A job's own key dies with the job; an organization's key is told why it gets no answer. */
 function refuseEnded({ status, kind }: ResolvedCall, byInferenceKey: boolean): void {
-  if (byInferenceKey && terminal.has(status)) {
+  if (byInferenceKey && isTerminal(status)) {
     throw new ApiError(401, 'inference_key_expired', `This inference key ended with its ${kind}, which is ${status}.`, {
       headers: { 'www-authenticate': 'Bearer realm="ratchet"' },
     });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Message, PolicySpec } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
-import { candidateId } from './rollouts.js';
+import { candidateId } from '../core/ids.js';
 
 /** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
 export interface CallRollout {

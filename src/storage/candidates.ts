@@ -2,7 +2,7 @@ import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';
-import { candidateId } from './rollouts.js';
+import { candidateId } from '../core/ids.js';
 
 /** A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. */
 export interface NewCandidate {

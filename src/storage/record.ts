@@ -1,8 +1,9 @@
+import { isTerminal } from '../core/status.js';
 import type { CandidateSummary } from '../core/work.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
-import { candidateId } from './rollouts.js';
+import { candidateId } from '../core/ids.js';
 
 export interface ErrorDetails {
   code: string;
@@ -25,12 +26,10 @@ export interface Decision {
   commands?: CommandOutcome[];
 }
 
-const terminal = new Set(['completed', 'failed', 'cancelled']);
-
 /** Records a decision of an open job; a job that is already closed is left alone. */
 export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
   const row = await lockJob(tx, job);
-  if (terminal.has(row.status)) return;
+  if (isTerminal(row.status)) return;
   if (decision.projection) {
     await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
       job.jobId,
@@ -100,7 +99,7 @@ export interface Ending {
  */
 export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<boolean> {
   const row = await lockJob(tx, job);
-  if (terminal.has(row.status)) return false;
+  if (isTerminal(row.status)) return false;
   await tx.query(
     `update job_controls set control = 'stop', lease_token = lease_token + 1, lease_owner = null, lease_expires_at = null
       where job_id = $1`,

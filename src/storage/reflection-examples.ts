@@ -1,6 +1,6 @@
 import type { ReflectionExample } from '../core/gepa/reflection.js';
 import type { Tx } from './db.js';
-import { rolloutId } from './rollouts.js';
+import { rolloutId } from '../core/ids.js';
 
 interface Row extends Record<string, unknown> {
   ordinal: number;

@@ -1,16 +1,7 @@
+import { candidateId, rolloutId } from '../core/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../core/work.js';
 import type { Tx } from './db.js';
 import { lockJob, type JobRef } from './events.js';
-
-/** The id of a rollout, of its correlation and of its trace: one name for all three. */
-export function rolloutId(jobId: string, ordinal: number): string {
-  return `rol_${jobId.slice(4)}_${ordinal}`;
-}
-
-/** The id of the candidate with this lever version. */
-export function candidateId(jobId: string, leverVersion: number): string {
-  return `cand_${jobId.slice(4)}_${leverVersion}`;
-}
 
 /** Writes rollouts that are wanted; those already there are left as they are. `withCandidate`: null ids otherwise. */
 export async function planRollouts(

@@ -9,7 +9,8 @@ import type { ProxyDeps } from '../../src/http/proxy-call.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import type { Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
-import { planRollouts, rolloutId } from '../../src/storage/rollouts.js';
+import { rolloutId } from '../../src/core/ids.js';
+import { planRollouts } from '../../src/storage/rollouts.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../support/fake-model.js';
 import { startHttp, type TestHttp } from './support.js';
 

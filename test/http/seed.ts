@@ -1,6 +1,7 @@
 import { addCandidate } from '../../src/storage/candidates.js';
 import { recordCall } from '../../src/storage/call-records.js';
-import { candidateId, planRollouts, rolloutId } from '../../src/storage/rollouts.js';
+import { candidateId, rolloutId } from '../../src/core/ids.js';
+import { planRollouts } from '../../src/storage/rollouts.js';
 import type { TestHttp } from './support.js';
 
 /** One rollout as it shall stand in the table. */

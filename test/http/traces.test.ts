@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
 import type { Db, Tx } from '../../src/storage/db.js';
 import { claimCallerRollout } from '../../src/storage/calls.js';
-import { candidateId, rolloutId } from '../../src/storage/rollouts.js';
+import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { seedCandidates, seedRollouts } from './seed.js';
 import { createEvaluation, createSession, startHttp, type TestHttp } from './support.js';
 

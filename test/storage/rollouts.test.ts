@@ -7,7 +7,8 @@ import { exchange, type Claim } from '../../src/storage/exchange.js';
 import { acquireLease, releaseLease } from '../../src/storage/leases.js';
 import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
 import { recordReward } from '../../src/storage/rewards.js';
-import { planRollouts, readAnswers, rolloutId } from '../../src/storage/rollouts.js';
+import { rolloutId } from '../../src/core/ids.js';
+import { planRollouts, readAnswers } from '../../src/storage/rollouts.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
 
