@@ -13,7 +13,7 @@ export interface Child<T> {
 
 /** Starts `file` (a .ts, absolute) by the loader beside this one. */
 export function runTypeScript<T>(file: string, args: string[], options: SpawnOptions = {}): Child<T> {
-  const loader = join(import.meta.dirname, 'ts-loader.mjs');
+  const loader = join(import.meta.dirname, '../../scripts/ts-loader.mjs');
   const child = spawn(process.execPath, ['--import', loader, file, ...args], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,7 +18,7 @@ export default async function setup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-test-'));
   // As root, Postgres runs as another user, who has to pass through here.
   chmodSync(folder, 0o755);
-  const loader = join(import.meta.dirname, 'ts-loader.mjs');
+  const loader = join(import.meta.dirname, '../../scripts/ts-loader.mjs');
   const servers = spawn(process.execPath, ['--import', loader, join(import.meta.dirname, 'servers.ts'), folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -73,7 +73,7 @@ describe('completeLocally', () => {
 });
 
 test('hostile requests end: nothing takes longer than in proportion to their length', () => {
-  const loader = join(import.meta.dirname, '../../support/ts-loader.mjs');
+  const loader = join(import.meta.dirname, '../../../scripts/ts-loader.mjs');
   // In a process that can be ended; a quadratic step anywhere takes it minutes instead of seconds.
   const options = { encoding: 'utf8', timeout: 40_000 } as const;
   const { status, stdout, stderr } = spawnSync(

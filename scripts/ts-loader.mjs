@@ -1,4 +1,4 @@
-// Lets a test start the TypeScript sources in a process of their own: node --import ./test/support/ts-loader.mjs file.ts
+// Lets Node run the TypeScript sources as they are, for tools and tests: node --import ./scripts/ts-loader.mjs file.ts
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
