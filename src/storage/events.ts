@@ -23,8 +23,10 @@ export class JobGoneError extends Error {
 /** Locks the job's control row: whoever writes events, outcomes or a decision takes it first, and so one waits for the other. */
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
-    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, j.status, j.kind
-       from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for update of c`,
+    // Of both rows: whoever waited here must see the status as it is now, not as it was when the waiting began.
+    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, j.status, j.kind,
+            (j.projection->>'total')::int as total
+       from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
   );
   if (!row) throw new JobGoneError(`The job ${job.jobId} is not in the database.`);
@@ -40,6 +42,8 @@ export interface ControlRow extends Record<string, unknown> {
   connect_failures: number;
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
   kind: 'session' | 'evaluation';
+  /** How many seeds an evaluation has; null: it is a session. */
+  total: number | null;
 }
 
 /**
@@ -52,7 +56,8 @@ export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Pro
     `with fresh as (
        select e, row_number() over (order by n) as r
          from jsonb_array_elements($3::jsonb) with ordinality as t(e, n)
-        where not exists (select 1 from events x where x.job_id = $1 and x.key = e->>'key')
+        -- A look-up for each key: as a join Postgres may read all of the job's events instead.
+        where (select x.seq from events x where x.job_id = $1 and x.key = e->>'key') is null
      ), bumped as (
        update job_controls set event_seq = event_seq + (select count(*) from fresh) where job_id = $1 returning event_seq
      ), inserted as (

@@ -31,12 +31,20 @@ export interface Written extends Record<string, unknown> {
 const reported = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
 
 /** Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. */
-export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): Promise<Written[]> {
+export async function writeOutcomes(
+  tx: Tx,
+  job: JobRef,
+  rolloutSeconds: number,
+  outcomes: Outcome[],
+): Promise<Written[]> {
   const rows = await tx.query<Written>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
             feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details), error = o.error,
             latency_ms = o.latency_ms,
+            started_at = coalesce(r.started_at, clock_timestamp() - make_interval(secs => o.latency_ms / 1000)),
+            deadline_at = case when o.status = 'awaiting_reward'
+                               then clock_timestamp() + make_interval(secs => $3 - o.latency_ms / 1000) end,
             completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
             cost_source = u.cost_source
@@ -70,6 +78,7 @@ export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): P
           latency_ms: o.latencyMs,
         })),
       ),
+      rolloutSeconds,
     ],
   );
   return rows.filter((row) => row.status !== 'awaiting_reward').sort((a, b) => a.idx - b.idx);
@@ -79,7 +88,8 @@ export async function writeOutcomes(tx: Tx, job: JobRef, outcomes: Outcome[]): P
 export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   return tx.query<Written>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb
-      where r.job_id = $1 and r.status = 'awaiting_reward' and r.deadline_at < clock_timestamp()
+      where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
+        and r.deadline_at < clock_timestamp()
       returning ${reported}`,
     [
       job.jobId,
@@ -97,7 +107,7 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
 export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
   if (written.length === 0) return;
   let completed = row.rollouts_succeeded + row.rollouts_failed;
-  const total = row.kind === 'evaluation' ? await totalSeeds(tx, job.jobId) : 0;
+  const { total } = row;
   await appendEvents(
     tx,
     job,
@@ -133,14 +143,6 @@ export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, writt
           };
     }),
   );
-}
-
-async function totalSeeds(tx: Tx, jobId: string): Promise<number> {
-  const [row] = await tx.query<{ total: number }>(
-    `select (projection->>'total')::int as total from jobs where id = $1`,
-    [jobId],
-  );
-  return row?.total ?? 0;
 }
 
 /**

@@ -4,6 +4,7 @@ import { connect, type Db } from '../../src/storage/db.js';
 import { appendEvents, lockJob } from '../../src/storage/events.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
+import { until } from '../support/until.js';
 
 // Invariants: seq is 1, 2, 3 … per job without a gap, however many write at once; a key is there once.
 
@@ -53,4 +54,30 @@ test('a transaction that fails takes its numbers with it', async () => {
   });
   const rows = await db.org('default', (tx) => tx.query('select seq, key from events where job_id = $1', [job.jobId]));
   expect(rows).toEqual([{ seq: 1, key: 'kept' }]);
+});
+
+test('whoever waited for the lock sees the status that was written meanwhile', async () => {
+  const job = await insertJob(db);
+  let release!: () => void;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let locked!: () => void;
+  const isLocked = new Promise<void>((resolve) => (locked = resolve));
+  const first = db.org('default', async (tx) => {
+    await lockJob(tx, job);
+    await tx.query(`update job_controls set control = 'stop' where job_id = $1`, [job.jobId]);
+    await tx.query(`update jobs set status = 'failed', completed_at = now() where id = $1`, [job.jobId]);
+    locked();
+    await held;
+  });
+  await isLocked;
+  const second = db.org('default', (tx) => lockJob(tx, job));
+  await until('the second waits', () =>
+    db.org('default', async (tx) => {
+      const [row] = await tx.query<{ n: number }>('select count(*) as n from pg_locks where not granted');
+      return row!.n > 0;
+    }),
+  );
+  release();
+  await first;
+  expect(await second).toMatchObject({ status: 'failed', control: 'stop' });
 });
