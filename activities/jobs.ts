@@ -1,6 +1,6 @@
 import type { JobSpec } from '../src/contracts/spec.js';
 import { isTerminal } from '../src/core/status.js';
-import type { Db, Tx } from '../src/storage/db.js';
+import type { Tx } from '../src/storage/db.js';
 import { lockJob, type JobRef } from '../src/storage/events.js';
 import { readSecret, UnreadableSecretError } from '../src/storage/secrets.js';
 import { jobFailure } from './failure.js';
@@ -13,15 +13,13 @@ export async function readSpec<Spec extends JobSpec>(tx: Tx, job: JobRef): Promi
 }
 
 /** The key for the job's container, or null: it has none. */
-export async function containerKey(db: Db, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
+export async function containerKey(tx: Tx, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
   if (!spec.container.hasApiKey) return null;
   const origin = new URL(spec.container.url).origin;
-  const key = await db.org(job.orgId, (tx) =>
-    readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }).catch((error: unknown) => {
-      if (!(error instanceof UnreadableSecretError)) throw error;
-      throw jobFailure('secret_unreadable', `${error.message} Create the job again.`);
-    }),
-  );
+  const key = await readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }).catch((error: unknown) => {
+    if (!(error instanceof UnreadableSecretError)) throw error;
+    throw jobFailure('secret_unreadable', `${error.message} Create the job again.`);
+  });
   if (key === null)
     throw jobFailure(
       'secret_missing',

@@ -31,7 +31,7 @@ export function prepareActivities(deps: ActivityDeps) {
     job: JobRef,
     ask: (url: string, key: string | null, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const key = await containerKey(db, deps.secretKey, job, spec);
+    const key = await db.org(job.orgId, (tx) => containerKey(tx, deps.secretKey, job, spec));
     try {
       const { cancellationSignal } = Context.current();
       await container.health(spec.container.url, key, cancellationSignal);

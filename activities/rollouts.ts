@@ -2,9 +2,10 @@ import { Context } from '@temporalio/activity';
 import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobSpec } from '../src/contracts/spec.js';
+import { readOpenPrompts } from '../src/storage/candidates.js';
 import type { JobRef } from '../src/storage/events.js';
 import { acquireLease, releaseLease } from '../src/storage/leases.js';
-import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
+import { haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
@@ -36,25 +37,31 @@ export function rolloutActivity(deps: ActivityDeps) {
     runRollouts: (input: SliceInput): Promise<SliceReport> =>
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const spec = await db.org(job.orgId, (tx) => readSpec<JobSpec>(tx, job));
-        const { plan } = input;
-        if (plan) {
-          const withCandidate = spec.kind === 'session' || spec.candidate !== null;
-          await db.org(job.orgId, async (tx) => {
+        const { spec, apiKey, prompts, token } = await db.org(job.orgId, async (tx) => {
+          const spec = await readSpec<JobSpec>(tx, job);
+          const apiKey = await containerKey(tx, deps.secretKey, job, spec);
+          if (input.plan) {
             await lockOpenJob(tx, job);
-            await planRollouts(tx, job, unpackRequests(plan), withCandidate);
-          });
-        }
-        const apiKey = await containerKey(db, deps.secretKey, job, spec);
-        const token = await waitForLease(deps, job);
-        const runner = new Runner(deps, job, spec, apiKey, token);
-        const fault = await runner.run().finally(() => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, token)));
-        const { counts } = runner;
-        const unfinished = { finished: false, answers: null, counts };
-        if (fault) return { ...unfinished, fault };
-        const answers = await db.org(job.orgId, (tx) => readAnswers(tx, job.jobId, input.from, input.to));
-        if (!answers) return { ...unfinished, fault: null };
-        return { finished: true, answers: input.collect ? packAnswers(answers) : null, fault: null, counts };
+            const withCandidate = spec.kind === 'session' || spec.candidate !== null;
+            await planRollouts(tx, job, unpackRequests(input.plan), withCandidate);
+          }
+          const prompts = await readOpenPrompts(tx, job.jobId);
+          return { spec, apiKey, prompts, token: await acquireLease(tx, job.jobId, runnerName(), leaseSeconds) };
+        });
+        const lease = token ?? (await waitForLease(deps, job));
+        const runner = new Runner(deps, job, { spec, apiKey, prompts }, lease);
+        const fault = await runner.run().catch(async (error: unknown) => {
+          await db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
+          throw error;
+        });
+        return db.org(job.orgId, async (tx): Promise<SliceReport> => {
+          await releaseLease(tx, job.jobId, lease);
+          const { counts } = runner;
+          if (fault || !(await haveEnded(tx, job.jobId, input.from, input.to)))
+            return { finished: false, answers: null, fault, counts };
+          const answers = input.collect ? await readAnswers(tx, job.jobId, input.from, input.to) : null;
+          return { finished: true, answers: answers && packAnswers(answers), fault: null, counts };
+        });
       }),
   };
 }
@@ -62,11 +69,15 @@ export function rolloutActivity(deps: ActivityDeps) {
 /** Waits until no other runner holds the job: one that was killed holds it until its lease runs out. */
 async function waitForLease({ db }: ActivityDeps, job: JobRef): Promise<number> {
   const context = Context.current();
-  const owner = `${context.info.taskToken ? Buffer.from(context.info.taskToken).toString('base64url').slice(-24) : ''}:${process.pid}`;
   for (;;) {
-    const token = await db.org(job.orgId, (tx) => acquireLease(tx, job.jobId, owner, leaseSeconds));
-    if (token !== null) return token;
     context.heartbeat();
     await context.sleep(leaseRetryMs);
+    const token = await db.org(job.orgId, (tx) => acquireLease(tx, job.jobId, runnerName(), leaseSeconds));
+    if (token !== null) return token;
   }
+}
+
+/** Who holds the lease, for people who look at the table. */
+function runnerName(): string {
+  return `${Buffer.from(Context.current().info.taskToken).toString('base64url').slice(-24)}:${process.pid}`;
 }

@@ -5,10 +5,10 @@ import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.j
 import { issueInferenceKey } from '../src/clients/inference-key.js';
 import type { JobSpec, Message } from '../src/contracts/spec.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
-import { readPrompts } from '../src/storage/candidates.js';
 import type { JobRef } from '../src/storage/events.js';
-import { exchange, type Claim, type Exchange } from '../src/storage/exchange.js';
+import { exchange, type Claim, type Exchange, type Want } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
+import { Ahead } from './ahead.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -22,6 +22,13 @@ const sliceRollouts = 10;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
 
+/** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
+export interface Slice {
+  spec: JobSpec;
+  apiKey: string | null;
+  prompts: Map<number, Message[] | null>;
+}
+
 type Fault = { code: string; message: string };
 
 /**
@@ -34,8 +41,11 @@ export class Runner {
   private readonly aborter = new AbortController();
   private readonly inFlight = new Map<string, Promise<void>>();
   private ended: Outcome[] = [];
+  private readonly ahead = new Ahead();
+  /** Rollouts that wait for their reward: each keeps its slot. */
+  private awaiting = 0;
   private refusal: Fault | null = null;
-  private prompts = new Map<number, Message[] | null>();
+  private readonly prompts: Map<number, Message[] | null>;
   private wake: () => void = () => undefined;
   private woken = false;
   private latency = { sumMs: 0, n: 0 };
@@ -46,13 +56,14 @@ export class Runner {
   private readonly apiKey: string | null;
   private readonly token: number;
 
-  constructor(deps: ActivityDeps, job: JobRef, spec: JobSpec, apiKey: string | null, token: number) {
+  constructor(deps: ActivityDeps, job: JobRef, slice: Slice, token: number) {
     this.deps = deps;
     this.job = job;
-    this.spec = spec;
-    this.apiKey = apiKey;
+    this.spec = slice.spec;
+    this.apiKey = slice.apiKey;
+    this.prompts = slice.prompts;
     this.token = token;
-    this.concurrency = new Concurrency(spec.maxConcurrent);
+    this.concurrency = new Concurrency(slice.spec.maxConcurrent);
     // Every rollout in flight listens to it.
     setMaxListeners(0, this.aborter.signal);
   }
@@ -70,13 +81,16 @@ export class Runner {
       this.nudge();
     });
     const beat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
-    const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => this.nudge());
+    const stopListening = this.deps.notifications.on('ratchet_control', this.job.jobId, () => {
+      this.ahead.hold();
+      this.nudge();
+    });
     try {
-      this.prompts = await this.deps.db.org(this.job.orgId, (tx) => readPrompts(tx, this.job.jobId));
-      for (;;) {
+      for (let idle = false; ;) {
         const late =
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
         const mayStart = !this.stopped() && !late && !this.refusal;
+        if (!mayStart || idle) this.ahead.giveBack();
         const done = await this.exchange(mayStart);
         if (!done.held || done.control === 'stop') {
           this.aborter.abort(new Error('the job was stopped'));
@@ -91,13 +105,19 @@ export class Runner {
           await this.exchange(false);
           return { code: fault.code, message: fault.message };
         }
-        for (const claim of done.claims) this.start(claim);
-        if (this.inFlight.size === 0 && this.ended.length === 0) {
+        if (done.control === 'run' && mayStart) {
+          this.ahead.add(done.claims);
+          this.begin();
+        } else {
+          this.ahead.giveBack();
+        }
+        if (this.ahead.owes) this.nudge();
+        if (this.inFlight.size + this.ended.length + this.ahead.size === 0 && !this.ahead.owes) {
           // A slice that only waits for rewards is not in anybody's way and has no need to end.
           const more = !this.stopped() && done.control === 'run' && done.awaiting > 0;
           if (!more) return null;
         }
-        await this.something();
+        idle = await this.something();
       }
     } finally {
       clearInterval(beat);
@@ -113,15 +133,20 @@ export class Runner {
 
   /** One exchange with Postgres; while that does not answer, what has ended is kept. */
   private async exchange(mayStart: boolean): Promise<Exchange> {
+    const { report, told } = this.ahead.tell();
     const outcomes = this.ended;
     this.ended = [];
     const givenUpAt = Date.now() + databasePatienceMs;
     const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.spec.rolloutTimeoutS };
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
-        const slots = mayStart ? this.concurrency.limit - this.inFlight.size : 0;
-        const result = await this.deps.db.org(this.job.orgId, (tx) => exchange(tx, this.job, runner, outcomes, slots));
+        const want = mayStart ? this.wanted() : { slots: 0, ahead: 0 };
+        const result = await this.deps.db.org(this.job.orgId, (tx) =>
+          exchange(tx, this.job, runner, { outcomes, ...report }, want),
+        );
         this.counts = result.counts;
+        this.awaiting = result.awaiting + this.ended.filter((one) => one.status === 'awaiting_reward').length;
+        told(result.control, outcomes.length);
         return result;
       } catch (error) {
         if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
@@ -131,15 +156,38 @@ export class Runner {
     }
   }
 
+  private wanted(): Want {
+    const free = this.freeSlots() - this.ahead.size;
+    const { sumMs, n } = this.latency;
+    const target = this.ahead.target(this.concurrency.limit, n === 0 ? null : sumMs / n);
+    // The exchange itself takes off what waits for a reward.
+    return { slots: Math.max(0, free + this.awaiting), ahead: Math.max(0, target + Math.min(0, free)) };
+  }
+
+  private freeSlots(): number {
+    return this.concurrency.limit - this.inFlight.size - this.awaiting;
+  }
+
+  private begin(): void {
+    while (this.freeSlots() > 0 && !this.stopped() && !this.refusal) {
+      const claim = this.ahead.next();
+      if (!claim) return;
+      this.start(claim);
+    }
+  }
+
   private start(claim: Claim): void {
     const running = this.runOne(claim)
       .then((outcome) => {
         if (!outcome) return;
         this.ended.push(outcome);
+        this.ahead.ended(claim.rolloutId);
+        if (outcome.status === 'awaiting_reward') this.awaiting += 1;
         this.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
       })
       .finally(() => {
         this.inFlight.delete(claim.rolloutId);
+        this.begin();
         this.nudge();
       });
     this.inFlight.set(claim.rolloutId, running);
@@ -223,18 +271,20 @@ export class Runner {
     this.wake();
   }
 
-  /** Resolves when a rollout has ended, the job's control may have changed, or a second is over. */
-  private async something(): Promise<void> {
+  /** Resolves when a rollout has ended or the job's control may have changed (false), or a second is over (true). */
+  private async something(): Promise<boolean> {
+    let idle = false;
     if (!this.woken) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, idleMs);
+      idle = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), idleMs);
         this.wake = () => {
           clearTimeout(timer);
-          resolve();
+          resolve(false);
         };
       });
     }
     this.woken = false;
     this.wake = () => undefined;
+    return idle;
   }
 }

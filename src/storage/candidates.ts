@@ -40,6 +40,16 @@ export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Me
   return new Map(rows.map((row) => [row.lever_version, row.messages]));
 }
 
+/** The messages of those candidates that have rollouts to run, by lever version. */
+export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
+  const rows = await tx.query<{ lever_version: number; messages: Message[] | null }>(
+    `select lever_version, messages from candidates
+      where id = any(array(select distinct candidate_id from rollouts where job_id = $1 and completed_at is null))`,
+    [jobId],
+  );
+  return new Map(rows.map((row) => [row.lever_version, row.messages]));
+}
+
 /** Sets the baseline's prompt once it is known. */
 export async function setBaseline(tx: Tx, jobId: string, messages: Message[]): Promise<void> {
   await tx.query('update candidates set messages = $2 where id = $1 and messages is null', [

@@ -1,9 +1,12 @@
 import { candidateId, rolloutId } from '../core/ids.js';
 import type { RolloutAnswer, RolloutRequest } from '../core/work.js';
 import type { Tx } from './db.js';
-import { lockJob, type JobRef } from './events.js';
+import type { JobRef } from './events.js';
 
-/** Writes rollouts that are wanted; those already there are left as they are. `withCandidate`: null ids otherwise. */
+/**
+ * Writes rollouts that are wanted; those already there are left as they are. `withCandidate`: null ids otherwise. Call it
+ * under `lockJob`: `rollout_idx` then counts without gaps.
+ */
 export async function planRollouts(
   tx: Tx,
   job: JobRef,
@@ -11,7 +14,6 @@ export async function planRollouts(
   withCandidate: boolean,
 ): Promise<void> {
   if (requests.length === 0) return;
-  await lockJob(tx, job);
   await tx.query(
     `with input as (
        select * from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
@@ -55,4 +57,14 @@ export async function readAnswers(tx: Tx, jobId: string, from: number, to: numbe
     reward: r.status === 'succeeded' ? r.reward : null,
     infrastructure: r.infrastructure ?? false,
   }));
+}
+
+/** Whether the rollouts `from` to `to` (exclusive) all have their outcome. */
+export async function haveEnded(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
+  const [row] = await tx.query<{ ended: number }>(
+    `select count(*) as ended from rollouts
+      where job_id = $1 and ordinal >= $2 and ordinal < $3 and status in ('succeeded', 'failed')`,
+    [jobId, from, to],
+  );
+  return row!.ended === to - from;
 }

@@ -75,6 +75,25 @@ describe('an offline evaluation', () => {
     expect(summary).toMatchObject({ num_seeds: 6, num_successful: 6, num_failed: 0 });
   });
 
+  test('what was claimed ahead of its slot is given back at a pause, and runs once after it', async () => {
+    const box = await container({ behave: () => answers.after(3, answers.reward(1)) });
+    const id = await create(box.url, range(3_000), { max_concurrent: 16 });
+    await until('some have run', () => Promise.resolve(box.ledger.length > 300));
+    await service.api.call('POST', `/api/v1/offline/jobs/${id}/pause`);
+    const open = async (status: string) => {
+      const [row] = await service.db.org('default', (tx) =>
+        tx.query<{ n: number }>('select count(*) as n from rollouts where job_id = $1 and status = $2', [id, status]),
+      );
+      return row!.n;
+    };
+    await until('nothing is claimed', async () => (await open('running')) === 0);
+    expect(await open('queued')).toBe(3_000 - box.ledger.length);
+    await service.api.call('POST', `/api/v1/offline/jobs/${id}/resume`);
+    expect(await ended(id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(box.ledger.map((entry) => entry.seed).sort((a, b) => a - b)).toEqual(range(3_000));
+    expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
+  });
+
   test('10,000 seeds: each has one result, and history stays small', async () => {
     const box = await container();
     const id = await create(box.url, range(10_000), { max_concurrent: 64 });

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
 import { finishJob, recordDecision } from '../../src/storage/record.js';
-import { exchange, type Claim } from '../../src/storage/exchange.js';
+import { exchange, type Claim, type Report, type Want } from '../../src/storage/exchange.js';
 import { acquireLease, releaseLease } from '../../src/storage/leases.js';
 import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
 import { recordReward } from '../../src/storage/rewards.js';
@@ -35,7 +35,17 @@ beforeEach(async () => {
 
 const lease = (seconds = 30) => db.org('default', (tx) => acquireLease(tx, job.jobId, 'me', seconds));
 const swap = (token: number, outcomes: Outcome[], want: number, rolloutSeconds = 30) =>
-  db.org('default', (tx) => exchange(tx, job, { token, leaseSeconds: 30, rolloutSeconds }, outcomes, want));
+  tell(token, { outcomes }, { slots: want }, rolloutSeconds);
+const tell = (token: number, report: Partial<Report>, want: Partial<Want>, rolloutSeconds = 30) =>
+  db.org('default', (tx) =>
+    exchange(
+      tx,
+      job,
+      { token, leaseSeconds: 30, rolloutSeconds },
+      { outcomes: [], begun: [], returned: [], ...report },
+      { slots: 0, ahead: 0, ...want },
+    ),
+  );
 const outcome = (claim: Claim, more: Partial<Outcome> = {}): Outcome => ({
   rolloutId: claim.rolloutId,
   attempt: claim.attempt,
@@ -189,6 +199,41 @@ describe('exchange', () => {
     expect(await swap(token, [outcome(claims[2]!)], 0)).toMatchObject({ counts: { connectFailuresInARow: 0 } });
   });
 
+  test('claims ahead are begun only when the runner says so, and given back as if they had never been claimed', async () => {
+    const token = (await lease())!;
+    const { claims } = await tell(token, {}, { slots: 1, ahead: 2 });
+    expect(claims.map((one) => one.ordinal)).toEqual([0, 1, 2]);
+    const began = async () =>
+      (
+        await db.org('default', (tx) =>
+          tx.query<{ began: boolean }>(
+            'select started_at is not null as began from rollouts where job_id = $1 order by ordinal',
+            [job.jobId],
+          ),
+        )
+      ).map((row) => row.began);
+    expect(await began()).toEqual([true, false, false]);
+    await tell(token, { begun: [claims[1]!.rolloutId], returned: [claims[2]!.rolloutId] }, {});
+    expect(await began()).toEqual([true, true, false]);
+    expect((await rows())[2]).toMatchObject({ status: 'queued' });
+    const again = await tell(token, {}, { slots: 1 });
+    expect(again.claims.map((one) => one.ordinal)).toEqual([2]);
+    expect((await rows()).map((row) => row.resent)).toEqual([0, 0, 0]);
+    // The claim that was given back has no say any more.
+    await tell(token, { outcomes: [outcome(claims[2]!)] }, {});
+    expect((await rows())[2]).toMatchObject({ status: 'running' });
+  });
+
+  test('what another runner has claimed since is not given back', async () => {
+    const first = (await lease())!;
+    const { claims } = await tell(first, {}, { slots: 1 });
+    await expireLease();
+    const second = (await lease())!;
+    await tell(second, {}, { slots: 1 });
+    await tell(first, { returned: [claims[0]!.rolloutId] }, {});
+    expect((await rows())[0]).toMatchObject({ status: 'running', attempt: 2, resent: 1 });
+  });
+
   test('hostile text is stored as text', async () => {
     const token = (await lease())!;
     const [claim] = (await swap(token, [], 1)).claims;
@@ -200,8 +245,9 @@ describe('exchange', () => {
 describe('rewards that come later', () => {
   async function awaiting(rolloutSeconds = 30) {
     const token = (await lease())!;
-    const [claim] = (await swap(token, [], 1, rolloutSeconds)).claims;
-    await swap(token, [outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null })], 0);
+    const [claim] = (await swap(token, [], 1)).claims;
+    const word = outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null });
+    await swap(token, [word], 0, rolloutSeconds);
     return { token, claim: claim! };
   }
   const settle = (id: string, reward: number) =>
