@@ -1,4 +1,4 @@
-import { isTerminal } from '../core/status.js';
+import { isTerminal, type Status } from '../core/status.js';
 import type { CandidateSummary } from '../core/work.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
@@ -11,10 +11,11 @@ export interface ErrorDetails {
   retryable: boolean;
 }
 
-/** A command's outcome, as the workflow decided it. */
+/** A command's outcome, as the workflow decided it; `statusAfter` where later ones of the same decision changed it again. */
 export interface CommandOutcome {
   commandId: string;
   outcome: 'accepted' | 'refused';
+  statusAfter?: Status;
 }
 
 /** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
@@ -71,8 +72,8 @@ async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummar
   );
 }
 
-async function settleCommands(tx: Tx, commands: CommandOutcome[], statusAfter: string): Promise<void> {
-  for (const { commandId, outcome } of commands) {
+async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status): Promise<void> {
+  for (const { commandId, outcome, statusAfter = status } of commands) {
     await tx.query(
       'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
       [commandId, outcome, statusAfter],
