@@ -30,6 +30,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
           recordDecision(tx, job, {
             projection: projection(job.jobId, view),
             candidates: view.candidates,
+            outcomesThrough: view.rolloutsCompleted,
             events: decisions.flatMap((decision) => searchEvents(job.jobId, decision)),
           }),
         ),
@@ -45,7 +46,11 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
             status: ending.status,
             stoppedBy: ending.stoppedBy === 'completed' ? null : ending.stoppedBy,
             error,
-            ...(search ? { projection: projection(job.jobId, search), candidates: search.candidates } : {}),
+            ...(search && {
+              projection: projection(job.jobId, search),
+              candidates: search.candidates,
+              outcomesThrough: search.rolloutsCompleted,
+            }),
             events: evaluation
               ? evaluationEnd(ending.status, evaluation, error)
               : sessionEnd(job.jobId, ending.status, ending.stoppedBy, search, error),

@@ -1,6 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { Message, SessionSpec } from '../src/contracts/spec.js';
+import { cutText } from '../src/clients/untrusted.js';
+import { gepaLimits } from '../src/core/gepa/config.js';
 import { buildReflection, parseProposal, type ReflectionExample } from '../src/core/gepa/reflection.js';
 import type { ProposalAnswer, ProposalRequest } from '../src/core/work.js';
 import { addCandidate, readPrompts } from '../src/storage/candidates.js';
@@ -84,7 +86,8 @@ export function proposeActivity(deps: ActivityDeps) {
       for (const [i, request] of requests.entries()) {
         const result = attempts[i]!;
         if (!result.ok) {
-          answers.push({ candidate: request.candidate, outcome: 'failed', reason: result.reason });
+          const reason = cutText(result.reason.replace(/\p{Cc}+/gu, ' '), gepaLimits.reasonBytes);
+          answers.push({ candidate: request.candidate, outcome: 'failed', reason });
           continue;
         }
         // A retry finds this very candidate stored: that is not a duplicate.

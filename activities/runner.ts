@@ -19,6 +19,8 @@ const heartbeatMs = 1_000;
 /** A slice starts rollouts for this long, or for ten of them, whichever is longer; then others have their turn. */
 const sliceMs = 30_000;
 const sliceRollouts = 10;
+/** How long a slice that now and then only waits for rewards goes on. */
+const longestMs = 60 * 60_000;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
 
@@ -33,8 +35,8 @@ type Fault = { code: string; message: string };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
- * slice's time is over or the worker shuts down. It starts nothing that it has not claimed, and every exchange with
- * Postgres both records what has ended and claims what may start.
+ * slice's time is over, the workflow asks for its end or the worker shuts down. It starts nothing that it has not claimed,
+ * and every exchange with Postgres both records what has ended and claims what may start.
  */
 export class Runner {
   counts: OutcomeCounts = noOutcomes;
@@ -48,6 +50,7 @@ export class Runner {
   private readonly prompts: Map<number, Message[] | null>;
   private wake: () => void = () => undefined;
   private woken = false;
+  private asked = false;
   private latency = { sumMs: 0, n: 0 };
   private readonly concurrency: Concurrency;
   private readonly deps: ActivityDeps;
@@ -71,13 +74,16 @@ export class Runner {
   /** Resolves when the slice has ended and nothing is in flight; with a fault when the job must fail. */
   async run(): Promise<Fault | null> {
     const context = Context.current();
-    const startedAt = Date.now();
+    const begunAt = Date.now();
+    let startedAt = begunAt;
     const { draining } = this.deps;
     const drain = () => this.nudge();
     draining.addEventListener('abort', drain);
-    // The job was cancelled, this try is no longer wanted, or the grace period is over: its answers would not count.
     context.cancelled.catch((reason: unknown) => {
-      this.aborter.abort(reason);
+      // The workflow asks for what there is. Where it does so because the job ends, the control row says `stop`.
+      if (context.cancellationDetails?.cancelRequested) this.asked = true;
+      // This try is no longer wanted, or the grace period is over: its answers would not count.
+      else this.aborter.abort(reason);
       this.nudge();
     });
     const beat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
@@ -113,9 +119,10 @@ export class Runner {
         }
         if (this.ahead.owes) this.nudge();
         if (this.inFlight.size + this.ended.length + this.ahead.size === 0 && !this.ahead.owes) {
-          // A slice that only waits for rewards is not in anybody's way and has no need to end.
-          const more = !this.stopped() && done.control === 'run' && done.awaiting > 0;
-          if (!more) return null;
+          const waits = !this.stopped() && done.control === 'run' && done.awaiting > 0;
+          if (!waits || Date.now() - begunAt > longestMs) return null;
+          // A slice that only waits for rewards is in nobody's way: it begins anew, and fills the slots they free.
+          startedAt = Date.now();
         }
         idle = await this.something();
       }
@@ -128,7 +135,7 @@ export class Runner {
   }
 
   private stopped(): boolean {
-    return this.deps.draining.aborted || this.aborter.signal.aborted;
+    return this.asked || this.deps.draining.aborted || this.aborter.signal.aborted;
   }
 
   /** One exchange with Postgres; while that does not answer, what has ended is kept. */

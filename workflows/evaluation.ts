@@ -1,8 +1,21 @@
-import { condition, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { JobControl, type Ending } from './job-control.js';
+import { JobControl, type CarriedOver, type Ending } from './job-control.js';
 import type { JobInput } from './messages.js';
 import { runSlices } from './rollouts.js';
+
+/** What an evaluation's workflow must keep to. `leftMs` is what is left of its timeout, pauses not counted. */
+interface Plan {
+  total: number;
+  timeoutMs: number;
+  leftMs: number;
+  maxFailureRate: number;
+}
+
+/** An evaluation's input; `resume` is what a run that continued as new handed on. */
+export interface EvaluationInput extends JobInput {
+  resume?: { plan: Plan; control: CarriedOver };
+}
 
 const { prepareEvaluation } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
@@ -10,52 +23,67 @@ const { prepareEvaluation } = proxyActivities<Activities>({
 });
 
 /** An offline evaluation: every listed seed to its one outcome, within the job's timeout. */
-export async function evaluationWorkflow(job: JobInput): Promise<void> {
-  let total = 0;
-  let completed = 0;
-  const control = new JobControl(job, {
-    view: () => ({
-      generation: 0,
-      totalGenerations: 0,
-      bestCandidate: null,
-      bestReward: null,
-      rolloutsCompleted: completed,
-      maxRollouts: total || null,
-    }),
-    search: () => null,
-  });
+export async function evaluationWorkflow(input: EvaluationInput): Promise<void> {
+  const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
+  let plan = input.resume?.plan ?? null;
+  // A run that goes on counts from its start on the server, not from when a worker first came to it.
+  let runsSince = input.resume ? workflowInfo().startTime.getTime() : null;
+  const control: JobControl = new JobControl(
+    job,
+    {
+      view: () => ({
+        generation: 0,
+        totalGenerations: 0,
+        bestCandidate: null,
+        bestReward: null,
+        rolloutsCompleted: control.counts.succeeded + control.counts.failed,
+        maxRollouts: plan?.total ?? null,
+      }),
+      search: () => null,
+      continueAsNew: (carried) =>
+        continueAsNew<typeof evaluationWorkflow>({
+          ...job,
+          resume: { plan: { ...plan!, leftMs: left(plan!) }, control: carried },
+        }),
+    },
+    input.resume?.control,
+  );
+  const left = ({ leftMs }: Plan) => leftMs - (runsSince === null ? 0 : Date.now() - runsSince);
+
+  /** Fails the job when it has been running, pauses not counted, for its timeout. */
+  async function expire(planned: Plan): Promise<never> {
+    for (;;) {
+      if (control.status !== 'running') runsSince = null;
+      await condition(() => control.status === 'running');
+      runsSince ??= Date.now();
+      const paused = await condition(() => control.status !== 'running', Math.max(left(planned), 0));
+      planned.leftMs = left(planned);
+      runsSince = null;
+      if (paused && planned.leftMs > 0) continue;
+      control.interrupt({
+        status: 'failed',
+        stoppedBy: 'timeout',
+        error: {
+          code: 'timeout',
+          message: `The evaluation of ${planned.total} seeds did not finish within its timeout of ${planned.timeoutMs / 1000} s.`,
+        },
+      });
+      await condition(() => false);
+    }
+  }
 
   await control.run(async (): Promise<Ending> => {
-    const plan = await prepareEvaluation(job);
-    total = plan.total;
+    if (!plan) {
+      const prepared = await prepareEvaluation(job);
+      plan = { ...prepared, leftMs: prepared.timeoutMs };
+    }
+    const { total, maxFailureRate } = plan;
     setCurrentDetails(`${total} seeds`);
-    const expired = expire(control, plan.timeoutMs, total);
+    const expired = expire(plan);
     const finished = async (): Promise<Ending> => {
       await runSlices(job, control, { plan: null, from: 0, to: total, collect: false }, `${total} seeds`);
-      completed = total;
-      return control.completed('completed', plan.maxFailureRate);
+      return control.completed('completed', maxFailureRate);
     };
     return Promise.race([finished(), expired]);
   });
-}
-
-/** Fails the job when it has been running, pauses not counted, for `timeoutMs`. */
-async function expire(control: JobControl, timeoutMs: number, total: number): Promise<never> {
-  let remainingMs = timeoutMs;
-  for (;;) {
-    await condition(() => control.status === 'running');
-    const since = Date.now();
-    const paused = await condition(() => control.status !== 'running', remainingMs);
-    remainingMs -= Date.now() - since;
-    if (paused && remainingMs > 0) continue;
-    control.interrupt({
-      status: 'failed',
-      stoppedBy: 'timeout',
-      error: {
-        code: 'timeout',
-        message: `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`,
-      },
-    });
-    await condition(() => false);
-  }
 }

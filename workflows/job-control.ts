@@ -1,19 +1,24 @@
 import {
   ActivityCancellationType,
   ActivityFailure,
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
 import { transition, type StatusCommand } from '../src/core/status.js';
 import type { SearchView } from '../src/core/work.js';
+import type { NewEvent } from '../src/storage/events.js';
+import type { CommandOutcome } from '../src/storage/record.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -32,18 +37,37 @@ export interface Ending {
   error?: { code: string; message: string; retryable?: boolean };
 }
 
-/** What a run that continues as new hands on. */
+/** A command that has come and is not decided yet. */
+interface Waiting {
+  kind: StatusCommand;
+  commandId: string | null;
+}
+
+/** What a run that continues as new hands on; runs of earlier releases had no `inbox`. */
 export interface CarriedOver {
   status: 'running' | 'paused';
   pauses: number;
   counts: OutcomeCounts;
+  inbox?: Waiting[];
 }
 
-/** What only the job's kind knows: how it looks to operators, and where its search stands (null: it has none). */
+/**
+ * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), and how to begin
+ * a new run that goes on from here.
+ */
 export interface JobStory {
   view(): Omit<StatusView, 'status'>;
   search(): SearchView | null;
+  continueAsNew(control: CarriedOver): Promise<never>;
 }
+
+/** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
+const longest = { events: 5_000, bytes: 5_000_000 };
+/** What runs that began under 0.1.0 do otherwise: go on in a new run from every rest, and decide commands together. */
+const atRest = 'continue-as-new-at-rest';
+const atOnce = 'commands-at-once';
+/** At most so many commands are decided at once, which keeps one record small. */
+const commandsAtOnce = 100;
 
 const { record, finish, requestCancellation } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
@@ -60,11 +84,13 @@ export class JobControl {
   status: StatusView['status'] = 'running';
   /** Outcomes of all the job's rollouts, as the latest slice found them. */
   counts: OutcomeCounts = noOutcomes;
-  private readonly inbox: { kind: StatusCommand; commandId: string | null }[] = [];
+  private readonly inbox: Waiting[];
   private readonly accepted: string[] = [];
   private interrupted: Ending | null = null;
+  private readonly root = CancellationScope.current();
   private readonly scope = new CancellationScope();
   private busy = false;
+  private leaving = false;
   private pauses: number;
   private readonly input: JobInput;
   private readonly story: JobStory;
@@ -79,6 +105,7 @@ export class JobControl {
     this.status = resumed.status;
     this.pauses = resumed.pauses;
     this.counts = resumed.counts;
+    this.inbox = [...(resumed.inbox ?? [])];
     const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
       this.inbox.push({ kind, commandId: command?.commandId ?? null });
     };
@@ -98,19 +125,55 @@ export class JobControl {
     });
   }
 
-  /** What continue-as-new has to carry on. */
-  carryOver(): CarriedOver {
-    return { status: this.status === 'paused' ? 'paused' : 'running', pauses: this.pauses, counts: this.counts };
-  }
-
-  /** Whether every command that has come has been decided and written. */
-  idle(): boolean {
-    return this.inbox.length === 0 && !this.busy;
-  }
-
-  /** Resolves when the job may start new work; waits as long as it is paused. */
+  /**
+   * Resolves when the job may start new work; waits as long as it is paused. Where the run's history has grown long, the job
+   * goes on in a new run instead, and this rejects with what Temporal needs for that: nothing of the story may be under way
+   * here but what `continueAsNew` hands on.
+   */
   async mayStart(): Promise<void> {
-    await condition(() => this.idle() && this.status === 'running');
+    const free = () => this.inbox.length === 0 && !this.busy && this.status === 'running';
+    await condition(() => free() || isLong());
+    if (isLong() && patched(atRest)) await this.leave();
+    if (!free()) await condition(free);
+  }
+
+  /**
+   * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
+   * history has grown long. Answers null where it was cancelled before it could say anything.
+   */
+  async untilLong<T>(activity: () => Promise<T>): Promise<T | null> {
+    if (!patched(atRest)) return activity();
+    const early = new CancellationScope();
+    let over = false;
+    const watch = async () => {
+      await condition(() => over || isLong());
+      if (!over) early.cancel();
+    };
+    try {
+      const [result] = await Promise.all([early.run(activity).finally(() => (over = true)), watch()]);
+      return result;
+    } catch (error) {
+      if (isCancellation(error) && early.consideredCancelled && !this.isCancelled()) return null;
+      throw error;
+    }
+  }
+
+  /** Goes on in a new run. Commands that are not decided yet go with it. */
+  private async leave(): Promise<never> {
+    this.leaving = true;
+    await condition(() => !this.busy && allHandlersFinished());
+    // A cancellation that came in this very moment would not go with it; it is left to end the story.
+    if (this.isCancelled()) await condition(() => false);
+    return this.story.continueAsNew({
+      status: this.status === 'paused' ? 'paused' : 'running',
+      pauses: this.pauses,
+      counts: this.counts,
+      inbox: this.inbox,
+    });
+  }
+
+  private isCancelled(): boolean {
+    return this.root.consideredCancelled || this.scope.consideredCancelled;
   }
 
   /** A job that has done its work ends as completed, unless more of its rollouts failed than it allows. */
@@ -170,65 +233,65 @@ export class JobControl {
 
   private async decideCommands(): Promise<never> {
     for (;;) {
-      await condition(() => this.inbox.length > 0);
+      await condition(() => this.inbox.length > 0 && !this.leaving);
       this.busy = true;
       try {
-        const { kind, commandId } = this.inbox.shift()!;
-        await this.decide(kind, commandId);
+        const many = this.inbox.length > 1 && patched(atOnce);
+        await this.decide(this.inbox.splice(0, many ? commandsAtOnce : 1));
       } finally {
         this.busy = false;
       }
     }
   }
 
-  private async decide(kind: StatusCommand, commandId: string | null): Promise<void> {
-    const result = transition(this.status, kind);
-    const ids = commandId ? [commandId] : [];
-    if (!result.ok) {
-      await this.recordCommands(ids, 'refused');
-      return;
-    }
-    switch (kind) {
-      case 'pause':
-      case 'resume': {
-        if (result.already) return this.recordCommands(ids, 'accepted');
-        this.status = kind === 'pause' ? 'paused' : 'running';
-        if (kind === 'pause') this.pauses += 1;
-        upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
-        const type = kind === 'pause' ? 'paused' : 'resumed';
-        // Written even when the story ends meanwhile: what was answered must be in the log.
-        await CancellationScope.nonCancellable(() =>
-          record({
-            ...this.input,
-            decision: {
-              status: this.status === 'paused' ? 'paused' : 'running',
-              commands: ids.map((id) => ({ commandId: id, outcome: 'accepted' })),
-              events: [{ key: `${type}:${this.pauses}`, type, message: type, data: {} }],
-            },
-          }),
-        );
-        return;
-      }
-      case 'cancel':
-      case 'reward_stop':
-        this.accepted.push(...ids);
-        this.interrupted ??=
+  /** Decides commands one after another and writes them at once; one that ends the job ends this too. */
+  private async decide(commands: Waiting[]): Promise<void> {
+    const before = this.status;
+    const outcomes: CommandOutcome[] = [];
+    const events: NewEvent[] = [];
+    let ending: Ending | null = null;
+    for (const { kind, commandId } of commands) {
+      const result = transition(this.status, kind);
+      if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
+        if (commandId) this.accepted.push(commandId);
+        ending =
           kind === 'cancel'
             ? { status: 'cancelled', stoppedBy: 'cancelled' }
             : { status: 'completed', stoppedBy: 'reward_stop' };
-        this.scope.cancel();
-        return;
-      case 'reward':
-        return;
+        break;
+      }
+      if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
+        this.status = kind === 'pause' ? 'paused' : 'running';
+        if (kind === 'pause') this.pauses += 1;
+        const type = kind === 'pause' ? 'paused' : 'resumed';
+        events.push({ key: `${type}:${this.pauses}`, type, message: type, data: {} });
+      }
+      if (commandId) {
+        outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: this.status });
+      }
+    }
+    if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
+    if (outcomes.length > 0 || events.length > 0) {
+      const status = this.status === 'paused' ? 'paused' : 'running';
+      // Written even when the story ends meanwhile: what was answered must be in the log.
+      await CancellationScope.nonCancellable(() =>
+        record({
+          ...this.input,
+          decision: { commands: outcomes, ...(events.length > 0 && { status, events }) },
+        }),
+      );
+    }
+    if (ending) {
+      this.interrupted ??= ending;
+      this.scope.cancel();
     }
   }
+}
 
-  private async recordCommands(ids: string[], outcome: 'accepted' | 'refused'): Promise<void> {
-    if (ids.length === 0) return;
-    await CancellationScope.nonCancellable(() =>
-      record({ ...this.input, decision: { commands: ids.map((commandId) => ({ commandId, outcome })) } }),
-    );
-  }
+/** Whether this run should hand on to a new one: as the server suggests, or by our own bounds. */
+function isLong(): boolean {
+  const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
 }
 
 /** What an error that ended the story means. Nothing but a cancellation leaves a job without a reason. */

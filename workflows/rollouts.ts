@@ -6,12 +6,13 @@ import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
 
 // One activity runs many rollouts and is bounded by its heartbeat, not by its length: each outcome is in Postgres as soon
-// as it is known, so a retry pays only for the rest.
+// as it is known, so a retry pays only for the rest. Cancelled, it lets end what is in flight; a job's end stops it by its
+// control row, and no workflow waits for it then.
 const { runRollouts } = proxyActivities<Activities>({
   startToCloseTimeout: '12 hours',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 /** Has rollouts run to their outcomes, slice by slice, waiting wherever the job is paused. Answers in the order asked. */
@@ -40,7 +41,9 @@ export async function runSlices(
   let { plan } = slice;
   for (;;) {
     await control.mayStart();
-    const report = await runRollouts.executeWithOptions({ summary }, [{ ...job, ...slice, plan }]);
+    const input = { ...job, ...slice, plan };
+    const report = await control.untilLong(() => runRollouts.executeWithOptions({ summary }, [input]));
+    if (!report) continue;
     plan = null;
     control.counts = report.counts;
     if (report.fault) throw ApplicationFailure.nonRetryable(report.fault.message, report.fault.code);

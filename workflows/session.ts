@@ -1,22 +1,19 @@
-import {
-  ActivityCancellationType,
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, SessionLimits } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
 import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
-import { JobControl, type Ending } from './job-control.js';
+import { JobControl, type CarriedOver, type Ending } from './job-control.js';
 import type { JobInput } from './messages.js';
 import { runToEnd } from './rollouts.js';
 
-/** A session's input; `resume` is what a run that continued as new handed on. */
+/**
+ * A session's input; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
+ * proposals that `state` asks for (runs of earlier releases had none).
+ */
 export interface SessionInput extends JobInput {
-  resume?: { state: GepaState; limits: SessionLimits; control: ReturnType<JobControl['carryOver']> };
+  resume?: { state: GepaState; limits: SessionLimits; control: CarriedOver; proposed?: ProposalAnswer[] };
 }
 
 const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
@@ -39,27 +36,46 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   let state = input.resume?.state ?? null;
   let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
+  let proposed = input.resume?.proposed ?? [];
   const view = (): SearchView | null => (state ? gepa.view(state) : null);
   const control = new JobControl(
     job,
-    { view: () => operatorView(job.jobId, view()), search: view },
+    {
+      view: () => operatorView(job.jobId, view()),
+      search: view,
+      continueAsNew: (carried) =>
+        continueAsNew<typeof sessionWorkflow>({
+          ...job,
+          resume: { state: state!, limits, control: carried, proposed },
+        }),
+    },
     input.resume?.control,
   );
+
+  /** Asks for texts, at most `maxConcurrent` at a time: a pause is not held up by those that have not begun. */
+  async function proposals(work: Work & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
+    while (proposed.length < work.requests.length) {
+      await control.mayStart();
+      const requests = work.requests.slice(proposed.length, proposed.length + limits.maxConcurrent);
+      const summary = describe({ ...work, requests });
+      const answers = await propose.executeWithOptions({ summary }, [{ ...job, requests }]);
+      proposed = [...proposed, ...answers];
+    }
+    const all = proposed;
+    proposed = [];
+    return all;
+  }
 
   await control.run(async (): Promise<Ending> => {
     if (!state) {
       const plan = await prepareSession(job);
       limits = plan.limits;
       state = createGepa(plan.gepa);
+    } else {
+      setCurrentDetails(details(gepa.view(state)));
     }
     for (;;) {
       await control.mayStart();
-      if (workflowInfo().continueAsNewSuggested && control.idle()) {
-        await continueAsNew<typeof sessionWorkflow>({
-          ...job,
-          resume: { state, limits, control: control.carryOver() },
-        });
-      }
       const before = gepa.view(state);
       const work = gepa.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
@@ -67,7 +83,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       const answers: Answers =
         work.kind === 'rollouts'
           ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work)) }
-          : { kind: 'proposals', answers: await proposals(job, control, work, limits.maxConcurrent) };
+          : { kind: 'proposals', answers: await proposals(work) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = gepa.apply(state, answers);
@@ -78,23 +94,6 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       await recordSearch({ ...job, view: { ...seen, candidates }, decisions: applied.decisions });
     }
   });
-}
-
-/** Asks for texts, at most `atOnce` at a time: a pause is not held up by those that have not begun. */
-async function proposals(
-  job: JobInput,
-  control: JobControl,
-  work: Work & { kind: 'proposals' },
-  atOnce: number,
-): Promise<ProposalAnswer[]> {
-  const answers: ProposalAnswer[] = [];
-  for (let from = 0; from < work.requests.length; from += atOnce) {
-    await control.mayStart();
-    const requests = work.requests.slice(from, from + atOnce);
-    const summary = describe({ ...work, requests });
-    answers.push(...(await propose.executeWithOptions({ summary }, [{ ...job, requests }])));
-  }
-  return answers;
 }
 
 function failed(work: Work & { kind: 'failed' }): Ending {

@@ -5,7 +5,7 @@ import type {
   evaluationSchema,
   evaluationSummarySchema,
 } from '../contracts/evaluation.js';
-import type { Usage } from '../storage/calls.js';
+import type { Usage } from '../storage/usage.js';
 import type { EvaluationHead, JobRow } from '../storage/jobs.js';
 import type { RolloutTotals, SeedResult } from '../storage/reads.js';
 import type { HttpDeps } from './deps.js';

@@ -9,9 +9,9 @@ import {
   evaluationSchema,
   type EvaluationRequest,
 } from '../contracts/evaluation.js';
-import { usageOf } from '../storage/calls.js';
 import type { EvaluationHead } from '../storage/jobs.js';
 import { readSeedResults, readTotals } from '../storage/reads.js';
+import { usageOf } from '../storage/usage.js';
 import { resolveCandidate } from './candidate.js';
 import { findJob } from './control.js';
 import { create } from './create.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { jobFields, usageSchema } from '../contracts/common.js';
-import type { Usage } from '../storage/calls.js';
+import type { Usage } from '../storage/usage.js';
 import type { JobRow } from '../storage/jobs.js';
 import type { HttpDeps } from './deps.js';
 

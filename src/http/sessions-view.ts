@@ -8,7 +8,7 @@ import type {
   sessionSummarySchema,
 } from '../contracts/session.js';
 import type { Message } from '../contracts/spec.js';
-import type { Usage } from '../storage/calls.js';
+import type { Usage } from '../storage/usage.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import type { CandidateRow, Prompt } from '../storage/reads.js';
 import type { HttpDeps } from './deps.js';

@@ -9,9 +9,10 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../contracts/session.js';
-import { resolveCall, usageOf } from '../storage/calls.js';
+import { resolveCall } from '../storage/calls.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
-import { readCandidates, readPrompt, readTotals } from '../storage/reads.js';
+import { readCandidates, readPrompt, readResent } from '../storage/reads.js';
+import { usageOf } from '../storage/usage.js';
 import { findJob } from './control.js';
 import { create } from './create.js';
 import type { App, HttpDeps } from './deps.js';
@@ -97,7 +98,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
         usage: await usageOf(tx, job.jobId),
-        resent: (await readTotals(tx, job.jobId)).resent,
+        resent: await readResent(tx, job.jobId),
       }));
       return sessionView(job, read, deps);
     },

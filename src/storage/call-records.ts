@@ -1,6 +1,7 @@
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb, toText } from './json.js';
+import { addUsage } from './usage.js';
 
 /** One model call that passed the proxy, to be recorded. `served`: the rollout's attempt that is given the answer. */
 export interface CallRecord extends JobRef {
@@ -62,16 +63,19 @@ export async function takeBack(tx: Tx, id: string, attempt: number): Promise<voi
 export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
   for (;;) {
     const rows = await tx.query(
-      `with known as (select 1 from model_calls where id = $1)
+      `with known as (select 1 from model_calls where id = $1),
+       inserted as (
        insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
                                 occurrence, served_attempt, provider, model, request, response, stream, http_status,
-                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
+                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, counted)
        select $1, $2, $3, $4, $5, $6, $7, $8,
               (select coalesce(max(occurrence) + 1, 0) from model_calls
                 where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
-              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, true
         where not exists (select 1 from known)
-       on conflict do nothing returning id`,
+       on conflict do nothing returning *
+       ), added as (${addUsage})
+       select id from inserted`,
       [
         call.id,
         call.orgId,

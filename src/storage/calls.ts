@@ -103,25 +103,3 @@ export async function claimCallerRollout(
   if (!other) throw new Error(`the job ${job.jobId} has no control row`);
   return { id, idx: other.idx, source: 'caller', attempt: 0, hasRecorded: false };
 }
-
-/** What a job's model calls came to. `totalCostUsd` is null as soon as one call's cost is not known. */
-export interface Usage {
-  promptTokens: number;
-  completionTokens: number;
-  totalCostUsd: number | null;
-  costSource: 'reported' | 'table' | 'unknown';
-}
-
-/** Sums a job's model calls: those of its rollouts, of the caller and of the proposer. None at all is unknown, too. */
-export async function usageOf(tx: Tx, jobId: string): Promise<Usage> {
-  const [row] = await tx.query<{ prompt: number; completion: number; cost: number | null; table_used: boolean | null }>(
-    `select coalesce(sum(prompt_tokens), 0)::bigint as prompt, coalesce(sum(completion_tokens), 0)::bigint as completion,
-            case when bool_and(cost_usd is not null) then sum(cost_usd) end as cost,
-            bool_or(cost_source = 'table') as table_used
-       from model_calls where job_id = $1`,
-    [jobId],
-  );
-  const { prompt = 0, completion = 0, cost = null, table_used = null } = row ?? {};
-  const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';
-  return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource };
-}

@@ -3,6 +3,7 @@ import type { Message, PolicySpec } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';
+import { addUsage } from './usage.js';
 
 /** Which answer of the proposer: the n-th for this candidate. */
 export interface ProposalPlace extends JobRef {
@@ -42,10 +43,13 @@ export async function recordProposerCall(
 ): Promise<void> {
   const request = { model: policy.model, messages };
   await tx.query(
-    `insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
-                              http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
-     values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14)
-     on conflict (id) do nothing`,
+    `with inserted as (
+       insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
+                                http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, counted)
+       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14, true)
+       on conflict (id) do nothing returning *
+     )
+     ${addUsage}`,
     [
       callId(place),
       place.orgId,

@@ -1,4 +1,5 @@
 import type { Message } from '../contracts/spec.js';
+import { largestReward } from '../core/scores.js';
 import type { Tx } from './db.js';
 
 /** A candidate as HTTP shows it; `avgReward` is over all its rollouts that succeeded. */
@@ -13,14 +14,19 @@ export interface CandidateRow extends Record<string, unknown> {
   rolloutCount: number;
 }
 
+/** Sums of finished rollouts by candidate; a reward counts as the search counts it, so that no sum overflows. */
+export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
+    coalesce(sum(greatest(least(reward, ${largestReward}), -${largestReward})) filter (where status = 'succeeded'), 0) as rewards
+  from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')`;
+
 /** A session's candidates in the order of their lever versions. */
 export async function readCandidates(tx: Tx, jobId: string): Promise<CandidateRow[]> {
   return tx.query<CandidateRow>(
     `select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
-            r.mean as "avgReward", coalesce(r.n, 0) as "rolloutCount"
+            (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",
+            c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount"
        from candidates c
-       left join (select candidate_id, avg(reward) filter (where status = 'succeeded') as mean, count(*) as n
-                    from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')
+       left join (${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1)
                    group by candidate_id) r on r.candidate_id = c.id
       where c.job_id = $1 order by c.lever_version`,
     [jobId],
@@ -64,6 +70,15 @@ export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> 
     [jobId],
   );
   return row!;
+}
+
+/** How often the job's rollouts were sent again. */
+export async function readResent(tx: Tx, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ resent: number }>(
+    `select coalesce(sum(resent), 0) as resent from rollouts where job_id = $1 and source = 'service' and resent > 0`,
+    [jobId],
+  );
+  return row!.resent;
 }
 
 /** The outcome of one rollout. */

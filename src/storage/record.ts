@@ -1,9 +1,10 @@
-import { isTerminal } from '../core/status.js';
+import { isTerminal, type Status } from '../core/status.js';
 import type { CandidateSummary } from '../core/work.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
 import { candidateId } from '../core/ids.js';
+import { rewardSums } from './reads.js';
 
 export interface ErrorDetails {
   code: string;
@@ -11,16 +12,19 @@ export interface ErrorDetails {
   retryable: boolean;
 }
 
-/** A command's outcome, as the workflow decided it. */
+/** A command's outcome, as the workflow decided it; `statusAfter` where later ones of the same decision changed it again. */
 export interface CommandOutcome {
   commandId: string;
   outcome: 'accepted' | 'refused';
+  statusAfter?: Status;
 }
 
 /** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
 export interface Decision {
   projection?: Record<string, unknown>;
   candidates?: CandidateSummary[];
+  /** Every rollout with an ordinal below has its outcome, for good. */
+  outcomesThrough?: number;
   events?: NewEvent[];
   status?: 'running' | 'paused';
   commands?: CommandOutcome[];
@@ -37,6 +41,7 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
     ]);
   }
   await updateCandidates(tx, job, decision.candidates ?? []);
+  if (decision.outcomesThrough !== undefined) await countRewards(tx, job, decision.outcomesThrough);
   if (decision.status) await setStatus(tx, job, decision.status);
   await settleCommands(tx, decision.commands ?? [], decision.status ?? row.status);
   await appendEvents(tx, job, decision.events ?? []);
@@ -71,8 +76,24 @@ async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummar
   );
 }
 
-async function settleCommands(tx: Tx, commands: CommandOutcome[], statusAfter: string): Promise<void> {
-  for (const { commandId, outcome } of commands) {
+/** Adds to the candidates' sums what has come since they were last added to. */
+async function countRewards(tx: Tx, job: JobRef, through: number): Promise<void> {
+  await tx.query(
+    `with fresh as (
+       ${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1) and ordinal < $2 group by candidate_id
+     ), moved as (
+       update jobs set rollouts_counted = $2 where id = $1 and rollouts_counted < $2
+     )
+     update candidates c
+        set rollouts_counted = c.rollouts_counted + f.n, rewards_counted = c.rewards_counted + f.succeeded,
+            reward_sum = c.reward_sum + f.rewards
+       from fresh f where c.id = f.candidate_id and c.job_id = $1`,
+    [job.jobId, through],
+  );
+}
+
+async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status): Promise<void> {
+  for (const { commandId, outcome, statusAfter = status } of commands) {
     await tx.query(
       'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
       [commandId, outcome, statusAfter],
@@ -88,6 +109,7 @@ export interface Ending {
   error: ErrorDetails | null;
   projection?: Record<string, unknown>;
   candidates?: CandidateSummary[];
+  outcomesThrough?: number;
   events: NewEvent[];
   /** The commands that brought this end about; every other open command of the job is refused. */
   accepted: string[];
@@ -111,6 +133,7 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
     [job.jobId],
   );
   await updateCandidates(tx, job, ending.candidates ?? []);
+  if (ending.outcomesThrough !== undefined) await countRewards(tx, job, ending.outcomesThrough);
   await tx.query(
     `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
             started_at = coalesce(started_at, now()), completed_at = now()

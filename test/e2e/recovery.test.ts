@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import {
   answers,
   startFakeContainer,
@@ -128,6 +128,21 @@ test('rollouts whose reward comes later keep their slots over pauses', async () 
   await until('the third is asked', () => box.ledger.length >= 3);
   expect(await waiting()).toBeLessThanOrEqual(2);
   expect(box.ledger).toHaveLength(3);
+  await service.api.call('POST', `${jobs}/${id}/cancel`);
+});
+
+test('a reward that comes long after makes room for the next rollout, while others go on waiting', async () => {
+  const box = await container({ behave: () => answers.pending202() });
+  const id = await evaluate(box.url, 3, { max_concurrent: 2, rollout_timeout: 3_600 });
+  await until('two wait', async () => (await rows(id)).some((row) => row.status === 'awaiting_reward' && row.n === 2));
+  const real = Date.now;
+  const later = jest.spyOn(Date, 'now').mockImplementation(() => real() + 10 * 60_000);
+  try {
+    await service.api.call('POST', `${jobs}/${id}/reward`, { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
+    await until('the third is asked', () => box.ledger.length === 3);
+  } finally {
+    later.mockRestore();
+  }
   await service.api.call('POST', `${jobs}/${id}/cancel`);
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { gepaLimits } from '../../src/core/gepa/config.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';
 import { baseline, propose, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -282,6 +283,19 @@ describe('a GEPA session', () => {
     expect(seen).toMatchObject({ status: 'failed', error_details: { code: 'proposer_failed' }, best_reward: 0 });
     expect((await results(id)).best_prompt!.messages).toEqual([{ role: 'system', content: baseline }]);
     expect((await events(id)).slice(-2).map((event) => event.type)).toEqual(['error', 'job_failed']);
+  });
+
+  test('why a proposal failed is told in one short line, whatever the provider said', async () => {
+    world.model.reply(() => ({ status: 400, raw: 'no\n\u0007'.repeat(5_000) }));
+    const id = await create();
+    await ended(id);
+    const failures = (await events(id)).filter((event) => event.type === 'proposal_failed');
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { data } of failures) {
+      const { reason } = data as { reason: string };
+      expect(reason).toMatch(/answered the proposer with 400: no no /);
+      expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(gepaLimits.reasonBytes);
+    }
   });
 
   test('a proposer that answers at the second try is asked twice, and both answers are recorded', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { usageOf } from '../../src/storage/calls.js';
+import { usageOf } from '../../src/storage/usage.js';
 import { policy, question, startProxy, system, systemOf, type TestProxy } from './proxy-support.js';
 
 let proxy: TestProxy;

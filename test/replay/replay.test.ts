@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { temporal } from '@temporalio/proto';
-import { Worker } from '@temporalio/worker';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { version } from '../../src/version.js';
-import { workflowBundlePath } from '../support/embedded.js';
+import { History } from '../support/chain.js';
 import { answers } from '../support/fake-container.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { folder, record, replay } from './histories.js';
 
 // Workflow code must replay every history that is still running somewhere: those recorded with released code lie in
 // histories/ and are never edited. UPDATE_HISTORIES=1 records today's beside them, under the version's name.
 
-const folder = join(import.meta.dirname, 'histories');
 let service: TestService;
 let world: RulesWorld;
 beforeAll(async () => {
@@ -26,10 +23,6 @@ afterAll(async () => {
   await world.close();
 }, 60_000);
 
-const { History } = temporal.api.history.v1;
-type History = temporal.api.history.v1.History;
-const replay = (history: History) =>
-  Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundlePath() } }, history);
 const statusOf = async (id: string) =>
   (
     await service.api.call<{ status: string }>(
@@ -39,20 +32,9 @@ const statusOf = async (id: string) =>
   ).status;
 
 async function historyOf(workflowId: string, name: string): Promise<History> {
-  const history = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
-  if (process.env['UPDATE_HISTORIES'])
-    writeFileSync(join(folder, `${name}-${version}.binpb`), History.encode(scrub(history)).finish());
-  return History.fromObject(history);
-}
-
-/** Without what belongs to the machine that recorded it: stack traces and process identities. */
-function scrub<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === 'stackTrace' || key === 'identity') Object.assign(value, { [key]: '' });
-    else scrub(inner);
-  }
-  return value;
+  const history = History.fromObject(await service.temporal.workflow.getHandle(workflowId).fetchHistory());
+  record(history, name);
+  return history;
 }
 
 /** While this holds, the service cannot reach its database. */

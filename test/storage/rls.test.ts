@@ -23,6 +23,7 @@ const tables = [
   'candidates',
   'rollouts',
   'model_calls',
+  'job_usage',
   'rewards',
   'commands',
   'events',
@@ -47,6 +48,11 @@ beforeAll(async () => {
         `insert into model_calls (id, org_id, job_id, purpose, request_hash, provider, model, request, http_status)
          values ($1, $2, $3, 'caller', '', 'p', 'm', '{}', 200)`,
         [`call_${org}`, org, job.jobId],
+      );
+      await tx.query(
+        `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced, from_table)
+         values ($1, $2, 0, 0, 0, 0, 0, 0, 0)`,
+        [job.jobId, org],
       );
       await tx.query(`insert into rewards (id, org_id, job_id, body, counted) values ($1, $2, $3, '{}', true)`, [
         `rwd_${org}`,

@@ -33,7 +33,8 @@ export async function startTestService(
 ): Promise<TestService> {
   const databaseUrl = await createDatabase();
   const namespace = `test-${randomUUID().slice(0, 8)}`;
-  const connection = await Connection.connect({ address: temporalAddress() });
+  const address = env['TEMPORAL_ADDRESS'] ?? temporalAddress();
+  const connection = await Connection.connect({ address });
   await createNamespace(connection, namespace);
   const apiKey = `test-key-${randomUUID()}`;
   const log: Logger = pino({ level: process.env['TEST_LOG'] ?? 'error' }, pino.destination(2));
@@ -43,7 +44,7 @@ export async function startTestService(
     PATH: process.env['PATH'],
     PORT: '0',
     DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: namespace,
     RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
     RATCHET_API_KEY: apiKey,

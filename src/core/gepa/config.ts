@@ -28,6 +28,8 @@ export const gepaLimits = {
   minibatchRollouts: 1_000,
   /** Rollouts of one batch of evaluations, which holds whole candidates. */
   batchRollouts: 1_000,
+  /** Of why a proposal failed. */
+  reasonBytes: 250,
 } as const;
 
 /** The minibatch that is really used: never more than there are train seeds. */

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { chainOf } from '../support/chain.js';
+import { answers } from '../support/fake-container.js';
+import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
+import { until } from '../support/until.js';
+import { record, replay } from './histories.js';
+
+// Every run of jobs that continue as new replays: at work, paused, and while rewards are awaited.
+
+let temporal: OwnTemporal;
+let world: RulesWorld;
+let service: TestService;
+beforeAll(async () => {
+  [temporal, world] = await Promise.all([startShortHistories(40), startRulesWorld()]);
+  service = await startTestService({ ...world.env, TEMPORAL_ADDRESS: temporal.address });
+}, 90_000);
+afterAll(async () => {
+  await service.stop();
+  await world.close();
+  await temporal.stop();
+}, 60_000);
+
+const policy = { provider: 'fake', model: 'any' };
+const runsOf = async (workflowId: string) => (await chainOf(service.temporal, workflowId)).length;
+
+/** Signals until the workflow has gone on in as many new runs. */
+async function signalForRuns(workflowId: string, signal: string, more: number): Promise<void> {
+  const runs = (await runsOf(workflowId)) + more;
+  await until(`${workflowId} has ${runs} runs`, async () => {
+    await service.temporal.workflow.getHandle(workflowId).signal(signal);
+    return (await runsOf(workflowId)) >= runs;
+  });
+}
+
+async function replayChain(workflowId: string, name: string): Promise<void> {
+  await until('it has completed', async () => {
+    const { status } = await service.temporal.workflow.getHandle(workflowId).describe();
+    return status.name === 'COMPLETED';
+  });
+  const runs = await chainOf(service.temporal, workflowId);
+  expect(runs.length).toBeGreaterThan(2);
+  for (const [i, run] of runs.entries()) {
+    record(run, `${name}-${i + 1}`);
+    await replay(run);
+  }
+}
+
+test('a session that was paused and resumed', async () => {
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: {
+      algorithm: 'gepa',
+      container_url: world.container.url,
+      policy,
+      max_concurrent: 1,
+      gepa: { population_size: 2, generations: 3, evaluation: { seeds: [0, 1, 2, 3] } },
+    },
+  });
+  await service.api.call('POST', `/api/v1/online/sessions/${id}/pause`);
+  await signalForRuns(`session-${id}`, 'pause', 1);
+  await service.api.call('POST', `/api/v1/online/sessions/${id}/resume`);
+  await replayChain(`session-${id}`, 'session-continued');
+}, 90_000);
+
+test('an evaluation whose rewards come later', async () => {
+  world.container.behave(() => answers.pending202());
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    container_url: world.container.url,
+    policy,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: [0, 1],
+    rollout_timeout: 600,
+  });
+  const mine = () => world.container.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
+  await until('both wait', () => mine().length === 2);
+  await signalForRuns(`evaluation-${id}`, 'resume', 2);
+  for (const { rolloutId } of mine()) {
+    await service.api.call('POST', `/api/v1/offline/jobs/${id}/reward`, { rollout_id: rolloutId, reward: 1 });
+  }
+  await replayChain(`evaluation-${id}`, 'evaluation-continued');
+}, 90_000);
