@@ -31,6 +31,12 @@ export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
     RATCHET_API_KEY: apiKey,
     RATCHET_PROVIDERS: 'bench',
     BENCH_BASE_URL: proposerUrl,
+    // A setting of the shell's must not turn this to servers of the user's.
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+    TEMPORAL_CONFIG_FILE: '',
+    RATCHET_PUBLIC_URL: '',
+    RATCHET_EGRESS: '',
   });
   const api = new Api(tree.url, apiKey);
   return {

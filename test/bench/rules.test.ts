@@ -44,7 +44,10 @@ test.each(worlds)('world %d: the baseline scores 0, the perfect prompt 1, on eve
 });
 
 test('a world follows from its seed, and seeds give different worlds', () => {
-  const scores = (seed: number) => seeds.map((instance) => rulesWorld(seed).score(baseline, instance));
+  const scores = (seed: number) => {
+    const world = rulesWorld(seed);
+    return seeds.map((instance) => world.score(baseline, instance));
+  };
   expect(scores(3)).toEqual(scores(3));
   expect(new Set(worlds.map((seed) => JSON.stringify(scores(seed)))).size).toBe(worlds.length);
 });
