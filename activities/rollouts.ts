@@ -8,6 +8,7 @@ import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import { recordDecided, type Decided } from './lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
@@ -16,6 +17,8 @@ export interface SliceInput extends JobRef {
   from: number;
   to: number;
   collect: boolean;
+  /** What the search decided when it asked for these, to be recorded before the first of them runs. */
+  decided?: Decided | null;
 }
 
 /** `finished` false: the slice ended before its rollouts did (a pause, its time, the worker's shutdown). */
@@ -36,6 +39,8 @@ export function rolloutActivity(deps: ActivityDeps) {
     runRollouts: (input: SliceInput): Promise<SliceReport> =>
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+        const { decided } = input;
+        if (decided) await db.org(job.orgId, (tx) => recordDecided(tx, job, decided));
         const spec = await db.org(job.orgId, (tx) => readSpec<JobSpec>(tx, job));
         const { plan } = input;
         if (plan) {

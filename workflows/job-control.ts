@@ -108,9 +108,14 @@ export class JobControl {
     return this.inbox.length === 0 && !this.busy;
   }
 
+  /** Whether the job may start new work now. */
+  startable(): boolean {
+    return this.idle() && this.status === 'running';
+  }
+
   /** Resolves when the job may start new work; waits as long as it is paused. */
   async mayStart(): Promise<void> {
-    await condition(() => this.idle() && this.status === 'running');
+    await condition(() => this.startable());
   }
 
   /** A job that has done its work ends as completed, unless more of its rollouts failed than it allows. */

@@ -1,6 +1,6 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { packRequests, unpackAnswers, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
+import type { Activities, Decided, SliceInput } from '../activities/index.js';
+import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/batches.js';
 import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
 import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
@@ -14,15 +14,25 @@ const { runRollouts } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/** Has rollouts run to their outcomes, slice by slice, waiting wherever the job is paused. Answers in the order asked. */
+/**
+ * Has rollouts run to their outcomes, slice by slice, waiting wherever the job is paused. What the search decided is
+ * recorded before the first. Answers in the order asked.
+ */
 export async function runToEnd(
   job: JobInput,
   control: JobControl,
   requests: RolloutRequest[],
+  decided: Decided | null,
   summary: string,
 ): Promise<RolloutAnswer[]> {
   const from = requests[0]?.ordinal ?? 0;
-  const slice = { plan: packRequests(requests), from, to: from + requests.length, collect: true };
+  const slice = {
+    plan: packRequests(requests),
+    from,
+    to: from + requests.length,
+    collect: true,
+    ...(decided && { decided }),
+  };
   const answers = await runSlices(job, control, slice, summary);
   return answers ? unpackAnswers(answers) : [];
 }
@@ -34,14 +44,14 @@ export async function runToEnd(
 export async function runSlices(
   job: JobInput,
   control: JobControl,
-  slice: { plan: RequestGroup[] | null; from: number; to: number; collect: boolean },
+  { plan, decided, ...slice }: Pick<SliceInput, 'plan' | 'from' | 'to' | 'collect' | 'decided'>,
   summary: string,
 ): Promise<PackedAnswers | null> {
-  let { plan } = slice;
+  let first = { plan, ...(decided && { decided }) };
   for (;;) {
     await control.mayStart();
-    const report = await runRollouts.executeWithOptions({ summary }, [{ ...job, ...slice, plan }]);
-    plan = null;
+    const report = await runRollouts.executeWithOptions({ summary }, [{ ...job, ...slice, ...first }]);
+    first = { plan: null };
     control.counts = report.counts;
     if (report.fault) throw ApplicationFailure.nonRetryable(report.fault.message, report.fault.code);
     if (report.finished) return report.answers;

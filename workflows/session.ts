@@ -1,11 +1,12 @@
 import {
   ActivityCancellationType,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities, SessionLimits } from '../activities/index.js';
+import type { Activities, Decided, SessionLimits } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
 import { candidateId } from '../src/core/ids.js';
@@ -46,15 +47,31 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
     input.resume?.control,
   );
 
+  /** What is not recorded yet: the work that follows does it on its way, which saves a round of this workflow for each stage. */
+  let decided: Decided | null = null;
+  const take = (): Decided | null => {
+    const taken = decided;
+    decided = null;
+    return taken;
+  };
+  const recordNow = async (): Promise<void> => {
+    const taken = take();
+    if (taken) await recordSearch({ ...job, ...taken });
+  };
+
   await control.run(async (): Promise<Ending> => {
+    // Histories of 0.1.0 record each decision by itself.
+    const recordedByWork = patched('decisions-recorded-by-the-work-that-follows');
     if (!state) {
       const plan = await prepareSession(job);
       limits = plan.limits;
       state = createGepa(plan.gepa);
     }
     for (;;) {
+      const renew = workflowInfo().continueAsNewSuggested;
+      if (renew || !control.startable()) await recordNow();
       await control.mayStart();
-      if (workflowInfo().continueAsNewSuggested && control.idle()) {
+      if (renew && control.idle()) {
         await continueAsNew<typeof sessionWorkflow>({
           ...job,
           resume: { state, limits, control: control.carryOver() },
@@ -62,12 +79,13 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       }
       const before = gepa.view(state);
       const work = gepa.next(state);
+      if (work.kind === 'done' || work.kind === 'failed') await recordNow();
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
       const answers: Answers =
         work.kind === 'rollouts'
-          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work)) }
-          : { kind: 'proposals', answers: await proposals(job, control, work, limits.maxConcurrent) };
+          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, take(), describe(work)) }
+          : { kind: 'proposals', answers: await proposals(job, control, work, take(), limits.maxConcurrent) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = gepa.apply(state, answers);
@@ -75,16 +93,21 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       const seen = gepa.view(applied.state);
       setCurrentDetails(details(seen));
       const candidates = changedCandidates(before, seen);
-      await recordSearch({ ...job, view: { ...seen, candidates }, decisions: applied.decisions });
+      decided = { view: { ...seen, candidates }, decisions: applied.decisions };
+      if (!recordedByWork) await recordNow();
     }
   });
 }
 
-/** Asks for texts, at most `atOnce` at a time: a pause is not held up by those that have not begun. */
+/**
+ * Asks for texts, at most `atOnce` at a time: a pause is not held up by those that have not begun. What the search decided
+ * is recorded before the first.
+ */
 async function proposals(
   job: JobInput,
   control: JobControl,
   work: Work & { kind: 'proposals' },
+  decided: Decided | null,
   atOnce: number,
 ): Promise<ProposalAnswer[]> {
   const answers: ProposalAnswer[] = [];
@@ -92,7 +115,8 @@ async function proposals(
     await control.mayStart();
     const requests = work.requests.slice(from, from + atOnce);
     const summary = describe({ ...work, requests });
-    answers.push(...(await propose.executeWithOptions({ summary }, [{ ...job, requests }])));
+    const first = from === 0 && decided ? { decided } : {};
+    answers.push(...(await propose.executeWithOptions({ summary }, [{ ...job, requests, ...first }])));
   }
   return answers;
 }
