@@ -47,17 +47,16 @@ export function reachedLine(what: string, pairs: readonly Pair[], missing: strin
   const own = both.map((pair) => seconds(pair.own));
   const ratio = median(both.map((pair) => seconds(pair.own) / seconds(pair.peer)));
   const reached = own.filter(Number.isFinite);
-  const reward = (sides: Side[]) => figure(sum(sides.map(({ trueReward }) => trueReward)) / sides.length);
+  const end = (sides: Side[]) =>
+    `true reward at the end ${figure(mean(sides.map(({ trueReward }) => trueReward)))}, ` +
+    `after ${Math.round(mean(sides.map(({ usage }) => usage.rollouts)))} rollouts`;
+  const inTime =
+    reached.length > 0 ? `${summary(reached, 's')} in ${reached.length} of ${own.length} worlds` : 'in no world';
+  const peers = both.map(({ peer }) => peer);
   return {
     ...line,
-    measured:
-      (reached.length > 0
-        ? `${summary(reached, 's')} in ${reached.length} of ${own.length} worlds`
-        : `in none of ${own.length} worlds`) + `; true reward at the end ${reward(both.map((pair) => pair.own))}`,
-    beside: `${summary(
-      both.map((pair) => seconds(pair.peer)),
-      's',
-    )}; ${reward(both.map(({ peer }) => peer))}: ${peerName}`,
+    measured: `${inTime}; ${end(both.map((pair) => pair.own))}`,
+    beside: `${summary(peers.map(seconds), 's')}; ${end(peers)}: ${peerName}`,
     ratio: Number.isFinite(ratio) ? figure(ratio) : 'never reached',
     met: verdict(ratio <= 1),
   };
@@ -74,6 +73,10 @@ function verdict(holds: boolean): 'met' | 'not met' {
 /** Median and range. */
 function summary(values: readonly number[], unit: string): string {
   return `${figure(median(values))} ${unit} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`;
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
 }
 
 function figure(value: number): string {
