@@ -1,10 +1,12 @@
 /** What both optimizers send is what the bench's worlds take: the service's own clients, and the Python adapter. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchTask } from '../../bench/gepa/search.js';
 import { stepsOf, usageOf } from '../../bench/gepa/timeline.js';
 import { runGepa } from '../../bench/peers/gepa/run.js';
+import { gepaPython } from '../../bench/peers/gepa/venv.js';
 import { startWorlds, type Worlds } from '../../bench/worlds/client.js';
 import { baseline, rulesWorld } from '../../bench/worlds/rules.js';
 import { createContainerClient } from '../../src/clients/container.js';
@@ -98,3 +100,8 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     expect(await stepsOf(outcome, run.trueReward)).toHaveLength(second!.reward > 0 ? 2 : 1);
   },
 );
+
+test('where there is no Python the reason is one line that says so', async () => {
+  const nowhere = join(tmpdir(), 'ratchet-no-venv');
+  await expect(gepaPython(nowhere, { PATH: '' })).rejects.toThrow(/^python3 -m venv: [^\n]*ENOENT/);
+});
