@@ -4,7 +4,9 @@ import { prepareActivities } from './prepare.js';
 import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
 
+export type { Decided } from './lifecycle.js';
 export type { SessionLimits } from './prepare.js';
+export type { SliceInput } from './rollouts.js';
 
 /** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {

@@ -16,6 +16,27 @@ export interface FinishInput extends JobRef {
   accepted: string[];
 }
 
+/**
+ * What a search has decided, and where it stands since. `step` counts its decisions (activities of earlier releases had
+ * none); `view` holds of the candidates only those that changed.
+ */
+export interface Decided {
+  step?: number;
+  view: SearchView;
+  decisions: SearchDecision[];
+}
+
+/** Records where a search stands, with the events of what it decided. Called again, or late, it changes nothing. */
+export async function recordDecided(tx: Tx, job: JobRef, { step, view, decisions }: Decided): Promise<void> {
+  await recordDecision(tx, job, {
+    ...(step !== undefined && { step }),
+    projection: projection(job.jobId, view),
+    candidates: view.candidates,
+    outcomesThrough: view.rolloutsCompleted,
+    events: decisions.flatMap((decision) => searchEvents(job.jobId, decision)),
+  });
+}
+
 /** Writes what the workflows decide. */
 export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
@@ -23,18 +44,9 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
       guarded(() => db.org(job.orgId, (tx) => recordDecision(tx, job, decision))),
 
-    /** Records where a search stands, with the events of what it decided. */
-    recordSearch: ({ view, decisions, ...job }: JobRef & { view: SearchView; decisions: SearchDecision[] }) =>
-      guarded(() =>
-        db.org(job.orgId, (tx) =>
-          recordDecision(tx, job, {
-            projection: projection(job.jobId, view),
-            candidates: view.candidates,
-            outcomesThrough: view.rolloutsCompleted,
-            events: decisions.flatMap((decision) => searchEvents(job.jobId, decision)),
-          }),
-        ),
-      ),
+    /** Records what a search decided, where no work follows that could do it on its way. */
+    recordSearch: ({ orgId, jobId, ...decided }: JobRef & Decided) =>
+      guarded(() => db.org(orgId, (tx) => recordDecided(tx, { orgId, jobId }, decided))),
 
     /** Closes the job's row with its terminal event. */
     finish: ({ ending, search, accepted, ...job }: FinishInput) =>

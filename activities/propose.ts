@@ -12,6 +12,7 @@ import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { lockOpenJob, readSpec } from './jobs.js';
+import { recordDecided, type Decided } from './lifecycle.js';
 
 const tries = 3;
 const maxChars = 32_000;
@@ -57,9 +58,11 @@ export function proposeActivity(deps: ActivityDeps) {
   }
 
   return {
-    propose: (input: JobRef & { requests: ProposalRequest[] }): Promise<ProposalAnswer[]> =>
+    propose: (input: JobRef & { requests: ProposalRequest[]; decided?: Decided | null }): Promise<ProposalAnswer[]> =>
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+        const { decided } = input;
+        if (decided) await db.org(job.orgId, (tx) => recordDecided(tx, job, decided));
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const prompts = await db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
         const { cancellationSignal } = Context.current();

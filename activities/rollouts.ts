@@ -9,6 +9,7 @@ import { haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import { recordDecided, type Decided } from './lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
@@ -17,6 +18,8 @@ export interface SliceInput extends JobRef {
   from: number;
   to: number;
   collect: boolean;
+  /** What the search decided when it asked for these, recorded before the first of them runs. */
+  decided?: Decided | null;
 }
 
 /** `finished` false: the slice ended before its rollouts did (a pause, its time, the worker's shutdown). */
@@ -38,6 +41,7 @@ export function rolloutActivity(deps: ActivityDeps) {
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const { spec, apiKey, prompts, token } = await db.org(job.orgId, async (tx) => {
+          if (input.decided) await recordDecided(tx, job, input.decided);
           const spec = await readSpec<JobSpec>(tx, job);
           const apiKey = await containerKey(tx, deps.secretKey, job, spec);
           if (input.plan) {

@@ -40,6 +40,7 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
         maxRollouts: plan?.total ?? null,
       }),
       search: () => null,
+      publish: () => Promise.resolve(),
       continueAsNew: (carried) =>
         continueAsNew<typeof evaluationWorkflow>({
           ...job,
@@ -81,7 +82,8 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     setCurrentDetails(`${total} seeds`);
     const expired = expire(plan);
     const finished = async (): Promise<Ending> => {
-      await runSlices(job, control, { plan: null, from: 0, to: total, collect: false }, `${total} seeds`);
+      const slice = { plan: null, from: 0, to: total, collect: false };
+      await runSlices(job, control, slice, { decided: null }, `${total} seeds`);
       return control.completed('completed', maxFailureRate);
     };
     return Promise.race([finished(), expired]);

@@ -52,12 +52,13 @@ export interface CarriedOver {
 }
 
 /**
- * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), and how to begin
- * a new run that goes on from here.
+ * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), how to write down
+ * what it has decided before the job rests or ends, and how to begin a new run that goes on from here.
  */
 export interface JobStory {
   view(): Omit<StatusView, 'status'>;
   search(): SearchView | null;
+  publish(): Promise<void>;
   continueAsNew(control: CarriedOver): Promise<never>;
 }
 
@@ -132,6 +133,7 @@ export class JobControl {
    */
   async mayStart(): Promise<void> {
     const free = () => this.inbox.length === 0 && !this.busy && this.status === 'running';
+    if (!free() || isLong()) await this.story.publish();
     await condition(() => free() || isLong());
     if (isLong() && patched(atRest)) await this.leave();
     if (!free()) await condition(free);
@@ -221,6 +223,7 @@ export class JobControl {
 
   private async close(ending: Ending): Promise<void> {
     await condition(() => !this.busy);
+    await this.story.publish();
     this.status = ending.status;
     upsertSearchAttributes([{ key: statusAttribute, value: ending.status }]);
     await finish({

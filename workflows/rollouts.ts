@@ -1,6 +1,6 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { packRequests, unpackAnswers, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
+import type { Activities, Decided, SliceInput } from '../activities/index.js';
+import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/batches.js';
 import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
 import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
@@ -15,16 +15,22 @@ const { runRollouts } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
+/** What a search has decided and nobody has written down yet; the work that follows does it on its way. */
+export interface Unwritten {
+  decided: Decided | null;
+}
+
 /** Has rollouts run to their outcomes, slice by slice, waiting wherever the job is paused. Answers in the order asked. */
 export async function runToEnd(
   job: JobInput,
   control: JobControl,
   requests: RolloutRequest[],
+  unwritten: Unwritten,
   summary: string,
 ): Promise<RolloutAnswer[]> {
   const from = requests[0]?.ordinal ?? 0;
   const slice = { plan: packRequests(requests), from, to: from + requests.length, collect: true };
-  const answers = await runSlices(job, control, slice, summary);
+  const answers = await runSlices(job, control, slice, unwritten, summary);
   return answers ? unpackAnswers(answers) : [];
 }
 
@@ -35,16 +41,19 @@ export async function runToEnd(
 export async function runSlices(
   job: JobInput,
   control: JobControl,
-  slice: { plan: RequestGroup[] | null; from: number; to: number; collect: boolean },
+  slice: Pick<SliceInput, 'plan' | 'from' | 'to' | 'collect'>,
+  unwritten: Unwritten,
   summary: string,
 ): Promise<PackedAnswers | null> {
   let { plan } = slice;
   for (;;) {
     await control.mayStart();
-    const input = { ...job, ...slice, plan };
+    const { decided } = unwritten;
+    const input = { ...job, ...slice, plan, ...(decided && { decided }) };
     const report = await control.untilLong(() => runRollouts.executeWithOptions({ summary }, [input]));
     if (!report) continue;
     plan = null;
+    unwritten.decided = null;
     control.counts = report.counts;
     if (report.fault) throw ApplicationFailure.nonRetryable(report.fault.message, report.fault.code);
     if (report.finished) return report.answers;

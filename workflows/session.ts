@@ -1,4 +1,10 @@
-import { ActivityCancellationType, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  continueAsNew,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+} from '@temporalio/workflow';
 import type { Activities, SessionLimits } from '../activities/index.js';
 import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
@@ -6,15 +12,24 @@ import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
 import { JobControl, type CarriedOver, type Ending } from './job-control.js';
 import type { JobInput } from './messages.js';
-import { runToEnd } from './rollouts.js';
+import { runToEnd, type Unwritten } from './rollouts.js';
 
 /**
  * A session's input; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
- * proposals that `state` asks for (runs of earlier releases had none).
+ * proposals that `state` asks for, `steps` counts the answers folded in (runs of earlier releases had neither).
  */
 export interface SessionInput extends JobInput {
-  resume?: { state: GepaState; limits: SessionLimits; control: CarriedOver; proposed?: ProposalAnswer[] };
+  resume?: {
+    state: GepaState;
+    limits: SessionLimits;
+    control: CarriedOver;
+    proposed?: ProposalAnswer[];
+    steps?: number;
+  };
 }
+
+/** What runs that began under 0.1.0 do otherwise: they record each decision by an activity of its own. */
+const writtenByWork = 'decisions-written-by-the-work-that-follows';
 
 const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
@@ -37,16 +52,25 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
   let state = input.resume?.state ?? null;
   let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
   let proposed = input.resume?.proposed ?? [];
+  let steps = input.resume?.steps ?? 0;
+  const unwritten: Unwritten = { decided: null };
   const view = (): SearchView | null => (state ? gepa.view(state) : null);
+  const publish = async (): Promise<void> => {
+    const { decided } = unwritten;
+    if (!decided) return;
+    await recordSearch({ ...job, ...decided });
+    if (unwritten.decided === decided) unwritten.decided = null;
+  };
   const control = new JobControl(
     job,
     {
       view: () => operatorView(job.jobId, view()),
       search: view,
+      publish,
       continueAsNew: (carried) =>
         continueAsNew<typeof sessionWorkflow>({
           ...job,
-          resume: { state: state!, limits, control: carried, proposed },
+          resume: { state: state!, limits, control: carried, proposed, steps },
         }),
     },
     input.resume?.control,
@@ -58,7 +82,10 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       await control.mayStart();
       const requests = work.requests.slice(proposed.length, proposed.length + limits.maxConcurrent);
       const summary = describe({ ...work, requests });
-      const answers = await propose.executeWithOptions({ summary }, [{ ...job, requests }]);
+      const { decided } = unwritten;
+      const input = { ...job, requests, ...(decided && { decided }) };
+      const answers = await propose.executeWithOptions({ summary }, [input]);
+      unwritten.decided = null;
       proposed = [...proposed, ...answers];
     }
     const all = proposed;
@@ -82,7 +109,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       if (work.kind === 'failed') return failed(work);
       const answers: Answers =
         work.kind === 'rollouts'
-          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, describe(work)) }
+          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, unwritten, describe(work)) }
           : { kind: 'proposals', answers: await proposals(work) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
@@ -91,7 +118,9 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       const seen = gepa.view(applied.state);
       setCurrentDetails(details(seen));
       const candidates = changedCandidates(before, seen);
-      await recordSearch({ ...job, view: { ...seen, candidates }, decisions: applied.decisions });
+      steps += 1;
+      unwritten.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
+      if (!patched(writtenByWork)) await publish();
     }
   });
 }

@@ -24,7 +24,7 @@ export class JobGoneError extends Error {
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Of both rows: whoever waited here must see the status as it is now, not as it was when the waiting began.
-    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, j.status, j.kind,
+    `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, c.step, j.status, j.kind,
             (j.projection->>'total')::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
@@ -42,6 +42,8 @@ export interface ControlRow extends Record<string, unknown> {
   connect_failures: number;
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
   kind: 'session' | 'evaluation';
+  /** The latest decision of the job's search that is recorded; null: none yet. */
+  step: number | null;
   /** How many seeds an evaluation has; null: it is a session. */
   total: number | null;
 }

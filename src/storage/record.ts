@@ -21,6 +21,8 @@ export interface CommandOutcome {
 
 /** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
 export interface Decision {
+  /** Which decision of the job's search it is; one that a later one has overtaken, or that is there already, changes nothing. */
+  step?: number;
   projection?: Record<string, unknown>;
   candidates?: CandidateSummary[];
   /** Every rollout with an ordinal below has its outcome, for good. */
@@ -34,6 +36,10 @@ export interface Decision {
 export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
   const row = await lockJob(tx, job);
   if (isTerminal(row.status)) return;
+  const { step } = decision;
+  // A worker that was cut off may come back with what it was to write long ago.
+  if (step !== undefined && row.step !== null && step <= row.step) return;
+  if (step !== undefined) await tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]);
   if (decision.projection) {
     await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
       job.jobId,

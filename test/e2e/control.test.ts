@@ -285,3 +285,35 @@ test('no worker to answer: 202 with the pending command, which takes effect when
     await alone.stop();
   }
 }, 90_000);
+
+test('a pause in a stage’s last rollouts: what follows from them is decided and stands in row and log', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  box.behave(() => async (call, response) => {
+    await held;
+    await answers.reward(0.25)(call, response);
+  });
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base.session, {
+    policy_optimization: {
+      algorithm: 'gepa',
+      container_url: box.url,
+      policy,
+      gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1, 2] } },
+      max_concurrent: 3,
+    },
+  });
+  const mine = () => box.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
+  await until('the whole baseline is in flight', () => mine().length === 3);
+  expect((await command('session', id, 'pause')).status).toBe(200);
+  release();
+  const rowOf = () => service.api.call<{ best_reward: number | null }>('GET', `${base.session}/${id}`);
+  await until('the row knows the baseline’s reward', async () => (await rowOf()).best_reward === 0.25);
+  expect(await workflow('session', id).query('status')).toMatchObject({ status: 'paused', bestReward: 0.25 });
+  const { events } = await service.api.call<{ events: { type: string }[] }>(
+    'GET',
+    `${base.session}/${id}/events?since_seq=0&limit=100`,
+  );
+  expect(events.map(({ type }) => type)).toContain('generation_complete');
+  expect(mine()).toHaveLength(3);
+  expect((await command('session', id, 'cancel')).status).toBe(200);
+});

@@ -133,6 +133,18 @@ describe('a GEPA session', () => {
         .sort(),
     ).toEqual([...evaluated].sort());
     expect(of('evaluation_complete')[0]!.data).toMatchObject({ generation: 0, reward: 0, seeds_evaluated: 12 });
+
+    // What was decided stands before what follows from it.
+    for (const [at, { type, data }] of all.entries()) {
+      if (type !== 'rollout_completed') continue;
+      const before = all.slice(0, at);
+      const decided = (what: string, field: string, value: unknown) =>
+        before.some((event) => event.type === what && event.data[field] === value);
+      const { generation, candidate_id: candidate } = data;
+      if (Number(generation) > 0)
+        expect(decided('generation_complete', 'generation', Number(generation) - 1)).toBe(true);
+      if (data['stage'] === 'gate') expect(decided('candidate_proposed', 'candidate_id', candidate)).toBe(true);
+    }
   });
 
   test('is the same for the same rng_seed and answers, and another for another seed', async () => {

@@ -1,0 +1,68 @@
+import { runGepa } from '../peers/gepa/run.js';
+import type { Run, Worlds } from '../worlds/client.js';
+import type { Ratchet } from './ratchet.js';
+import type { Outcome, SearchTask } from './search.js';
+import { reachedAfter, stepsOf, usageOf, type Step, type Usage } from './timeline.js';
+
+/** One search, as the world saw it. */
+export interface Side {
+  usage: Usage;
+  steps: Step[];
+  /** Of what it returned, over all instances. */
+  trueReward: number;
+  /** When it first stood at the true reward that the peer ends with; null: never, or there is no peer. */
+  reachedMs: number | null;
+}
+
+/** The same world searched by both; `peer` is null where there is none. */
+export interface Pair {
+  world: number;
+  ours: Side;
+  peer: Side | null;
+}
+
+/** What the comparisons share. `python` has the peer; null: it cannot be had. `say` is told of every search. */
+export interface Bench {
+  worlds: Worlds;
+  ratchet: Ratchet;
+  python: string | null;
+  say: (line: string) => void;
+}
+
+/** Has both search a world whose container and proposer take `latencyMs` for each answer, one after the other. */
+export async function compare(bench: Bench, task: SearchTask, world: number, latencyMs: number): Promise<Pair> {
+  const { worlds, ratchet, python, say } = bench;
+  const open = () => worlds.open({ world, rolloutMs: latencyMs, proposerMs: latencyMs });
+  const measure = async (
+    name: string,
+    search: (run: Run) => Promise<Outcome>,
+    target: number | null,
+  ): Promise<Side> => {
+    const run = await open();
+    const outcome = await search(run);
+    const usage = usageOf(await run.ledger(), outcome, task.maxConcurrent);
+    if (usage.rollouts !== outcome.rollouts)
+      throw new Error(`${name} counts ${outcome.rollouts} rollouts, the container ${usage.rollouts}`);
+    const steps = await stepsOf(outcome, (text) => run.trueReward(text));
+    const trueReward = await run.trueReward(outcome.winner);
+    const side = { usage, steps, trueReward, reachedMs: reachedAfter(steps, target ?? trueReward) };
+    say(describe(`world ${world}, ${latencyMs} ms, ${name}`, side));
+    return side;
+  };
+  const peer = python && (await measure('gepa', (run) => runGepa(python, worlds.proposerUrl, run, task), null));
+  const target = peer ? peer.trueReward : null;
+  const ours = await measure('ratchet', (run) => ratchet.search(run, task), target);
+  return { world, ours: target === null ? { ...ours, reachedMs: null } : ours, peer: peer || null };
+}
+
+function describe(what: string, { usage, trueReward, reachedMs }: Side): string {
+  const { wallMs, rollouts, utilisation, gaps, meanGapMs, idleMs, proposingMs } = usage;
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
+  return [
+    `${what}: ${seconds(wallMs)}, ${rollouts} rollouts, ${(wallMs / rollouts).toFixed(2)} ms each`,
+    `true reward ${trueReward.toFixed(3)}`,
+    reachedMs === null ? "gepa's never reached" : `gepa's reached after ${seconds(reachedMs)}`,
+    `slots busy ${(100 * utilisation).toFixed(0)} %, nothing under way ${seconds(idleMs)} (${gaps} gaps of ${meanGapMs.toFixed(1)} ms)`,
+    `proposals alone ${seconds(proposingMs)}`,
+  ].join('; ');
+}

@@ -1,0 +1,91 @@
+import { gepaVersion } from '../peers/gepa/venv.js';
+import type { Pair, Side } from './compare.js';
+import { sum } from './timeline.js';
+
+/** A line of the bench's table. */
+export interface Line {
+  what: string;
+  measured: string;
+  beside: string;
+  ratio: string;
+  aim: string;
+  met: 'met' | 'not met' | 'no aim';
+}
+
+const peerName = `gepa ${gepaVersion}`;
+
+/** Wall time per rollout; `aimMs`: the most that it may be, null where nothing is aimed at. `missing`: why there is no peer. */
+export function wallLine(what: string, pairs: readonly Pair[], missing: string, aimMs: number | null): Line {
+  const perRollout = ({ usage }: Side) => usage.wallMs / usage.rollouts;
+  const ours = pairs.map((pair) => perRollout(pair.ours));
+  const both = pairs.flatMap(({ ours: own, peer }) => (peer ? [{ own: perRollout(own), peer: perRollout(peer) }] : []));
+  return {
+    what: `${what}: wall per rollout`,
+    measured: summary(ours, 'ms'),
+    beside:
+      both.length > 0
+        ? `${summary(
+            both.map(({ peer }) => peer),
+            'ms',
+          )}: ${peerName}`
+        : notShown(missing),
+    ratio: both.length > 0 ? figure(median(both.map(({ own, peer }) => own / peer))) : '',
+    aim: aimMs === null ? '' : `at most ${aimMs} ms`,
+    met: aimMs === null ? 'no aim' : verdict(median(ours) <= aimMs),
+  };
+}
+
+/**
+ * Wall time until the true reward that gepa ends with. A world in which we never stand there within the budget is
+ * counted as such and never as a time: it is later than every other, so the median says "never" where most are.
+ */
+export function reachedLine(what: string, pairs: readonly Pair[], missing: string): Line {
+  const seconds = ({ reachedMs }: Side) => (reachedMs ?? Infinity) / 1_000;
+  const both = pairs.flatMap(({ ours, peer }) => (peer ? [{ own: ours, peer }] : []));
+  const line = { what: `${what}: wall until the true reward that gepa ends with`, aim: 'at most 1, as ratio' };
+  if (both.length === 0) return { ...line, measured: '', beside: notShown(missing), ratio: '', met: 'no aim' };
+  const own = both.map((pair) => seconds(pair.own));
+  const ratio = median(both.map((pair) => seconds(pair.own) / seconds(pair.peer)));
+  const reached = own.filter(Number.isFinite);
+  const end = (sides: Side[]) =>
+    `true reward at the end ${figure(mean(sides.map(({ trueReward }) => trueReward)))}, ` +
+    `after ${Math.round(mean(sides.map(({ usage }) => usage.rollouts)))} rollouts`;
+  const inTime =
+    reached.length > 0 ? `${summary(reached, 's')} in ${reached.length} of ${own.length} worlds` : 'in no world';
+  const peers = both.map(({ peer }) => peer);
+  return {
+    ...line,
+    measured: `${inTime}; ${end(both.map((pair) => pair.own))}`,
+    beside: `${summary(peers.map(seconds), 's')}; ${end(peers)}: ${peerName}`,
+    ratio: Number.isFinite(ratio) ? figure(ratio) : 'never reached',
+    met: verdict(ratio <= 1),
+  };
+}
+
+function notShown(missing: string): string {
+  return `not shown: ${peerName}: ${missing}`;
+}
+
+function verdict(holds: boolean): 'met' | 'not met' {
+  return holds ? 'met' : 'not met';
+}
+
+/** Median and range. */
+function summary(values: readonly number[], unit: string): string {
+  return `${figure(median(values))} ${unit} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`;
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
+}
+
+function figure(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1);
+}
+
+/** The middle value; of an even number the mean of the middle two. */
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1]!, sorted[Math.floor(sorted.length / 2)]!];
+  return low === high ? low : (low + high) / 2;
+}

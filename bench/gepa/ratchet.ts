@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Api, type JobEvent } from '../../src/cli/api.js';
+import { startTree } from '../../test/support/tree.js';
+import type { Outcome, SearchTask } from './search.js';
+import type { Run } from '../worlds/client.js';
+
+/** The whole service as `npm start` brings it up, with data and ports of its own. */
+export interface Ratchet {
+  search(run: Run, task: SearchTask): Promise<Outcome>;
+  stop(): Promise<void>;
+}
+
+/** One proposal a generation, as gepa has one an iteration. */
+const populationSize = 1;
+/** Enough that the budget ends every search first. */
+const generations = 499;
+
+/** Starts the service; it knows the worlds' proposer as the provider `bench`. */
+export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
+  const folder = await mkdtemp(join(tmpdir(), 'ratchet-bench-'));
+  // Postgres may run as a user of its own.
+  await chmod(folder, 0o755);
+  const apiKey = randomBytes(24).toString('hex');
+  const tree = await startTree({
+    PORT: '0',
+    RATCHET_TEMPORAL_PORT: '0',
+    RATCHET_DATA_DIR: folder,
+    RATCHET_API_KEY: apiKey,
+    RATCHET_PROVIDERS: 'bench',
+    BENCH_BASE_URL: proposerUrl,
+    // A setting of the shell's must not turn this to servers of the user's.
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+    TEMPORAL_CONFIG_FILE: '',
+    RATCHET_PUBLIC_URL: '',
+    RATCHET_EGRESS: '',
+  });
+  const api = new Api(tree.url, apiKey);
+  return {
+    search: (run, task) => search(api, run, task),
+    async stop() {
+      await tree.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One GEPA session over HTTP, followed by its events as a user would. The clock starts with the request. */
+async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
+  const startedAt = Date.now();
+  const { session_id: id } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: {
+      algorithm: 'gepa',
+      container_url: run.containerUrl,
+      policy: { provider: 'bench', model: run.model },
+      gepa: {
+        population_size: populationSize,
+        generations,
+        minibatch_size: task.minibatchSize,
+        train_seeds: task.trainSeeds,
+        evaluation: { seeds: task.evaluationSeeds },
+      },
+      budget: { max_rollouts: task.maxRollouts },
+      max_concurrent: task.maxConcurrent,
+      rng_seed: task.rngSeed,
+    },
+  });
+  const session = `/api/v1/online/sessions/${id}`;
+  const events: TimedEvent[] = [];
+  for await (const event of api.follow(`${session}/events`)) events.push(event as TimedEvent);
+  const last = events.at(-1);
+  if (last?.type !== 'job_complete') throw new Error(`the session ended with ${last?.type}: ${last?.message}`);
+  const results = await api.call<Results>('GET', `${session}/results`);
+  const rollouts = events.filter(({ type }) => type === 'rollout_completed');
+  const candidates = [];
+  for (const event of events.filter(({ type }) => type === 'candidate_evaluated')) {
+    const own = rollouts.find(({ data }) => data['candidate_id'] === event.data['candidate_id']);
+    const text = await promptOf(api, `${session}/prompt?correlation_id=${String(own?.data['rollout_id'])}`);
+    candidates.push({ at: Date.parse(event.ts), text, reward: Number(event.data['reward']) });
+  }
+  return {
+    startedAt,
+    endedAt: Date.parse(last.ts),
+    rollouts: rollouts.length,
+    winner: results.best_prompt.messages[0]!.content,
+    candidates,
+  };
+}
+
+type TimedEvent = JobEvent & { ts: string };
+
+interface Results {
+  best_prompt: { messages: { content: string }[] };
+}
+
+async function promptOf(api: Api, path: string): Promise<string> {
+  const { messages } = await api.call<{ messages: { content: string }[] }>('GET', path);
+  return messages[0]!.content;
+}

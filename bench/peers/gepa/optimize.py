@@ -1,0 +1,107 @@
+"""One run of the official gepa package against a world, with its defaults for all that the job does not say.
+
+Reads the job as JSON from standard input: container_url, proposer_url, model, train_seeds, evaluation_seeds,
+minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline. Writes JSON lines: "candidate" whenever one was fully
+evaluated (time in epoch milliseconds, text, validation score), then "end". The clock starts
+when gepa does, not when Python does.
+"""
+
+import http.client
+import json
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import gepa
+from gepa.core.adapter import EvaluationBatch
+
+COMPONENT = "instruction"
+job = json.load(sys.stdin)
+local = threading.local()
+
+
+def say(kind, **fields):
+    print(json.dumps({"kind": kind, "at": time.time() * 1000, **fields}), flush=True)
+
+
+def post(url, body):
+    """One POST over a connection that the thread keeps."""
+    parts = urlsplit(url)
+    connections = local.__dict__.setdefault("connections", {})
+    if parts.netloc not in connections:
+        connections[parts.netloc] = http.client.HTTPConnection(parts.netloc)
+    connection = connections[parts.netloc]
+    connection.request("POST", parts.path, json.dumps(body), {"content-type": "application/json"})
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    if response.status != 200:
+        raise RuntimeError(f"{url}: {response.status} {answer}")
+    return answer
+
+
+def propose(prompt):
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    answer = post(job["proposer_url"] + "/chat/completions", {"model": job["model"], "messages": messages})
+    return answer["choices"][0]["message"]["content"]
+
+
+def rollout(seed, text):
+    sections = [{"role": "system", "content": text, "order": 0}]
+    body = {
+        "rollout_id": f"{COMPONENT}-{seed}",
+        "env": {"seed": seed},
+        "policy": {"config": {"model": job["model"], "prompt_template": {"sections": sections}}},
+    }
+    info = post(job["container_url"] + "/rollout", body)["reward_info"]
+    return info["outcome_reward"], info["details"]["feedback"]
+
+
+class Adapter:
+    propose_new_texts = None
+
+    def __init__(self, pool):
+        self.pool = pool
+
+    def evaluate(self, batch, candidate, capture_traces=False):
+        results = list(self.pool.map(lambda seed: rollout(seed, candidate[COMPONENT]), batch))
+        return EvaluationBatch(
+            outputs=["" for _ in results],
+            scores=[reward for reward, _ in results],
+            trajectories=list(zip(batch, results)) if capture_traces else None,
+        )
+
+    def make_reflective_dataset(self, candidate, eval_batch, components_to_update):
+        records = [
+            {"Inputs": f"seed {seed}", "Generated Outputs": "", "Feedback": feedback, "Reward": reward}
+            for seed, (reward, feedback) in eval_batch.trajectories
+        ]
+        return {component: records for component in components_to_update}
+
+
+class Candidates:
+    def on_valset_evaluated(self, event):
+        say("candidate", text=event["candidate"][COMPONENT], reward=event["average_score"])
+
+
+class Silent:
+    def log(self, message):
+        pass
+
+
+with ThreadPoolExecutor(job["max_concurrent"]) as pool:
+    say("start")
+    result = gepa.optimize(
+        seed_candidate={COMPONENT: job["baseline"]},
+        trainset=job["train_seeds"],
+        valset=job["evaluation_seeds"],
+        adapter=Adapter(pool),
+        reflection_lm=propose,
+        reflection_minibatch_size=job["minibatch_size"],
+        max_metric_calls=job["max_rollouts"],
+        seed=job["rng_seed"],
+        logger=Silent(),
+        callbacks=[Candidates()],
+    )
+    say("end", text=result.best_candidate[COMPONENT], rollouts=result.total_metric_calls)

@@ -1,0 +1,9 @@
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class EvaluationBatch:
+    outputs: list
+    scores: list
+    trajectories: Any = None
