@@ -1,0 +1,18 @@
+import type { Row } from './table.js';
+import type { World } from './world.js';
+import * as evaluation from './rows/evaluation.js';
+import * as latency from './rows/latency.js';
+
+/** A group of rows that are measured in one world. */
+export interface Rows {
+  name: string;
+  run(world: World): Promise<Row[]>;
+  /** How long it may take, seconds. */
+  seconds: number;
+}
+
+/** All rows, in the order of the table. */
+export const rows: readonly Rows[] = [
+  { name: 'evaluation', run: evaluation.run, seconds: 120 },
+  { name: 'latency', run: latency.run, seconds: 90 },
+];

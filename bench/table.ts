@@ -1,0 +1,88 @@
+import { median, spread } from './stats.js';
+
+/** What has to hold of a row: its value, or its ratio to what stands beside it, is at most or at least so much. */
+export type Aim = { of: 'value' | 'ratio' } & ({ most: number } | { least: number });
+
+/** One thing measured. The value beside it is of the same run and unit: the ideal, or a peer; null where it is not shown. */
+export interface Row {
+  what: string;
+  value: number;
+  unit: string;
+  beside?: { what: string; value: number | null };
+  aim?: Aim;
+  /** Figures behind it, for `--json`. */
+  raw?: unknown;
+}
+
+/** A row that several runs gave: medians, and how far the runs are apart. */
+export interface Line {
+  what: string;
+  measured: string;
+  beside: string;
+  ratio: string;
+  aim: string;
+  met: 'met' | 'not met' | 'no aim' | 'failed';
+}
+
+/** Merges the same row of several runs. Throws on none. */
+export function lineOf(runs: readonly Row[]): Line {
+  const [first] = runs;
+  if (!first) throw new RangeError('a line needs at least one run');
+  const { what, unit, aim } = first;
+  const values = runs.map((run) => run.value);
+  const besides = runs.flatMap((run) => run.beside?.value ?? []);
+  const ratios = runs.flatMap((run) => (run.beside?.value ? run.value / run.beside.value : []));
+  const { least, greatest } = spread(values);
+  const range = runs.length > 1 ? ` (${figure(least)} to ${figure(greatest)})` : '';
+  return {
+    what,
+    measured: `${figure(median(values))} ${unit}${range}`,
+    beside: first.beside
+      ? besides.length > 0
+        ? `${figure(median(besides))} ${unit}: ${first.beside.what}`
+        : `not shown: ${first.beside.what}`
+      : '',
+    ratio: ratios.length > 0 ? figure(median(ratios)) : '',
+    aim: aim ? aimText(aim, unit) : '',
+    met: aim ? verdict(aim, values, ratios) : 'no aim',
+  };
+}
+
+/** A row that could not be measured, with the reason. */
+export function failedLine(what: string, reason: string): Line {
+  return { what, measured: reason.replaceAll('\n', ' '), beside: '', ratio: '', aim: '', met: 'failed' };
+}
+
+function verdict(aim: Aim, values: number[], ratios: number[]): Line['met'] {
+  const judged = aim.of === 'value' ? values : ratios;
+  // Without its peer a ratio is neither met nor missed.
+  if (judged.length === 0) return 'no aim';
+  const holds = 'most' in aim ? median(judged) <= aim.most : median(judged) >= aim.least;
+  return holds ? 'met' : 'not met';
+}
+
+function aimText(aim: Aim, unit: string): string {
+  const bound = 'most' in aim ? `at most ${figure(aim.most)}` : `at least ${figure(aim.least)}`;
+  return aim.of === 'value' ? `${bound} ${unit}` : `${bound}, as ratio`;
+}
+
+/** A number as people read it: three figures, thousands apart. */
+export function figure(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+const heads = ['what', 'measured', 'beside', 'ratio', 'aim', ''] as const;
+
+/** The lines as a Markdown table. */
+export function markdown(lines: readonly Line[]): string {
+  const cells = lines.map((line) => [line.what, line.measured, line.beside, line.ratio, line.aim, line.met].map(escape));
+  const rows = [[...heads], ...cells];
+  const widths = heads.map((_, at) => Math.max(3, ...rows.map((row) => row[at]!.length)));
+  const text = rows.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`);
+  return [text[0], `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...text.slice(1)].join('\n');
+}
+
+function escape(cell: string): string {
+  return cell.replaceAll('|', '\\|');
+}
