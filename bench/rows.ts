@@ -2,6 +2,9 @@ import type { Row } from './table.js';
 import type { World } from './world.js';
 import * as evaluation from './rows/evaluation.js';
 import * as latency from './rows/latency.js';
+import * as overhead from './rows/overhead.js';
+import * as proxy from './rows/proxy.js';
+import * as sse from './rows/sse.js';
 
 /** A group of rows that are measured in one world. */
 export interface Rows {
@@ -15,4 +18,7 @@ export interface Rows {
 export const rows: readonly Rows[] = [
   { name: 'evaluation', run: evaluation.run, seconds: 120 },
   { name: 'latency', run: latency.run, seconds: 90 },
+  { name: 'overhead', run: overhead.run, seconds: 90 },
+  { name: 'proxy', run: proxy.run, seconds: 120 },
+  { name: 'sse', run: sse.run, seconds: 120 },
 ];
