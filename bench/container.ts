@@ -2,7 +2,7 @@
  * The container of the bench, a process of its own. The path says what it does: at `/NAME/KIND/N` it counts under NAME and
  *  - `delay`: answers a reward of 1 after N milliseconds,
  *  - `hold`: answers when it is told to,
- *  - `rules`: answers at once; seed s needs the line `rule-K.` of the prompt, K = s mod N.
+ *  - `rules`: answers after the milliseconds that follow (`/rules/N/MS`; at once); seed s needs `rule-K.` in the prompt, K = s mod N.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +18,9 @@ interface Counted extends ContainerCount {
   stamps: Map<string, number>;
   held: Map<string, HeldRollout & { release: () => void }>;
 }
+
+/** Kind, its number, milliseconds. */
+type Behaviour = [kind: string, n: number, ms: number];
 
 const counts = new Map<string, Counted>();
 
@@ -37,9 +40,9 @@ function countOf(name: string): Counted {
   return fresh;
 }
 
-async function rollout(count: Counted, kind: string, n: number, body: RolloutBody): Promise<unknown> {
+async function rollout(count: Counted, [kind, n, ms]: Behaviour, body: RolloutBody): Promise<unknown> {
   const { config } = body.policy;
-  if (kind === 'delay' && n > 0) await delay(n);
+  if (ms > 0) await delay(ms);
   if (kind === 'hold') {
     const { inference_url: url, inference_api_key: key } = config;
     await new Promise<void>((release) => count.held.set(body.rollout_id, { url, key, release }));
@@ -54,11 +57,14 @@ async function rollout(count: Counted, kind: string, n: number, body: RolloutBod
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const [, name = '', kind = '', n = '0', what] = (request.url ?? '').split('/');
+  const path = (request.url ?? '').split('/');
+  const [, name = '', kind = '', n] = path;
+  const what = path.at(-1);
   if (what === 'health') return void response.end('{"status":"ok"}');
   if (what === 'task_info')
     return void response.end(`{"initial_prompt":{"messages":[{"role":"system","content":"${baseline}"}]}}`);
   if (what !== 'rollout') return void response.writeHead(404).end('{"detail":"not served here"}');
+  const behaviour: Behaviour = [kind, Number(n), Number(kind === 'delay' ? n : kind === 'rules' && path.length > 5 ? path[4] : 0)];
   const count = countOf(name);
   if (count.calls++ === 0) count.firstIn = now();
   count.inFlight += 1;
@@ -67,7 +73,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = JSON.parse(Buffer.concat(chunks).toString()) as RolloutBody;
-  const answer = JSON.stringify(await rollout(count, kind, Number(n), body));
+  const answer = JSON.stringify(await rollout(count, behaviour, body));
   count.lastOut = now();
   count.stamps.set(body.rollout_id, count.lastOut);
   response.setHeader('content-type', 'application/json');

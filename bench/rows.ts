@@ -1,5 +1,6 @@
 import type { Row } from './table.js';
 import type { World } from './world.js';
+import * as crowd from './rows/crowd.js';
 import * as evaluation from './rows/evaluation.js';
 import * as latency from './rows/latency.js';
 import * as overhead from './rows/overhead.js';
@@ -21,4 +22,5 @@ export const rows: readonly Rows[] = [
   { name: 'overhead', run: overhead.run, seconds: 90 },
   { name: 'proxy', run: proxy.run, seconds: 120 },
   { name: 'sse', run: sse.run, seconds: 120 },
+  { name: 'crowd', run: crowd.run, seconds: 180 },
 ];
