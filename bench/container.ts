@@ -6,7 +6,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { RolloutBody } from '../test/support/fake-answers.js';
 import { baseline } from '../test/support/rules-world.js';
 import { serveChild } from './child.js';
@@ -42,7 +42,8 @@ function countOf(name: string): Counted {
 
 async function rollout(count: Counted, [kind, n, ms]: Behaviour, body: RolloutBody): Promise<unknown> {
   const { config } = body.policy;
-  if (ms > 0) await delay(ms);
+  // Also where it is no time at all: what has come meanwhile is counted as in flight.
+  await (ms > 0 ? delay(ms) : setImmediate());
   if (kind === 'hold') {
     const { inference_url: url, inference_api_key: key } = config;
     await new Promise<void>((release) => count.held.set(body.rollout_id, { url, key, release }));

@@ -4,9 +4,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { report } from './profile.js';
 import { rows, type Rows } from './rows.js';
 import { failedLine, lineOf, markdown, type Line, type Row } from './table.js';
 import { inTime, withWorld } from './world.js';
@@ -26,6 +27,7 @@ const wanted = rows.filter(({ name }) => positionals.length === 0 || positionals
 const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
 if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
 
+const loadBefore = loadavg()[0]!.toFixed(1);
 const lines: Line[] = [];
 const measured: Record<string, { runs: Row[][]; failures: string[] }> = {};
 for (const group of wanted) {
@@ -37,6 +39,7 @@ process.stdout.write(`${machine()}\n\n${markdown(lines)}\n`);
 if (values.json !== undefined) {
   writeFileSync(values.json, `${JSON.stringify({ machine: machine(), at: new Date(), lines, measured }, null, 2)}\n`);
 }
+if (profileDir !== undefined) process.stderr.write(`${report(profileDir)}\n`);
 process.exitCode = lines.some(({ met }) => met === 'failed') ? 1 : 0;
 
 /** Runs a group as often as wanted, each time in a new world; a run that fails does not end the others. */
@@ -63,5 +66,5 @@ function merged(runs: Row[][]): Line[] {
 function machine(): string {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
   const [cpu] = cpus();
-  return `${cpu?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores; Node ${process.versions.node}; commit ${commit}`;
+  return `${cpu?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores; Node ${process.versions.node}; commit ${commit}; load ${loadBefore} before`;
 }

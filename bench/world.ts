@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { descendants, startTree } from '../test/support/tree.js';
+import { descendants, startTree, type Tree } from '../test/support/tree.js';
 import { createCaller, type Caller } from './caller.js';
 import { startChild, type Child } from './child.js';
+import { countStatements, writeStatements } from './profile.js';
 import { cpuSeconds, memoryMiB, resetPeak } from './proc.js';
 
 /** What the container has seen under a name; times by `clock.now`. */
@@ -80,17 +81,22 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     ends.push(() => container.stop());
     const model = await startChild(join(import.meta.dirname, 'model.ts'));
     ends.push(() => model.stop());
-    const tree = await inTime(readyMs, 'the service is ready', startTree(settings(dataDir, model.url), command(profileDir)));
-    ends.push(() => Promise.race([tree.stop(), delay(stopMs, undefined, { ref: false }).then(() => tree.kill())]));
+    const env = settings(dataDir, model.url);
+    if (profileDir !== undefined) {
+      // Postgres has to start anew to count statements.
+      const first = await start(env, command());
+      const postgres = await openPostgres(dataDir);
+      await countStatements(postgres).finally(() => postgres.end());
+      await first.stop();
+    }
+    const tree = await start(env, command(profileDir));
+    ends.push(() => tree.stop());
     const pid = tree.process.pid!;
 
-    const [postgresServer, temporalServer] = ['postgres', 'temporal'].map(
-      (name) => JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as SavedServer,
-    ) as [SavedServer, SavedServer];
-    const { port, password } = postgresServer.settings;
-    const postgres = new pg.Client(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
-    await postgres.connect();
+    const [postgresServer, temporalServer] = [savedServer(dataDir, 'postgres'), savedServer(dataDir, 'temporal')];
+    const postgres = await openPostgres(dataDir);
     ends.push(() => postgres.end());
+    if (profileDir !== undefined) ends.push(() => writeStatements(postgres, profileDir));
     const connection = await Connection.connect({ address: `127.0.0.1:${temporalServer.settings.port}` });
     ends.push(() => connection.close());
     const apiKey = readFileSync(join(dataDir, 'api-key'), 'utf8').trim();
@@ -125,6 +131,26 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
   }
 }
 
+/** Starts the service; what ends it does so in time, by force if need be. */
+async function start(env: Record<string, string>, line: [string, ...string[]]): Promise<Tree> {
+  const tree = await inTime(readyMs, 'the service is ready', startTree(env, line));
+  return {
+    ...tree,
+    stop: () => Promise.race([tree.stop(), delay(stopMs, undefined, { ref: false }).then(() => tree.kill())]),
+  };
+}
+
+function savedServer(dataDir: string, name: string): SavedServer {
+  return JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as SavedServer;
+}
+
+async function openPostgres(dataDir: string): Promise<pg.Client> {
+  const { port, password } = savedServer(dataDir, 'postgres').settings;
+  const client = new pg.Client(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
+  await client.connect();
+  return client;
+}
+
 function settings(dataDir: string, modelUrl: string): Record<string, string> {
   return {
     PORT: '0',
@@ -142,7 +168,7 @@ function settings(dataDir: string, modelUrl: string): Record<string, string> {
   };
 }
 
-function command(profileDir: string | undefined): [string, ...string[]] {
+function command(profileDir?: string): [string, ...string[]] {
   const profile = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
   return [process.execPath, ...profile, join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'ratchet.js'), 'dev'];
 }
