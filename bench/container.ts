@@ -65,7 +65,11 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   if (what === 'task_info')
     return void response.end(`{"initial_prompt":{"messages":[{"role":"system","content":"${baseline}"}]}}`);
   if (what !== 'rollout') return void response.writeHead(404).end('{"detail":"not served here"}');
-  const behaviour: Behaviour = [kind, Number(n), Number(kind === 'delay' ? n : kind === 'rules' && path.length > 5 ? path[4] : 0)];
+  const behaviour: Behaviour = [
+    kind,
+    Number(n),
+    Number(kind === 'delay' ? n : kind === 'rules' && path.length > 5 ? path[4] : 0),
+  ];
   const count = countOf(name);
   if (count.calls++ === 0) count.firstIn = now();
   count.inFlight += 1;

@@ -49,7 +49,9 @@ async function measure({ name, run, seconds }: Rows): Promise<{ runs: Row[][]; f
   for (let n = 1; n <= repeat; n += 1) {
     process.stderr.write(`${name}${repeat > 1 ? ` ${n}/${repeat}` : ''} …\n`);
     try {
-      runs.push(await withWorld((world) => inTime(seconds * 1_000, `the rows "${name}" are measured`, run(world)), profileDir));
+      runs.push(
+        await withWorld((world) => inTime(seconds * 1_000, `the rows "${name}" are measured`, run(world)), profileDir),
+      );
     } catch (error) {
       process.stderr.write(`${(error as Error).stack}\n`);
       failures.push((error as Error).message);

@@ -22,7 +22,7 @@ export interface Statement {
 /** Has Postgres count its statements from its next start on (pg_stat_statements). */
 export async function countStatements(postgres: pg.Client): Promise<void> {
   await postgres.query('alter system set shared_preload_libraries = pg_stat_statements');
-  await postgres.query('load \'pg_stat_statements\'').catch(() => undefined);
+  await postgres.query("load 'pg_stat_statements'").catch(() => undefined);
   await postgres.query('alter system set pg_stat_statements.track_planning = on');
   await postgres.query('create extension if not exists pg_stat_statements');
 }
@@ -60,7 +60,10 @@ export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, most = 40)
   times.delete('(idle)');
   const all = [...times.values()].reduce((sum, ms) => sum + ms, 0);
   const top = [...times].sort(([, a], [, b]) => b - a).slice(0, most);
-  return [`${figure(all)} ms not idle`, ...top.map(([name, ms]) => `${figure(ms).padStart(8)} ms ${figure((100 * ms) / all).padStart(5)} %  ${name}`)];
+  return [
+    `${figure(all)} ms not idle`,
+    ...top.map(([name, ms]) => `${figure(ms).padStart(8)} ms ${figure((100 * ms) / all).padStart(5)} %  ${name}`),
+  ];
 }
 
 function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {

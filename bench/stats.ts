@@ -7,7 +7,14 @@ export function percentile(values: readonly number[], p: number): number {
 
 /** The median: of an even number of values the mean of the middle two. Throws on no values. */
 export function median(values: readonly number[]): number {
-  return (percentile(values, 50) + -percentile(values.map((value) => -value), 50)) / 2;
+  return (
+    (percentile(values, 50) +
+      -percentile(
+        values.map((value) => -value),
+        50,
+      )) /
+    2
+  );
 }
 
 /** Median, least and greatest of some runs of the same thing. */

@@ -76,7 +76,9 @@ const heads = ['what', 'measured', 'beside', 'ratio', 'aim', ''] as const;
 
 /** The lines as a Markdown table. */
 export function markdown(lines: readonly Line[]): string {
-  const cells = lines.map((line) => [line.what, line.measured, line.beside, line.ratio, line.aim, line.met].map(escape));
+  const cells = lines.map((line) =>
+    [line.what, line.measured, line.beside, line.ratio, line.aim, line.met].map(escape),
+  );
   const rows = [[...heads], ...cells];
   const widths = heads.map((_, at) => Math.max(3, ...rows.map((row) => row[at]!.length)));
   const text = rows.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`);

@@ -80,7 +80,12 @@ async function crowd(world: World): Promise<Row[]> {
       beside: { what: 'plain client, as many at once', value: (calls * 1_000) / plainMs },
       raw,
     },
-    { what: `${what}: peak memory of API and worker`, value: peak, unit: 'MiB', beside: { what: 'before', value: beforeMiB } },
+    {
+      what: `${what}: peak memory of API and worker`,
+      value: peak,
+      unit: 'MiB',
+      beside: { what: 'before', value: beforeMiB },
+    },
     ...Object.entries(controls).flatMap(([name, times]) =>
       ([50, 99] as const).map((p) => ({
         what: `${what}: ${name} (${times.length} calls), p${p}`,
@@ -92,7 +97,10 @@ async function crowd(world: World): Promise<Row[]> {
 }
 
 /** Status, pause and resume of jobs in turn, at a constant rate; milliseconds of each call from when it was due. */
-async function control(world: World, open: readonly string[]): Promise<Record<'status' | 'pause' | 'resume', number[]>> {
+async function control(
+  world: World,
+  open: readonly string[],
+): Promise<Record<'status' | 'pause' | 'resume', number[]>> {
   const times: Record<'status' | 'pause' | 'resume', number[]> = { status: [], pause: [], resume: [] };
   const deadline = now() + 30_000;
   while (open.length < (sessions + evaluations) / 2) {
@@ -128,7 +136,9 @@ async function fairness(world: World): Promise<Row> {
   };
   for (let n = 0; n < 5; n += 1) await measure(alone);
   let hugeRuns = true;
-  const big = evaluate(world, { containerUrl: `${url}/huge/delay/${containerMs}`, ...huge }).finally(() => (hugeRuns = false));
+  const big = evaluate(world, { containerUrl: `${url}/huge/delay/${containerMs}`, ...huge }).finally(
+    () => (hugeRuns = false),
+  );
   big.catch(() => undefined);
   await delay(1_000);
   while (hugeRuns && beside.length < 5) await measure(beside);

@@ -43,7 +43,12 @@ type Measured = Awaited<ReturnType<typeof measure>>;
 
 function rowsOf(what: string, moment: keyof Timed, { proxied, direct, spent }: Measured): Row[] {
   return ([50, 99] as const).map((p) => {
-    const [through, without] = [proxied, direct].map((calls) => percentile(calls.map((call) => call[moment]), p)) as [number, number];
+    const [through, without] = [proxied, direct].map((calls) =>
+      percentile(
+        calls.map((call) => call[moment]),
+        p,
+      ),
+    ) as [number, number];
     return {
       what: `${what}: added, p${p}`,
       value: through - without,

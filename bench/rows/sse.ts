@@ -23,7 +23,8 @@ async function rollouts(world: World, clients: number): Promise<Row[]> {
   const name = `sse-${clients}`;
   const arrivals: { rolloutId: string; at: number }[] = [];
   const onEvent = (event: { at: number; data: Record<string, unknown> }) => {
-    if (typeof event.data['rollout_id'] === 'string') arrivals.push({ rolloutId: event.data['rollout_id'], at: event.at });
+    if (typeof event.data['rollout_id'] === 'string')
+      arrivals.push({ rolloutId: event.data['rollout_id'], at: event.at });
   };
   const more: Promise<unknown>[] = [];
   await evaluate(world, {
@@ -41,7 +42,13 @@ async function rollouts(world: World, clients: number): Promise<Row[]> {
   const lags = arrivals.map(({ rolloutId, at }) => at - stamps.get(rolloutId)!);
   if (lags.length !== clients * seeds) throw new Error(`${lags.length} events arrived, not ${clients * seeds}`);
   const who = clients === 1 ? '1 SSE client' : `${clients} SSE clients`;
-  const raw = { clients, events: lags.length, p50: percentile(lags, 50), p99: percentile(lags, 99), most: Math.max(...lags) };
+  const raw = {
+    clients,
+    events: lags.length,
+    p50: percentile(lags, 50),
+    p99: percentile(lags, 99),
+    most: Math.max(...lags),
+  };
   return (['p50', 'p99'] as const).map((name) => ({
     what: `rollout's end to its event at ${who}: ${name}`,
     value: raw[name],
@@ -63,9 +70,9 @@ async function commands(world: World): Promise<Row[]> {
     onEvent: ({ type, at }) => {
       if (type === 'paused') arrived(at);
     },
-    onCreated: (jobId) => void pauseAndResume(jobId).catch((error: unknown) => (failure = error)),
+    onCreated: (jobId) => void pauseAndResume(jobId).catch((error: Error) => (failure = error)),
   });
-  let failure: unknown = null;
+  let failure: Error | null = null;
   async function pauseAndResume(jobId: string): Promise<void> {
     for (let n = 0; n < pauses; n += 1) {
       await delay(50);
@@ -77,7 +84,7 @@ async function commands(world: World): Promise<Row[]> {
       await world.call('POST', `/api/v1/offline/jobs/${jobId}/resume`);
     }
   }
-  if (failure !== null) throw failure;
+  if (failure !== null) throw failure as Error;
   if (toEvent.length < pauses) throw new Error(`the evaluation ended after ${toEvent.length} of ${pauses} pauses`);
   const raw = { toEvent, toAnswer };
   return (['p50', 'p99'] as const).map((name) => ({
