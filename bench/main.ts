@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { report } from './profile.js';
 import { rows, type Rows } from './rows.js';
-import { failedLine, lineOf, markdown, type Line, type Row } from './table.js';
+import { failedLine, lineOf, markdown, usedTable, type Line, type Row } from './table.js';
 import { inTime, withWorld } from './world.js';
 
 const { values, positionals } = parseArgs({
@@ -35,7 +35,8 @@ for (const group of wanted) {
   measured[group.name] = { runs, failures };
   lines.push(...merged(runs), ...failures.map((reason) => failedLine(group.name, reason)));
 }
-process.stdout.write(`${machine()}\n\n${markdown(lines)}\n`);
+const used = usedTable(Object.values(measured).flatMap(({ runs }) => runs[0] ?? []));
+process.stdout.write(`${[machine(), markdown(lines), used].filter(Boolean).join('\n\n')}\n`);
 if (values.json !== undefined) {
   writeFileSync(values.json, `${JSON.stringify({ machine: machine(), at: new Date(), lines, measured }, null, 2)}\n`);
 }

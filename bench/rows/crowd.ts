@@ -71,13 +71,14 @@ async function crowd(world: World): Promise<Row[]> {
   const { calls } = await world.container.ask<ContainerCount>('count', 'crowd');
   const plainMs = await plainClient(`${url}/plain/delay/${containerMs}`, calls, (sessions + evaluations) * atOnce);
   const what = `${sessions} sessions and ${evaluations} evaluations at once`;
-  const raw = { calls, wallS, spent, beforeMiB, peak, controls };
+  const raw = { calls, wallS, beforeMiB, peak, controls };
   return [
     {
       what: `${what}: rollouts, ${containerMs} ms each`,
       value: calls / wallS,
       unit: '/s',
       beside: { what: 'plain client, as many at once', value: (calls * 1_000) / plainMs },
+      used: { unit: 'rollout', n: calls, spent },
       raw,
     },
     {

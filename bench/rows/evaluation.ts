@@ -24,6 +24,7 @@ export async function run(world: World): Promise<Row[]> {
       unit: '/s',
       beside: { what: 'plain client, nothing kept', value: (seeds * 1_000) / mean([before, after]) },
       aim: { of: 'value', least: 1_000 },
+      used: { unit: 'rollout', n: seeds, spent: main.spent },
       raw: main,
     },
     { what: `${what}: history`, value: main.historyEvents, unit: 'events', aim: { of: 'value', most: 500 } },
@@ -40,6 +41,7 @@ export async function run(world: World): Promise<Row[]> {
       unit: 'MiB',
       beside: { what: '1,250 seeds', value: few.peakMiB },
       aim: { of: 'ratio', most: 1.25 },
+      used: { unit: 'rollout', n: many.seeds, spent: many.spent },
       raw: { few, many },
     },
   ];

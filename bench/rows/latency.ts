@@ -29,6 +29,7 @@ export async function run(world: World): Promise<Row[]> {
       unit: 's',
       beside: { what: 'ideal', value: idealMs / 1_000 },
       aim: { of: 'ratio', most: 1.2 },
+      used: { unit: 'rollout', n: seeds, spent: ours[0]!.spent },
       raw: ours,
     },
     { what, value, unit: 's', beside: { what: 'plain client, nothing kept', value: median(plain) / 1_000 } },

@@ -26,7 +26,8 @@ export async function run(world: World): Promise<Row[]> {
       value: wallMs / rollouts,
       unit: 'ms',
       aim: { of: 'value', most: 10 },
-      raw: { wallMs, rollouts, generations: progress.generation, historyEvents: history.historyLength, spent },
+      used: { unit: 'rollout', n: rollouts, spent },
+      raw: { wallMs, rollouts, generations: progress.generation, historyEvents: history.historyLength },
     },
   ];
 }

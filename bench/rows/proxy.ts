@@ -33,15 +33,15 @@ export async function run(world: World): Promise<Row[]> {
   const streamed = await measure(world, rollouts, { stream: true, seconds });
   for (const path of jobs) await world.call('POST', `${path}/cancel`);
   return [
-    ...rowsOf(`proxy at ${perSecond}/s`, 'end', whole),
-    ...rowsOf(`proxy at ${perSecond}/s, streaming, first byte`, 'firstByte', streamed),
+    ...withUse(rowsOf(`proxy at ${perSecond}/s`, 'end', whole), whole),
+    ...withUse(rowsOf(`proxy at ${perSecond}/s, streaming, first byte`, 'firstByte', streamed), streamed),
     ...rowsOf(`proxy at ${perSecond}/s, streaming, last byte`, 'end', streamed),
   ];
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>;
 
-function rowsOf(what: string, moment: keyof Timed, { proxied, direct, spent }: Measured): Row[] {
+function rowsOf(what: string, moment: keyof Timed, { proxied, direct }: Measured): Row[] {
   return ([50, 99] as const).map((p) => {
     const [through, without] = [proxied, direct].map((calls) =>
       percentile(
@@ -50,14 +50,18 @@ function rowsOf(what: string, moment: keyof Timed, { proxied, direct, spent }: M
       ),
     ) as [number, number];
     return {
-      what: `${what}: added, p${p}`,
-      value: through - without,
+      what: `${what}: p${p}`,
+      value: through,
       unit: 'ms',
       beside: { what: 'the model called directly', value: without },
-      aim: { of: 'value', most: p === 50 ? 3 : 15 },
-      raw: { through, without, calls: proxied.length, spent },
+      aim: { of: 'difference', most: p === 50 ? 3 : 15 },
     };
   });
+}
+
+/** What a call used belongs to the first of its rows. */
+function withUse([first, ...rest]: Row[], { proxied, spent }: Measured): Row[] {
+  return [{ ...first!, used: { unit: 'call', n: proxied.length, spent } }, ...rest];
 }
 
 async function holdSession(world: World): Promise<string> {

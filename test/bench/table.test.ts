@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { failedLine, figure, lineOf, markdown, type Row } from '../../bench/table.js';
+import { failedLine, figure, lineOf, markdown, usedTable, type Row } from '../../bench/table.js';
 
 const row = (value: number, more: Partial<Row> = {}): Row => ({ what: 'wall', value, unit: 's', ...more });
 
@@ -22,6 +22,8 @@ describe('a line', () => {
     [{ aim: { of: 'value', least: 2.1 } }, 'at least 2.1 s', 'not met'],
     [{ aim: { of: 'ratio', most: 1.2 }, beside: { what: 'ideal', value: 1 } }, 'at most 1.2, as ratio', 'not met'],
     [{ aim: { of: 'ratio', most: 1.2 }, beside: { what: 'ideal', value: 2 } }, 'at most 1.2, as ratio', 'met'],
+    [{ aim: { of: 'difference', most: 1 }, beside: { what: 'direct', value: 1 } }, 'at most 1 s more', 'met'],
+    [{ aim: { of: 'difference', most: 0.5 }, beside: { what: 'direct', value: 1 } }, 'at most 0.5 s more', 'not met'],
   ])('%j: %s, %s', (more, aim, met) => {
     expect(lineOf([row(2, more)])).toMatchObject({ aim, met });
   });
@@ -46,4 +48,11 @@ test('the table is Markdown, its columns in line and its bars escaped', () => {
   expect(new Set(lines.map((line) => line.replaceAll('\\|', '__').split('|').length))).toEqual(new Set([8]));
   expect(new Set(lines.map(({ length }) => length)).size).toBe(1);
   expect(lines[3]).toContain('a\\|b');
+});
+
+test('what was used is told for each unit of work', () => {
+  const spent = { service: 2, postgres: 1, temporal: 0.5, container: 9, transactions: 250 };
+  const [, , line] = usedTable([row(1), row(2, { used: { unit: 'rollout', n: 1_000, spent } })]).split('\n');
+  expect(line!.split('|').map((cell) => cell.trim())).toEqual(['', 'wall', 'rollout', '2', '1', '0.5', '0.25', '']);
+  expect(usedTable([row(1)])).toBe('');
 });
