@@ -23,7 +23,7 @@ export interface EvaluationAsked {
   onCreated?: (jobId: string) => void;
 }
 
-const longestMs = 180_000;
+const longestMs = 600_000;
 const policy = { provider: 'fake', model: 'fake-1' };
 
 /** Numbers from 0 up to `count`, exclusive. */

@@ -58,9 +58,18 @@ export function lineOf(runs: readonly Row[]): Line {
   };
 }
 
-/** A row that could not be measured, with the reason. */
+const longestReason = 160;
+
+/** A row that could not be measured, with the beginning of the reason. */
 export function failedLine(what: string, reason: string): Line {
-  return { what, measured: reason.replaceAll('\n', ' '), beside: '', ratio: '', aim: '', met: 'failed' };
+  return {
+    what,
+    measured: reason.replaceAll('\n', ' ').slice(0, longestReason),
+    beside: '',
+    ratio: '',
+    aim: '',
+    met: 'failed',
+  };
 }
 
 function verdict(aim: Aim, judged: number[]): Line['met'] {
