@@ -49,6 +49,7 @@ const rules: Record<string, Rule> = {
   'src/main': { values: anyPart },
   'src/cli': { values: anyPart },
   examples: { values: ['src/container'] },
+  bench: { values: anyPart },
 };
 
 /** The one reader of process.env. */
@@ -222,7 +223,7 @@ describe('the rule', () => {
 
 describe('every file', () => {
   const root = resolve(__dirname, '..');
-  const folders = ['src', 'workflows', 'activities', 'examples'];
+  const folders = ['src', 'workflows', 'activities', 'examples', 'bench'];
   const files = folders.flatMap((folder) => listFiles(root, folder));
 
   test('is looked at', () => {

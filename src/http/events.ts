@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { terminalEvents, type EventLine, type eventPageSchema, type eventQuerySchema } from '../contracts/events.js';
+import { terminalEvents, type eventPageSchema, type eventQuerySchema } from '../contracts/events.js';
 import { isTerminal } from '../core/status.js';
 import type { JobRow } from '../storage/jobs.js';
-import { isAtEnd, readEvents, type EventRow } from '../storage/reads.js';
+import { isAtEnd, readEvents } from '../storage/reads.js';
 import { defaultTiming, type HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
-import { idFields, iso } from './job-view.js';
+import { line } from './event-line.js';
+import type { EventReader } from './event-reader.js';
 import { stream } from './sse.js';
 
-const streamPage = 100;
 const defaultPage = 100;
 
 /** A job's events: a stream, or a page of JSON where the request asks for that. */
@@ -19,17 +19,16 @@ export async function events(
   reply: FastifyReply,
   job: JobRow,
   query: z.output<typeof eventQuerySchema>,
+  read: EventReader,
 ): Promise<FastifyReply | void> {
-  const read = (after: number, limit: number) =>
-    deps.db.org(job.orgId, (tx) => readEvents(tx, job.jobId, after, limit));
   const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
-  if (wantsJson(request, query)) return reply.send(await page(job.jobId, read, after, query.limit ?? defaultPage));
+  if (wantsJson(request, query)) return reply.send(await page(deps, job, after, query.limit ?? defaultPage));
 
   const ended =
     isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after, terminalEvents)));
   if (ended) return reply.code(204).send();
   await stream(request, reply, after, {
-    read: async (position) => (await read(position, streamPage)).map((row) => frame(job.jobId, row)),
+    read: (position) => read(job, position),
     subscribe: (wake) => deps.notifications.on('ratchet_events', job.jobId, wake),
     isLast: ({ event }) => terminalEvents.includes(event),
     shutdown: deps.shutdown,
@@ -54,24 +53,16 @@ function lastEventId({ headers }: FastifyRequest): number | undefined {
 }
 
 async function page(
-  jobId: string,
-  read: (after: number, limit: number) => Promise<EventRow[]>,
+  { db }: HttpDeps,
+  { orgId, jobId }: JobRow,
   after: number,
   limit: number,
 ): Promise<z.output<typeof eventPageSchema>> {
-  const rows = await read(after, limit + 1);
+  const rows = await db.org(orgId, (tx) => readEvents(tx, jobId, after, limit + 1));
   const shown = rows.slice(0, limit);
   return {
     events: shown.map((row) => line(jobId, row)),
     next_seq: shown.at(-1)?.seq ?? after,
     has_more: rows.length > limit,
   };
-}
-
-function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
-  return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
-}
-
-function frame(jobId: string, row: EventRow) {
-  return { id: row.seq, event: row.type, data: JSON.stringify(line(jobId, row)) };
 }

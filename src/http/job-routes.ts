@@ -12,6 +12,7 @@ import { traceSchema } from '../contracts/trace.js';
 import type { JobKind, JobRow } from '../storage/jobs.js';
 import { commandOf, control, findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
+import { createEventReader } from './event-reader.js';
 import { events } from './events.js';
 import { reward } from './reward.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems, streamResponse } from './schema.js';
@@ -36,6 +37,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
   const params = z.object({ [param]: z.string() });
   const idOf = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
   const find = (request: FastifyRequest): Promise<JobRow> => findJob(deps, request, idOf(request), kind);
+  const read = createEventReader(deps.db);
   const answers = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 
   app.patch(
@@ -107,7 +109,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
           },
         },
       },
-      async (request, reply) => events(deps, request, reply, await find(request), request.query),
+      async (request, reply) => events(deps, request, reply, await find(request), request.query, read),
     );
   }
 

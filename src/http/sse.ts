@@ -10,10 +10,16 @@ export interface Frame {
   data: string;
 }
 
+/** The next messages, none where there are none yet. Unless it is `full` there were no more. */
+export interface Page {
+  frames: Frame[];
+  full: boolean;
+}
+
 /** Where a stream's messages come from and how long it waits for what. */
 export interface Source {
-  /** The next messages after `id`, at most a page; empty when there are none yet. */
-  read(after: number): Promise<Frame[]>;
+  /** The next messages after `id`. */
+  read(after: number): Promise<Page>;
   /** Calls `wake` when there may be more; answers the way to stop that. A hint only: `pollMs` is the truth. */
   subscribe(wake: () => void): () => void;
   isLast(frame: Frame): boolean;
@@ -74,13 +80,14 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
   };
   if (!(await send(`retry: ${reconnectMs}\n\n`))) return false;
   while (!response.destroyed && !source.shutdown.aborted) {
-    const frames = await source.read(position);
+    const { frames, full } = await source.read(position);
     for (const frame of frames) {
       if (!(await send(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${frame.data}\n\n`))) return false;
       position = frame.id;
       if (source.isLast(frame)) return true;
     }
-    if (frames.length > 0) continue;
+    // What came since the reading has left a hint.
+    if (full) continue;
     if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return false;
     await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
   }

@@ -98,6 +98,7 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
         call.costSource,
         call.latencyMs,
       ],
+      'record_call',
     );
     if (rows.length > 0) return;
     const [known] = await tx.query('select 1 from model_calls where id = $1', [call.id]);

@@ -69,6 +69,7 @@ export async function resolveCall(
        left join candidates c on c.id = w.id and c.job_id = j.id
       where j.id = $1 and j.kind in ('session', 'evaluation')`,
     [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0)],
+    'resolve_call',
   );
   if (!row) return null;
   const { kind, status, policy, messages } = row;

@@ -119,6 +119,7 @@ export async function readEvents(tx: Tx, jobId: string, after: number, limit: nu
   return tx.query<EventRow>(
     'select seq, type, message, data, ts from events where job_id = $1 and seq > $2 order by seq limit $3',
     [jobId, after, limit],
+    'read_events',
   );
 }
 

@@ -48,9 +48,9 @@ interface Reader {
   leave(): void;
 }
 
-async function read(path: string, headers: Record<string, string> = {}): Promise<Reader> {
+async function read(path: string, headers: Record<string, string> = {}, at = base): Promise<Reader> {
   const abort = new AbortController();
-  const response = await fetch(base + path, {
+  const response = await fetch(at + path, {
     headers: { authorization: `Bearer ${http.key}`, accept: 'text/event-stream', ...headers },
     signal: abort.signal,
   });
@@ -224,6 +224,60 @@ describe('a reader that stops reading', () => {
     expect(reads).toBe(1);
     socket.destroy();
     await watched.close();
+  });
+});
+
+describe('many readers of a job', () => {
+  test('are served by one look when something happens', async () => {
+    const id = await createSession(http);
+    await publish(id, 3);
+    let looks = 0;
+    const { db, notifications } = http.deps;
+    const quiet = 60_000;
+    const watched = await startHttp({
+      db: {
+        ...db,
+        org: (orgId, work) =>
+          db.org(orgId, (tx) =>
+            work({
+              query: (text, ...rest) => {
+                if (/from events/.test(text)) looks += 1;
+                return tx.query(text, ...rest);
+              },
+            }),
+          ),
+      },
+      notifications,
+      secretKey: http.deps.secretKey,
+      timing: { pollMs: quiet, heartbeatMs: quiet, stallMs: 500 },
+    });
+    const url = await watched.listen();
+    const readers = await Promise.all(Array.from({ length: 5 }, () => read(`${sessions}/${id}/events`, {}, url)));
+    await until('all have what there was', () => readers.every(({ events }) => events.length === 3));
+    looks = 0;
+    for (const seen of [5, 6, 7]) {
+      await publish(id, seen === 5 ? 2 : 1);
+      await until('all have what came', () => readers.every(({ events }) => events.length === seen));
+    }
+    expect(looks).toBe(3);
+    for (const reader of readers) {
+      expect(ids(reader)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      reader.leave();
+    }
+    await watched.close();
+  });
+
+  test('each get all of it from where they are', async () => {
+    const id = await createSession(http);
+    const early = await read(`${sessions}/${id}/events`);
+    await publish(id, 150);
+    const late = await read(`${sessions}/${id}/events`, { 'last-event-id': '140' });
+    await publish(id, 150);
+    await until('both have the last', () => [early, late].every(({ events }) => events.at(-1)?.id === '300'));
+    expect(ids(early)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1));
+    expect(ids(late)).toEqual(Array.from({ length: 160 }, (_, n) => n + 141));
+    early.leave();
+    late.leave();
   });
 });
 

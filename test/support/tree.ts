@@ -16,9 +16,12 @@ export interface Tree {
   stop(): Promise<void>;
 }
 
-/** Starts `npm start` with these settings and waits until it says that it is ready. */
-export async function startTree(env: Record<string, string>): Promise<Tree> {
-  const child = spawn('npm', ['start', '--silent'], {
+/** Starts `npm start`, or another command that starts the service, with these settings and waits until it says that it is ready. */
+export async function startTree(
+  env: Record<string, string>,
+  [file, ...args]: readonly [string, ...string[]] = ['npm', 'start', '--silent'],
+): Promise<Tree> {
+  const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -59,7 +62,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
 }
 
 /** A process and all below it, from the process table. */
-function descendants(pid: number): number[] {
+export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const parent = parentOf(Number(entry));

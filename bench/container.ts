@@ -1,0 +1,108 @@
+/**
+ * The container of the bench, a process of its own. The path says what it does: at `/NAME/KIND/N` it counts under NAME and
+ *  - `delay`: answers a reward of 1 after N milliseconds,
+ *  - `hold`: answers when it is told to,
+ *  - `rules`: answers after the milliseconds that follow (`/rules/N/MS`; at once); seed s needs `rule-K.` in the prompt, K = s mod N.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import type { RolloutBody } from '../test/support/fake-answers.js';
+import { baseline } from '../test/support/rules-world.js';
+import { serveChild } from './child.js';
+import { now } from './clock.js';
+import type { ContainerCount, HeldRollout } from './world.js';
+
+interface Counted extends ContainerCount {
+  inFlight: number;
+  stamps: Map<string, number>;
+  held: Map<string, HeldRollout & { release: () => void }>;
+}
+
+/** Kind, its number, milliseconds. */
+type Behaviour = [kind: string, n: number, ms: number];
+
+const counts = new Map<string, Counted>();
+
+function countOf(name: string): Counted {
+  const known = counts.get(name);
+  if (known) return known;
+  const fresh: Counted = {
+    calls: 0,
+    maxConcurrent: 0,
+    firstIn: 0,
+    lastOut: 0,
+    inFlight: 0,
+    stamps: new Map(),
+    held: new Map(),
+  };
+  counts.set(name, fresh);
+  return fresh;
+}
+
+async function rollout(count: Counted, [kind, n, ms]: Behaviour, body: RolloutBody): Promise<unknown> {
+  const { config } = body.policy;
+  // Also where it is no time at all: what has come meanwhile is counted as in flight.
+  await (ms > 0 ? delay(ms) : setImmediate());
+  if (kind === 'hold') {
+    const { inference_url: url, inference_api_key: key } = config;
+    await new Promise<void>((release) => count.held.set(body.rollout_id, { url, key, release }));
+    count.held.delete(body.rollout_id);
+  }
+  const needed = `rule-${body.env.seed % n}.`;
+  const reward = kind !== 'rules' || config.prompt_template?.sections[0]?.content.includes(needed) ? 1 : 0;
+  return {
+    rollout_id: body.rollout_id,
+    reward_info: { outcome_reward: reward, ...(kind === 'rules' && { details: { feedback: `needs ${needed}` } }) },
+  };
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = (request.url ?? '').split('/');
+  const [, name = '', kind = '', n] = path;
+  const what = path.at(-1);
+  if (what === 'health') return void response.end('{"status":"ok"}');
+  if (what === 'task_info')
+    return void response.end(`{"initial_prompt":{"messages":[{"role":"system","content":"${baseline}"}]}}`);
+  if (what !== 'rollout') return void response.writeHead(404).end('{"detail":"not served here"}');
+  const behaviour: Behaviour = [
+    kind,
+    Number(n),
+    Number(kind === 'delay' ? n : kind === 'rules' && path.length > 5 ? path[4] : 0),
+  ];
+  const count = countOf(name);
+  if (count.calls++ === 0) count.firstIn = now();
+  count.inFlight += 1;
+  count.maxConcurrent = Math.max(count.maxConcurrent, count.inFlight);
+  response.once('close', () => (count.inFlight -= 1));
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = JSON.parse(Buffer.concat(chunks).toString()) as RolloutBody;
+  const answer = JSON.stringify(await rollout(count, behaviour, body));
+  count.lastOut = now();
+  count.stamps.set(body.rollout_id, count.lastOut);
+  response.setHeader('content-type', 'application/json');
+  response.end(answer);
+}
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error: Error) => response.destroy(error));
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+serveChild(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, (question, name) => {
+  const { calls, maxConcurrent, firstIn, lastOut, stamps, held } = countOf(name);
+  switch (question) {
+    case 'count':
+      return { calls, maxConcurrent, firstIn, lastOut } satisfies ContainerCount;
+    case 'stamps':
+      return stamps;
+    case 'held':
+      return [...held.values()].map(({ url, key }) => ({ url, key }));
+    case 'release':
+      for (const { release } of held.values()) release();
+      return held.size;
+    default:
+      throw new Error(`the container is not asked "${question}"`);
+  }
+});

@@ -1,0 +1,74 @@
+import type { Arrived } from './caller.js';
+import { now } from './clock.js';
+import type { World } from './world.js';
+
+/** How a job went; times by `clock.now`. */
+export interface JobRun {
+  jobId: string;
+  workflowId: string;
+  /** The create request was sent, and answered. */
+  sentAt: number;
+  createdAt: number;
+  /** The terminal event reached the client that follows the events. */
+  endedAt: number;
+  last: Arrived;
+}
+
+export interface EvaluationAsked {
+  /** The container's base URL, with what it is to do. */
+  containerUrl: string;
+  seeds: number;
+  maxConcurrent: number;
+  onEvent?: (event: Arrived) => void;
+  onCreated?: (jobId: string) => void;
+}
+
+const longestMs = 600_000;
+const policy = { provider: 'fake', model: 'fake-1' };
+
+/** Numbers from 0 up to `count`, exclusive. */
+export function range(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+/** Runs an evaluation to its terminal event; rejects unless it completed. */
+export async function evaluate(world: World, asked: EvaluationAsked): Promise<JobRun> {
+  const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = asked;
+  const body = {
+    container_url: containerUrl,
+    app_id: 'bench',
+    env_name: 'bench',
+    seeds: range(seeds),
+    policy,
+    max_concurrent: maxConcurrent,
+  };
+  return run(world, '/api/v1/offline/jobs', 'events/stream', body, onEvent, onCreated);
+}
+
+/** Runs a session to its terminal event; rejects unless it completed. `request` is merged over the fields that all have. */
+export async function optimize(
+  world: World,
+  request: Record<string, unknown>,
+  onCreated?: (jobId: string) => void,
+): Promise<JobRun> {
+  const body = { policy_optimization: { algorithm: 'gepa', policy, ...request } };
+  return run(world, '/api/v1/online/sessions', 'events', body, undefined, onCreated);
+}
+
+async function run(
+  world: World,
+  route: string,
+  events: string,
+  body: unknown,
+  onEvent?: (event: Arrived) => void,
+  onCreated?: (jobId: string) => void,
+): Promise<JobRun> {
+  const sentAt = now();
+  const created = await world.call<{ job_id: string; workflow_id: string }>('POST', route, body);
+  const createdAt = now();
+  const jobId = created.job_id;
+  onCreated?.(jobId);
+  const last = await world.follow(`${route}/${jobId}/${events}`, AbortSignal.timeout(longestMs), onEvent);
+  if (!/complete/.test(last.type)) throw new Error(`${jobId} ended by ${last.type}: ${JSON.stringify(last.data)}`);
+  return { jobId, workflowId: created.workflow_id, sentAt, createdAt, endedAt: last.at, last };
+}

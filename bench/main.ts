@@ -1,0 +1,73 @@
+/**
+ * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR]: measures the built service, as users run it, and prints a table.
+ * Ends with 1 when a row could not be measured; a missed aim is no failure.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { report } from './profile.js';
+import { rows, type Rows } from './rows.js';
+import { failedLine, lineOf, markdown, usedTable, type Line, type Row } from './table.js';
+import { inTime, withWorld } from './world.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { repeat: { type: 'string' }, json: { type: 'string' }, profile: { type: 'string' } },
+});
+const repeat = Number(values.repeat ?? 1);
+const unknown = positionals.filter((name) => !rows.some((one) => one.name === name));
+if (unknown.length > 0 || !Number.isInteger(repeat) || repeat < 1) {
+  const why = unknown.length > 0 ? `no rows ${unknown.join(', ')}` : '--repeat must be a number of at least 1';
+  process.stderr.write(`bench: ${why}; rows are ${rows.map(({ name }) => name).join(', ')}\n`);
+  process.exit(2);
+}
+const wanted = rows.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
+if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
+
+const loadBefore = loadavg()[0]!.toFixed(1);
+const lines: Line[] = [];
+const measured: Record<string, { runs: Row[][]; failures: string[] }> = {};
+for (const group of wanted) {
+  const { runs, failures } = await measure(group);
+  measured[group.name] = { runs, failures };
+  lines.push(...merged(runs), ...failures.map((reason) => failedLine(group.name, reason)));
+}
+const used = usedTable(Object.values(measured).flatMap(({ runs }) => runs[0] ?? []));
+process.stdout.write(`${[machine(), markdown(lines), used].filter(Boolean).join('\n\n')}\n`);
+if (values.json !== undefined) {
+  writeFileSync(values.json, `${JSON.stringify({ machine: machine(), at: new Date(), lines, measured }, null, 2)}\n`);
+}
+if (profileDir !== undefined) process.stderr.write(`${report(profileDir)}\n`);
+process.exitCode = lines.some(({ met }) => met === 'failed') ? 1 : 0;
+
+/** Runs a group as often as wanted, each time in a new world; a run that fails does not end the others. */
+async function measure({ name, run, seconds }: Rows): Promise<{ runs: Row[][]; failures: string[] }> {
+  const runs: Row[][] = [];
+  const failures: string[] = [];
+  for (let n = 1; n <= repeat; n += 1) {
+    process.stderr.write(`${name}${repeat > 1 ? ` ${n}/${repeat}` : ''} …\n`);
+    try {
+      runs.push(
+        await withWorld((world) => inTime(seconds * 1_000, `the rows "${name}" are measured`, run(world)), profileDir),
+      );
+    } catch (error) {
+      process.stderr.write(`${(error as Error).stack}\n`);
+      failures.push((error as Error).message);
+    }
+  }
+  return { runs, failures };
+}
+
+/** A line for each row; the rows of all runs stand in the same order. */
+function merged(runs: Row[][]): Line[] {
+  return (runs[0] ?? []).map((_, at) => lineOf(runs.flatMap((run) => run[at] ?? [])));
+}
+
+function machine(): string {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
+  const [cpu] = cpus();
+  return `${cpu?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores; Node ${process.versions.node}; commit ${commit}; load ${loadBefore} before`;
+}

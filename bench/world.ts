@@ -1,0 +1,194 @@
+import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { descendants, startTree, type Tree } from '../test/support/tree.js';
+import { createCaller, type Caller } from './caller.js';
+import { startChild, type Child } from './child.js';
+import { countStatements, writeStatements } from './profile.js';
+import { cpuSeconds, memoryMiB, resetPeak } from './proc.js';
+
+/** What the container has seen under a name; times by `clock.now`. */
+export interface ContainerCount {
+  calls: number;
+  maxConcurrent: number;
+  firstIn: number;
+  lastOut: number;
+}
+
+/** Where a rollout that the container holds calls its model, and with which key. */
+export interface HeldRollout {
+  url: string;
+  key: string;
+}
+
+/** What was used so far: CPU seconds of each part, and Postgres's transactions. */
+export interface Spent {
+  service: number;
+  postgres: number;
+  temporal: number;
+  container: number;
+  transactions: number;
+}
+
+/** The built service with everything embedded, and a container and a model beside it, each a process tree of its own. */
+export interface World extends Caller {
+  /** The service's base URL. */
+  url: string;
+  apiKey: string;
+  container: Child;
+  /** The model, which the service knows as the provider `fake`; its `url` is its base URL. */
+  model: Child;
+  temporal: Client;
+  /** Postgres as its superuser, past row-level security. */
+  postgres: pg.Client;
+  spent(): Promise<Spent>;
+  /** Resident memory of the service's process (API and worker), MiB; the peak since `resetMemoryPeak`. */
+  memory(): { now: number; peak: number };
+  resetMemoryPeak(): void;
+}
+
+interface SavedServer {
+  settings: { port: number; password?: string };
+  process: { pid: number };
+}
+
+const readyMs = 120_000;
+const stopMs = 30_000;
+
+/**
+ * Starts a world in a new folder on free ports, lets `work` use it, and ends all of it, whatever happens. `profileDir`:
+ * where the service writes its CPU profile, with Postgres counting its statements; absent: neither.
+ */
+export async function withWorld<T>(work: (world: World) => Promise<T>, profileDir?: string): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-'));
+  // Postgres, which is never root, has to get in.
+  chmodSync(folder, 0o711);
+  const dataDir = join(folder, 'data');
+  const ends: (() => Promise<unknown>)[] = [];
+  const end = async () => {
+    for (const step of ends.splice(0).reverse()) await step();
+    // A service that never came up has not been ended by any of these.
+    for (const pid of descendants(process.pid).slice(1)) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const interrupted = () => void end().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  try {
+    const container = await startChild(join(import.meta.dirname, 'container.ts'));
+    ends.push(() => container.stop());
+    const model = await startChild(join(import.meta.dirname, 'model.ts'));
+    ends.push(() => model.stop());
+    const env = settings(dataDir, model.url);
+    if (profileDir !== undefined) {
+      // Postgres has to start anew to count statements.
+      const first = await start(env, command());
+      const postgres = await openPostgres(dataDir);
+      await countStatements(postgres).finally(() => postgres.end());
+      await first.stop();
+    }
+    const tree = await start(env, command(profileDir));
+    ends.push(() => tree.stop());
+    const pid = tree.process.pid!;
+
+    const [postgresServer, temporalServer] = [savedServer(dataDir, 'postgres'), savedServer(dataDir, 'temporal')];
+    const postgres = await openPostgres(dataDir);
+    ends.push(() => postgres.end());
+    if (profileDir !== undefined) ends.push(() => writeStatements(postgres, profileDir));
+    const connection = await Connection.connect({ address: `127.0.0.1:${temporalServer.settings.port}` });
+    ends.push(() => connection.close());
+    const apiKey = readFileSync(join(dataDir, 'api-key'), 'utf8').trim();
+    const caller = createCaller(tree.url, apiKey);
+    ends.push(() => caller.close());
+
+    return await work({
+      ...caller,
+      url: tree.url,
+      apiKey,
+      container,
+      model,
+      temporal: new Client({ connection }),
+      postgres,
+      async spent() {
+        const servers = [postgresServer.process.pid, temporalServer.process.pid] as const;
+        const { rows } = await postgres.query<{ n: string }>('select sum(xact_commit) as n from pg_stat_database');
+        return {
+          service: cpuSeconds(pid, servers),
+          postgres: cpuSeconds(servers[0]),
+          temporal: cpuSeconds(servers[1]),
+          container: cpuSeconds(container.pid),
+          transactions: Number(rows[0]?.n),
+        };
+      },
+      memory: () => memoryMiB(pid),
+      resetMemoryPeak: () => resetPeak(pid),
+    });
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    await end();
+  }
+}
+
+/** Starts the service; what ends it does so in time, by force if need be. */
+async function start(env: Record<string, string>, line: [string, ...string[]]): Promise<Tree> {
+  const tree = await inTime(readyMs, 'the service is ready', startTree(env, line));
+  return {
+    ...tree,
+    stop: () => Promise.race([tree.stop(), delay(stopMs, undefined, { ref: false }).then(() => tree.kill())]),
+  };
+}
+
+function savedServer(dataDir: string, name: string): SavedServer {
+  return JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as SavedServer;
+}
+
+async function openPostgres(dataDir: string): Promise<pg.Client> {
+  const { port, password } = savedServer(dataDir, 'postgres').settings;
+  const client = new pg.Client(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
+  await client.connect();
+  return client;
+}
+
+function settings(dataDir: string, modelUrl: string): Record<string, string> {
+  return {
+    PORT: '0',
+    RATCHET_TEMPORAL_PORT: '0',
+    RATCHET_DATA_DIR: dataDir,
+    RATCHET_PROVIDERS: 'fake',
+    FAKE_BASE_URL: modelUrl,
+    // A setting of the shell's must not turn this to a database of the user's.
+    DATABASE_URL: '',
+    TEMPORAL_ADDRESS: '',
+    TEMPORAL_CONFIG_FILE: '',
+    RATCHET_API_KEY: '',
+    RATCHET_PUBLIC_URL: '',
+    RATCHET_EGRESS: '',
+  };
+}
+
+function command(profileDir?: string): [string, ...string[]] {
+  const profile = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
+  return [process.execPath, ...profile, join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'ratchet.js'), 'dev'];
+}
+
+/** What the work between two readings used. */
+export function difference(before: Spent, after: Spent): Spent {
+  const names = Object.keys(before) as (keyof Spent)[];
+  return Object.fromEntries(names.map((name) => [name, after[name] - before[name]])) as unknown as Spent;
+}
+
+/** The promise, or a rejection that says what did not happen in time. */
+export async function inTime<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = delay(ms, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`waited ${ms / 1_000} s in vain until ${what}`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timer.abort();
+  }
+}
