@@ -132,6 +132,8 @@ describe('a session', () => {
   test('is found by operators in each run, and its query answers', async () => {
     const id = await create('session');
     await ended('session', id);
+    // The row is closed first.
+    await workflow('session', id).result();
     const runs = await expectChain('session', id, 3);
     expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCompletedEventAttributes).toBeTruthy();
     const seen = await workflow('session', id).describe();
