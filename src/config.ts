@@ -107,3 +107,34 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     env: given,
   };
 }
+
+/** Which parts a process is: `ratchet serve`, `ratchet worker`, or both, as `ratchet dev`. */
+export interface Roles {
+  serve: boolean;
+  work: boolean;
+}
+
+/**
+ * Throws a ConfigError that names every setting these roles lack. API and worker on their own share a Postgres and a
+ * Temporal, so neither has embedded ones, nor keys of its own making that the other would not know.
+ */
+export function checkRoles(config: Config, roles: Roles): void {
+  const alone = !(roles.serve && roles.work);
+  const needs: [string, boolean][] = [
+    ['DATABASE_URL', alone && !config.databaseUrl],
+    ['TEMPORAL_ADDRESS', alone && !config.ownTemporal],
+    [
+      'RATCHET_SECRET_KEY (32 bytes in base64: openssl rand -base64 32)',
+      (alone || config.databaseUrl !== null) && !config.secretKey,
+    ],
+    ['RATCHET_API_KEY (the first API key)', alone && roles.serve && !config.apiKey],
+    ['RATCHET_PUBLIC_URL (where containers reach the API)', alone && roles.work && !config.publicUrl],
+  ];
+  const missing = needs.filter(([, lacks]) => lacks).map(([name]) => name);
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    alone
+      ? `ratchet ${roles.serve ? 'serve' : 'worker'} needs ${missing.join(', ')}; "ratchet dev" runs everything by itself`
+      : `DATABASE_URL needs ${missing.join(', ')} beside it`,
+  );
+}

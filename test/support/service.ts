@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
-import { readConfig, type Config } from '../../src/config.js';
+import { readConfig, type Config, type Roles } from '../../src/config.js';
 import { Api } from '../../src/cli/api.js';
-import { startService, type Roles, type Service } from '../../src/main.js';
+import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import { installRuntime } from '../../src/worker.js';
 import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
