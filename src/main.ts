@@ -146,6 +146,7 @@ export async function startService(
       const worker = await startWorker({
         target,
         codecKey: config.codecKey,
+        buildId: config.workerBuildId,
         deps,
         client,
         log,

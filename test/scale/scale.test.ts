@@ -131,7 +131,8 @@ const query = <Row extends Record<string, unknown>>(sql: string) =>
 /** Rollouts whose outcome is on record. */
 const recorded = async () =>
   (await query<{ id: string }>(`select id from rollouts where status in ('succeeded', 'failed')`)).map(({ id }) => id);
-const resent = async () => (await query<{ n: number }>('select coalesce(sum(resent), 0)::int as n from rollouts'))[0]!.n;
+const resent = async () =>
+  (await query<{ n: number }>('select coalesce(sum(resent), 0)::int as n from rollouts'))[0]!.n;
 const calls = (n: number) => until(`the container has had ${n} calls`, () => container.ledger.length >= n, 120);
 const status = async (job: Job, at = 0) => (await api(at).call<{ status: string }>('GET', job.path)).status;
 

@@ -18,7 +18,7 @@ export interface TestService {
   temporal: Client;
   config: Config;
   /** Starts another instance (another API, another worker) on the same database and Temporal. */
-  another(roles: Roles): Promise<Service>;
+  another(roles: Roles, more?: Partial<Config>): Promise<Service>;
   /** Stops the first instance, gracefully, and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -61,8 +61,8 @@ export async function startTestService(
     db,
     temporal: new Client({ connection, namespace }),
     config,
-    async another(otherRoles) {
-      const other = await startService({ ...config, publicUrl: started.url }, otherRoles, log, bundle);
+    async another(otherRoles, more = {}) {
+      const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, bundle);
       extra.push(other);
       return other;
     },
