@@ -9,7 +9,7 @@ import { readExamples } from '../src/storage/reflection-examples.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { lockOpenJob, readSpec } from './jobs.js';
+import { lockOpenJob, readSpec, recordLost } from './jobs.js';
 
 const tries = 3;
 const maxChars = 32_000;
@@ -60,6 +60,7 @@ export function proposeActivity(deps: ActivityDeps) {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const prompts = await db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
+        if (!input.requests.every(({ parent }) => prompts.has(parent))) throw recordLost(job);
         const { cancellationSignal } = Context.current();
         return beating(async () => {
           const attempts = await mapLimited(input.requests, spec.maxConcurrent, async (request) => {

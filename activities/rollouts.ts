@@ -4,10 +4,10 @@ import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobSpec } from '../src/contracts/spec.js';
 import type { JobRef } from '../src/storage/events.js';
 import { acquireLease, releaseLease } from '../src/storage/leases.js';
-import { planRollouts, readAnswers } from '../src/storage/rollouts.js';
+import { areWhole, planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import { containerKey, lockOpenJob, readSpec, recordLost } from './jobs.js';
 import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
@@ -45,6 +45,7 @@ export function rolloutActivity(deps: ActivityDeps) {
             await planRollouts(tx, job, unpackRequests(plan), withCandidate);
           });
         }
+        if (!(await db.org(job.orgId, (tx) => areWhole(tx, job.jobId, input.from, input.to)))) throw recordLost(job);
         const apiKey = await containerKey(db, deps.secretKey, job, spec);
         const token = await waitForLease(deps, job);
         const runner = new Runner(deps, job, spec, apiKey, token);

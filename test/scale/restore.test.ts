@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fake-container.js';
+import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { propose } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -9,20 +11,35 @@ import { until } from '../support/until.js';
 
 let service: TestService;
 let container: FakeContainer;
+let model: FakeModel;
+/** What a job's first step, and what the proposer, waits for. */
+let probed: Promise<void> | null = null;
+let proposed: Promise<void> | null = null;
 /** What the second half of a job's rollouts waits for, by the job's id without its prefix. */
 const gates = new Map<string, { opened: Promise<void>; open(): void }>();
 beforeAll(async () => {
-  service = await startTestService();
+  model = await startFakeModel(async (request) => {
+    await proposed;
+    return { text: propose(request) };
+  });
+  service = await startTestService({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url });
   container = await startFakeContainer({
+    prompt: [{ role: 'system', content: 'Answer well.' }],
+    health: async (call, response) => {
+      await probed;
+      await answers.status(200, '{}')(call, response);
+    },
     behave: () => async (call, response) => {
-      if (call.seed >= 5) await gate(call.rolloutId.split('_')[1]!).opened;
-      await answers.reward(1)(call, response);
+      const prompt = promptIn(call.body);
+      if (call.seed >= 5 || prompt.includes('rule-')) await gate(call.rolloutId.split('_')[1]!).opened;
+      await answers.reward(prompt ? 0 : 1, 'needs rule-1.')(call, response);
     },
   });
 }, 60_000);
 afterAll(async () => {
   await service.stop();
   await container.close();
+  await model.close();
 }, 60_000);
 
 function gate(job: string) {
@@ -50,11 +67,22 @@ interface Job {
   status: string;
   error_details: { code: string } | null;
 }
-const ended = (id: string) =>
+const sessions = '/api/v1/online/sessions';
+const promptIn = (body: RolloutBody) => body.policy.config.prompt_template?.sections[0]?.content ?? '';
+async function beginSession(): Promise<string> {
+  const policy_optimization = {
+    algorithm: 'gepa',
+    container_url: container.url,
+    policy: { provider: 'fake', model: 'any' },
+    gepa: { population_size: 1, generations: 2, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } },
+  };
+  return (await service.api.call<{ job_id: string }>('POST', sessions, { policy_optimization })).job_id;
+}
+const ended = (id: string, at = jobs) =>
   until(
     `${id} has ended`,
     async () => {
-      const job = await service.api.call<Job>('GET', `${jobs}/${id}`);
+      const job = await service.api.call<Job>('GET', `${at}/${id}`);
       return job.status !== 'running' && job;
     },
     60,
@@ -68,15 +96,8 @@ const recorded = async (id: string) =>
     )
   ).map((row) => row.id);
 
-test('Temporal at an earlier moment: what is on record is not asked for again', async () => {
-  const id = await begin();
-  await half(id);
-  const before = await until('half is on record', async () => {
-    const ids = await recorded(id);
-    return ids.length >= 4 && ids;
-  });
-  const calls = container.ledger.length;
-  // As after a restore: the workflow stands at its first decision again.
+/** As after a restore of Temporal: the workflow stands at its first decision again. */
+async function turnBack(id: string): Promise<void> {
   const workflowId = `evaluation-${id}`;
   const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
   const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
@@ -87,10 +108,35 @@ test('Temporal at an earlier moment: what is on record is not asked for again', 
     requestId: `reset-${id}`,
     reason: 'as after a restore',
   });
+}
+
+test('Temporal at an earlier moment: what is on record is not asked for again', async () => {
+  const id = await begin();
+  await half(id);
+  const before = await until('half is on record', async () => {
+    const ids = await recorded(id);
+    return ids.length >= 4 && ids;
+  });
+  const calls = container.ledger.length;
+  await turnBack(id);
   open(id);
   expect(await ended(id)).toMatchObject({ status: 'completed' });
   expect(await recorded(id)).toHaveLength(10);
   expect(container.ledger.slice(calls).filter((entry) => before.includes(entry.rolloutId))).toEqual([]);
+});
+
+test('Temporal at an earlier moment: a job that has ended since stays as it ended', async () => {
+  const id = await begin();
+  open(id);
+  expect(await ended(id)).toMatchObject({ status: 'completed' });
+  const calls = container.ledger.length;
+  await turnBack(id);
+  await until('its workflow has found that out', async () => {
+    const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
+    return status.name === 'FAILED';
+  });
+  expect(await service.api.call('GET', `${jobs}/${id}`)).toMatchObject({ status: 'completed', error: null });
+  expect(container.ledger.slice(calls)).toEqual([]);
 });
 
 test('Postgres at an earlier moment: what was lost with it is said, and jobs that still run go on', async () => {
@@ -120,6 +166,35 @@ test('Postgres at an earlier moment: what was lost with it is said, and jobs tha
     const { status } = await service.temporal.workflow.getHandle(`evaluation-${young}`).describe();
     return status.name === 'FAILED';
   });
+}, 120_000);
+
+test('Postgres at an earlier moment: a job that lacks what its workflow stands on fails, and says so', async () => {
+  let probe!: () => void;
+  let answer!: () => void;
+  probed = new Promise((resolve) => (probe = resolve));
+  proposed = new Promise((resolve) => (answer = resolve));
+  // The back-up has this session's baseline but not its first candidate, and this evaluation without its rollouts.
+  probe();
+  const session = await beginSession();
+  await until('the proposer is asked', () => model.requests.length > 0);
+  probed = new Promise((resolve) => (probe = resolve));
+  const evaluation = await begin();
+  await until('the evaluation is probed', () => container.probes.filter(({ path }) => path === '/health').length > 4);
+  const earlier = await backUp(service.config.databaseUrl!);
+  answer();
+  probe();
+  await half(evaluation);
+  await until('the candidate runs', () => callsOf(session).some((entry) => promptIn(entry.body).includes('rule-')));
+
+  service.config.databaseUrl = earlier;
+  await service.restart();
+  const calls = container.ledger.length;
+  open(session);
+  open(evaluation);
+  const lost = { status: 'failed', error_details: { code: 'record_lost' } };
+  expect(await ended(evaluation)).toMatchObject(lost);
+  expect(await ended(session, sessions)).toMatchObject(lost);
+  expect(container.ledger.slice(calls)).toEqual([]);
 }, 120_000);
 
 /** A copy of the database as it is now, beside it. Whoever is connected is cut off and comes again. */
