@@ -37,15 +37,14 @@ export function rolloutActivity(deps: ActivityDeps) {
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const spec = await db.org(job.orgId, (tx) => readSpec<JobSpec>(tx, job));
-        const { plan } = input;
-        if (plan) {
-          const withCandidate = spec.kind === 'session' || spec.candidate !== null;
-          await db.org(job.orgId, async (tx) => {
+        const { plan, from, to } = input;
+        await db.org(job.orgId, async (tx) => {
+          if (plan) {
             await lockOpenJob(tx, job);
-            await planRollouts(tx, job, unpackRequests(plan), withCandidate);
-          });
-        }
-        if (!(await db.org(job.orgId, (tx) => areWhole(tx, job.jobId, input.from, input.to)))) throw recordLost(job);
+            await planRollouts(tx, job, unpackRequests(plan), spec.kind === 'session' || spec.candidate !== null);
+          }
+          if (!(await areWhole(tx, job.jobId, from, to))) throw recordLost(job);
+        });
         const apiKey = await containerKey(db, deps.secretKey, job, spec);
         const token = await waitForLease(deps, job);
         const runner = new Runner(deps, job, spec, apiKey, token);
@@ -53,7 +52,7 @@ export function rolloutActivity(deps: ActivityDeps) {
         const { counts } = runner;
         const unfinished = { finished: false, answers: null, counts };
         if (fault) return { ...unfinished, fault };
-        const answers = await db.org(job.orgId, (tx) => readAnswers(tx, job.jobId, input.from, input.to));
+        const answers = await db.org(job.orgId, (tx) => readAnswers(tx, job.jobId, from, to));
         if (!answers) return { ...unfinished, fault: null };
         return { finished: true, answers: input.collect ? packAnswers(answers) : null, fault: null, counts };
       }),

@@ -113,6 +113,9 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
   const again = await work('one');
   hold.release();
   await Promise.all([ended(old), ended(young)]);
+  const later = await begin();
+  await ended(later);
+  expect(await builds(later)).toEqual(['two']);
   expect(await builds(old)).toEqual(['one']);
   expect(await builds(young)).toEqual(['two']);
 
