@@ -1,3 +1,4 @@
+import type { ApplicationFailure } from '@temporalio/common';
 import type { JobSpec } from '../src/contracts/spec.js';
 import { isTerminal } from '../src/core/status.js';
 import type { Tx } from '../src/storage/db.js';
@@ -26,6 +27,15 @@ export async function containerKey(tx: Tx, secretKey: Buffer, job: JobRef, spec:
       `The container_api_key of ${origin} is not stored any more; create the job again.`,
     );
   return key;
+}
+
+/** The workflow stands on what is not in the database: that was restored from an earlier moment than Temporal's. */
+export function recordLost(job: JobRef): ApplicationFailure {
+  return jobFailure(
+    'record_lost',
+    `Rollouts or candidates of ${job.jobId} are not in the database any more: it was restored from an earlier moment. Create the job again.`,
+    true,
+  );
 }
 
 /** Locks a job that an activity is about to write to; one that was closed meanwhile is written to no more. */

@@ -11,7 +11,7 @@ import { readExamples } from '../src/storage/reflection-examples.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { lockOpenJob, readSpec } from './jobs.js';
+import { lockOpenJob, readSpec, recordLost } from './jobs.js';
 import { recordDecided, type Decided } from './lifecycle.js';
 
 const tries = 3;
@@ -65,6 +65,7 @@ export function proposeActivity(deps: ActivityDeps) {
         if (decided) await db.org(job.orgId, (tx) => recordDecided(tx, job, decided));
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const prompts = await db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
+        if (!input.requests.every(({ parent }) => prompts.has(parent))) throw recordLost(job);
         const { cancellationSignal } = Context.current();
         return beating(async () => {
           const attempts = await mapLimited(input.requests, spec.maxConcurrent, async (request) => {

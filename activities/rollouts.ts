@@ -5,10 +5,10 @@ import type { JobSpec } from '../src/contracts/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
 import type { JobRef } from '../src/storage/events.js';
 import { acquireLease, releaseLease } from '../src/storage/leases.js';
-import { haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js';
+import { areWhole, haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import { containerKey, lockOpenJob, readSpec, recordLost } from './jobs.js';
 import { recordDecided, type Decided } from './lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
@@ -49,6 +49,7 @@ export function rolloutActivity(deps: ActivityDeps) {
             const withCandidate = spec.kind === 'session' || spec.candidate !== null;
             await planRollouts(tx, job, unpackRequests(input.plan), withCandidate);
           }
+          if (!(await areWhole(tx, job.jobId, input.from, input.to))) throw recordLost(job);
           const prompts = await readOpenPrompts(tx, job.jobId);
           return { spec, apiKey, prompts, token: await acquireLease(tx, job.jobId, runnerName(), leaseSeconds) };
         });

@@ -41,6 +41,10 @@ const settings = z.object({
   RATCHET_SECRET_KEY: key32.optional(),
   RATCHET_CODEC_KEY: key32.optional(),
   RATCHET_METRICS_PORT: port.optional(),
+  RATCHET_WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,200}$/, 'must be 1 to 200 letters, digits, dots, dashes and underscores')
+    .optional(),
   RATCHET_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
     .default('warn'),
@@ -50,6 +54,9 @@ const settings = z.object({
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_CONFIG_FILE: z.string().optional(),
 });
+
+/** The names of all settings that are read here; providers' and Temporal's own come beside them. */
+export const settingNames: readonly string[] = Object.keys(settings.shape);
 
 /** The service's settings, checked; times and sizes as named, keys as bytes. */
 export interface Config {
@@ -72,6 +79,8 @@ export interface Config {
   temporalUiUrl: string | null;
   /** Where metrics are served on loopback; null: nowhere. */
   metricsPort: number | null;
+  /** Which build the worker is, for Temporal's worker versioning; null: workers are not told apart. */
+  workerBuildId: string | null;
   /** The variables themselves, for what reads them by a scheme of its own: providers and Temporal's connection. */
   env: Record<string, string | undefined>;
 }
@@ -104,6 +113,38 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
     metricsPort: s.RATCHET_METRICS_PORT ?? null,
+    workerBuildId: s.RATCHET_WORKER_BUILD_ID ?? null,
     env: given,
   };
+}
+
+/** Which parts a process is: `ratchet serve`, `ratchet worker`, or both, as `ratchet dev`. */
+export interface Roles {
+  serve: boolean;
+  work: boolean;
+}
+
+/**
+ * Throws a ConfigError that names every setting these roles lack. API and worker on their own share a Postgres and a
+ * Temporal, so neither has embedded ones, nor keys of its own making that the other would not know.
+ */
+export function checkRoles(config: Config, roles: Roles): void {
+  const alone = !(roles.serve && roles.work);
+  const needs: [string, boolean][] = [
+    ['DATABASE_URL', alone && !config.databaseUrl],
+    ['TEMPORAL_ADDRESS', alone && !config.ownTemporal],
+    [
+      'RATCHET_SECRET_KEY (32 bytes in base64: openssl rand -base64 32)',
+      (alone || config.databaseUrl !== null) && !config.secretKey,
+    ],
+    ['RATCHET_API_KEY (the first API key)', alone && roles.serve && !config.apiKey],
+    ['RATCHET_PUBLIC_URL (where containers reach the API)', alone && roles.work && !config.publicUrl],
+  ];
+  const missing = needs.filter(([, lacks]) => lacks).map(([name]) => name);
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    alone
+      ? `ratchet ${roles.serve ? 'serve' : 'worker'} needs ${missing.join(', ')}; "ratchet dev" runs everything by itself`
+      : `DATABASE_URL needs ${missing.join(', ')} beside it`,
+  );
 }

@@ -6,7 +6,7 @@ import { createContainerClient } from './clients/container.js';
 import { checkContainerUrl } from './clients/egress.js';
 import { verifyInferenceKey } from './clients/inference-key.js';
 import { createProviders } from './clients/providers.js';
-import { ConfigError, type Config } from './config.js';
+import { checkRoles, type Config, type Roles } from './config.js';
 import { keepSecret } from './embedded/kept.js';
 import { firstFree } from './embedded/ports.js';
 import { startPostgres } from './embedded/postgres.js';
@@ -18,6 +18,7 @@ import { connect } from './storage/db.js';
 import { ensureBootstrapKey, generateKey } from './storage/keys.js';
 import { migrate } from './storage/migrate.js';
 import { listen } from './storage/notifications.js';
+import { checkDatabase } from './storage/start-check.js';
 import { createCommander } from './temporal/commands.js';
 import { connectClient, type TemporalTarget } from './temporal/connection.js';
 import { createReadiness } from './temporal/readiness.js';
@@ -26,15 +27,10 @@ import { startWorkflow } from './temporal/starter.js';
 import { version } from './version.js';
 import { startWorker } from './worker.js';
 
-/** Which parts this process is: `ratchet serve`, `ratchet worker`, or both, as `ratchet dev`. */
-export interface Roles {
-  serve: boolean;
-  work: boolean;
-}
-
 export interface Service {
   url: string | null;
-  apiKey: string;
+  /** The first key, by which callers may come; null: this process serves nobody. */
+  apiKey: string | null;
   /** Whether the key is new, so that it must be shown this once. */
   apiKeyCreated: boolean;
   temporalUi: string | null;
@@ -62,7 +58,8 @@ export async function startService(
   ended.catch((err: Error) => log.error({ err }, 'a part of the service has ended'));
 
   try {
-    const { secretKey, apiKey } = keysOf(config);
+    checkRoles(config, roles);
+    const { secretKey, apiKey } = keysOf(config, roles);
 
     let databaseUrl = config.databaseUrl;
     if (!databaseUrl) {
@@ -73,7 +70,8 @@ export async function startService(
     await migrate(databaseUrl, log);
     const db = connect(databaseUrl, log, 30);
     stops.push(() => db.close());
-    await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
+    await checkDatabase(db, secretKey);
+    if (apiKey) await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
     const notifications = listen(databaseUrl, log);
     stops.push(() => notifications.close());
 
@@ -91,15 +89,14 @@ export async function startService(
       target = { embedded: { address: temporal.address } };
       temporalUi ??= temporal.uiUrl;
     }
-    const client = await connectClient(target, config.codecKey);
+    const client = await connectClient(target, config.codecKey, roles.work);
     stops.push(() => client.connection.close());
-    await registerSearchAttributes(client, log);
+    const registered = registerSearchAttributes(client, log);
+    // What is recorded can be read without Temporal, so an API alone does not wait for it; /readyz says what is missing.
+    if (roles.work) await registered;
+    else
+      registered.catch((err: Error) => log.warn({ err }, 'search attributes are left to the next worker that starts'));
 
-    if (!roles.serve && config.port === 0 && !config.publicUrl) {
-      throw new ConfigError(
-        'RATCHET_PUBLIC_URL must be set for a worker alone where PORT is 0: containers call the API there',
-      );
-    }
     const port = config.port === 0 ? await firstFree() : config.port;
     const publicUrl =
       config.publicUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
@@ -149,6 +146,7 @@ export async function startService(
       const worker = await startWorker({
         target,
         codecKey: config.codecKey,
+        buildId: config.workerBuildId,
         deps,
         client,
         log,
@@ -158,22 +156,19 @@ export async function startService(
       worker.ended.catch(fail);
     }
 
-    return { url, apiKey: apiKey.value, apiKeyCreated: apiKey.created, temporalUi, ended, stop };
+    return { url, apiKey: apiKey?.value ?? null, apiKeyCreated: apiKey?.created ?? false, temporalUi, ended, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function keysOf(config: Config) {
-  if (config.databaseUrl && !config.secretKey) {
-    throw new ConfigError(
-      'RATCHET_SECRET_KEY must be set where DATABASE_URL is: 32 bytes in base64 (openssl rand -base64 32)',
-    );
-  }
+function keysOf(config: Config, roles: Roles) {
   const secretKey =
     config.secretKey ??
     Buffer.from(keepSecret(config.dataDir, 'secret-key', () => randomBytes(32).toString('base64')).value, 'base64');
+  // A key that a worker made up would replace the API's.
+  if (!roles.serve) return { secretKey, apiKey: null };
   const apiKey = config.apiKey
     ? { value: config.apiKey, created: false }
     : keepSecret(config.dataDir, 'api-key', generateKey);

@@ -14,6 +14,7 @@ import { createActivities } from '../activities/index.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { taskQueue } from '../workflows/messages.js';
 import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
+import { announceBuild, pinnedTo } from './temporal/deployment.js';
 import { startReconciler } from './temporal/reconciler.js';
 
 /** How long a graceful shutdown waits for rollouts in flight; what has not ended then is run again, under the same id. */
@@ -29,6 +30,8 @@ export interface RunningWorker {
 export interface WorkerOptions {
   target: TemporalTarget;
   codecKey: Buffer | null;
+  /** Which build this is; null: workers are not told apart. */
+  buildId: string | null;
   deps: Omit<ActivityDeps, 'draining'>;
   client: Client;
   log: Logger;
@@ -52,6 +55,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     workflowBundle: options.bundle ?? (await builtBundle()),
     activities: createActivities(deps),
     dataConverter: dataConverter(options.codecKey),
+    ...(options.buildId && { workerDeploymentOptions: pinnedTo(options.buildId) }),
     maxConcurrentActivityTaskExecutions: 500,
     maxConcurrentWorkflowTaskExecutions: 100,
     maxHeartbeatThrottleInterval: '1 second',
@@ -61,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const ended = worker.run().finally(() => connection.close());
   // Whoever awaits `ended` sees the failure; until somebody does it must not end the process.
   ended.catch((err: Error) => log.error({ err }, 'the worker has ended'));
+  if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
   const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs);
   return {
     ended,

@@ -79,7 +79,7 @@ async function runMainJob(
   policy: { provider: string; model: string },
   startedAt: number,
 ): Promise<void> {
-  const api = new Api(service.url ?? '', service.apiKey);
+  const api = new Api(service.url ?? '', service.apiKey ?? '');
   say(`API ${service.url}, Temporal UI ${service.temporalUi}, sample container ${containerUrl}`);
 
   say(

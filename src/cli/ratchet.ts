@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
-import { ConfigError, readConfig, type Config } from '../config.js';
+import { ConfigError, readConfig, type Config, type Roles } from '../config.js';
 import { StartupError } from '../embedded/errors.js';
 import { createLog } from '../log.js';
-import { startService, type Roles, type Service } from '../main.js';
+import { startService, type Service } from '../main.js';
 import { MigrationError } from '../storage/migrate.js';
+import { DatabaseMismatchError } from '../storage/start-check.js';
 import { TemporalUnreachableError } from '../temporal/connection.js';
+import { SearchAttributesError } from '../temporal/search-attributes.js';
 import { version } from '../version.js';
 import { installRuntime } from '../worker.js';
 import { demo } from './demo.js';
@@ -46,12 +48,18 @@ function announce(service: Service, config: Config, roles: Roles): void {
   );
 }
 
+const mendable = [
+  ConfigError,
+  StartupError,
+  MigrationError,
+  DatabaseMismatchError,
+  TemporalUnreachableError,
+  SearchAttributesError,
+];
+
 /** Errors that the user can mend are one line; anything else is a fault of ours and shows where. */
 function explain(error: unknown): never {
-  const mendable = [ConfigError, StartupError, MigrationError, TemporalUnreachableError].some(
-    (kind) => error instanceof kind,
-  );
-  if (mendable) {
+  if (mendable.some((kind) => error instanceof kind)) {
     process.stderr.write(`ratchet: ${(error as Error).message}\n`);
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }

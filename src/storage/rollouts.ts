@@ -39,6 +39,17 @@ export async function planRollouts(
   );
 }
 
+/** Whether rollouts `from` to `to` (exclusive) are all there, each with its candidate: after a restore they may not be. */
+export async function areWhole(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
+  const [row] = await tx.query<{ whole: number }>(
+    `select count(*) as whole from rollouts r
+      where r.job_id = $1 and r.ordinal >= $2 and r.ordinal < $3
+        and (r.candidate_id is null or exists (select from candidates c where c.id = r.candidate_id))`,
+    [jobId, from, to],
+  );
+  return row?.whole === to - from;
+}
+
 /** The outcomes of rollouts `from` to `to` (exclusive), in the order they were asked for; null while one is still open. */
 export async function readAnswers(tx: Tx, jobId: string, from: number, to: number): Promise<RolloutAnswer[] | null> {
   const rows = await tx.query<{

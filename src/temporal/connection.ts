@@ -27,20 +27,22 @@ export function dataConverter(codecKey: Buffer | null): DataConverter {
   return codecKey ? { payloadCodecs: [payloadCodec(codecKey)] } : {};
 }
 
-/** Connects a client; rejects when Temporal does not answer within 10 s. */
-export async function connectClient(target: TemporalTarget, codecKey: Buffer | null): Promise<Client> {
+/**
+ * Connects a client; rejects when Temporal does not answer within 10 s. With `wait` false it connects at the first call, and
+ * again after each loss.
+ */
+export async function connectClient(target: TemporalTarget, codecKey: Buffer | null, wait: boolean): Promise<Client> {
   const { connection, namespace } = temporalOptions(target);
-  const connected = await Connection.connect({ ...connection, connectTimeout: '10 seconds' }).catch((cause: Error) => {
-    throw new TemporalUnreachableError(
-      `Temporal at ${connection.address ?? 'its default address'} cannot be reached (${cause.message}): check TEMPORAL_ADDRESS.`,
-      { cause },
-    );
-  });
-  return new Client({
-    connection: connected,
-    namespace,
-    dataConverter: dataConverter(codecKey),
-  });
+  const options = { ...connection, connectTimeout: '10 seconds' } as const;
+  const connected = wait
+    ? await Connection.connect(options).catch((cause: Error) => {
+        throw new TemporalUnreachableError(
+          `Temporal at ${connection.address ?? 'its default address'} cannot be reached (${cause.message}): check TEMPORAL_ADDRESS.`,
+          { cause },
+        );
+      })
+    : Connection.lazy(options);
+  return new Client({ connection: connected, namespace, dataConverter: dataConverter(codecKey) });
 }
 
 /** Connects what a worker polls with. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Db } from '../storage/db.js';
 import { migrationNames } from '../storage/migrate.js';
+import { buildOf, setCurrentCommand } from './deployment.js';
 import { taskQueue } from '../../workflows/messages.js';
 
 /** One part that must work before the service is ready; `detail` says what is wrong, null when it is fine. */
@@ -64,15 +65,27 @@ async function temporalAnswers(client: Client): Promise<void> {
 }
 
 async function workerPolls(client: Client): Promise<void> {
-  const { pollers } = await client.withDeadline(Date.now() + deadlineMs, () =>
+  const { pollers, versioningInfo } = await client.withDeadline(Date.now() + deadlineMs, () =>
     client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: taskQueue },
       taskQueueType: workflowQueue,
     }),
   );
-  const fresh = (pollers ?? []).some(
-    ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerAgeMs,
+  const seenAt = (poller: { lastAccessTime?: { seconds?: unknown } | null }) =>
+    Number(poller.lastAccessTime?.seconds ?? 0) * 1_000;
+  const fresh = (pollers ?? [])
+    .filter((poller) => Date.now() - seenAt(poller) < pollerAgeMs)
+    .sort((a, b) => seenAt(b) - seenAt(a));
+  if (fresh.length === 0) {
+    throw new Error(`no worker polls the task queue ${taskQueue}; start one with "ratchet worker"`);
+  }
+  // Where no build is the current one, new jobs go to workers that are of none.
+  const current = versioningInfo?.currentDeploymentVersion?.buildId ?? null;
+  const builds = fresh.map(({ deploymentOptions }) => buildOf(deploymentOptions));
+  if (builds.includes(current)) return;
+  const wanted = current ? `workers of the build ${current}` : 'workers without a RATCHET_WORKER_BUILD_ID';
+  throw new Error(
+    `new jobs go to ${wanted}, and none polls: start one, or run: ${setCurrentCommand(client, builds[0] ?? null)}`,
   );
-  if (!fresh) throw new Error(`no worker polls the task queue ${taskQueue}; start one with "ratchet worker"`);
 }

@@ -7,8 +7,9 @@ import { exchange, type Claim, type Report, type Want } from '../../src/storage/
 import { acquireLease, releaseLease } from '../../src/storage/leases.js';
 import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
 import { recordReward } from '../../src/storage/rewards.js';
+import { addCandidate } from '../../src/storage/candidates.js';
 import { rolloutId } from '../../src/core/ids.js';
-import { planRollouts, readAnswers } from '../../src/storage/rollouts.js';
+import { areWhole, planRollouts, readAnswers } from '../../src/storage/rollouts.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
 
@@ -361,4 +362,17 @@ describe('the end of a job', () => {
       { id: 'c', outcome: 'refused', status_after: 'completed' },
     ]);
   });
+});
+
+test('rollouts are whole when all are there, each with the candidate it is to run', async () => {
+  const whole = (to: number) => db.org('default', (tx) => areWhole(tx, job.jobId, 0, to));
+  expect(await whole(3)).toBe(true);
+  expect(await whole(4)).toBe(false);
+  const next = { ordinal: 3, candidate: 1, seed: 1, stage: 'evaluation' as const, generation: 1 };
+  await db.org('default', (tx) => planRollouts(tx, job, [next], true));
+  expect(await whole(4)).toBe(false);
+  await db.org('default', (tx) =>
+    addCandidate(tx, job, { leverVersion: 1, generation: 1, parents: [0], messages: [] }),
+  );
+  expect(await whole(4)).toBe(true);
 });

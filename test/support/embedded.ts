@@ -12,8 +12,11 @@ export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
 /** The path of the bundled workflows. */
 export const workflowBundlePath = (): string => fromSetup('TEST_WORKFLOW_BUNDLE');
 
-/** A migrated database of this test's own, as the superuser's URL. It goes when the run ends, or when its worker opens a new file. */
-export async function createDatabase(): Promise<string> {
+/**
+ * A database of this test's own, migrated or empty, as the superuser's URL. It goes when the run ends, or when its worker
+ * opens a new file.
+ */
+export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const url = new URL(fromSetup('TEST_DATABASE_URL'));
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
@@ -21,7 +24,8 @@ export async function createDatabase(): Promise<string> {
     await dropEarlier(client);
     await makeTemplate(client, url);
     url.pathname = `${prefix}${fileToken}_${randomUUID().slice(0, 8)}`;
-    await client.query(`create database "${url.pathname.slice(1)}" template ${template}`);
+    const from = content === 'migrated' ? template : 'template0';
+    await client.query(`create database "${url.pathname.slice(1)}" template ${from}`);
     return url.href;
   } finally {
     await client.end();

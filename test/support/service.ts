@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
-import { readConfig, type Config } from '../../src/config.js';
+import { readConfig, type Config, type Roles } from '../../src/config.js';
 import { Api } from '../../src/cli/api.js';
-import { startService, type Roles, type Service } from '../../src/main.js';
+import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import { installRuntime } from '../../src/worker.js';
 import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
@@ -18,7 +18,7 @@ export interface TestService {
   temporal: Client;
   config: Config;
   /** Starts another instance (another API, another worker) on the same database and Temporal. */
-  another(roles: Roles): Promise<Service>;
+  another(roles: Roles, more?: Partial<Config>): Promise<Service>;
   /** Stops the first instance, gracefully, and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -62,8 +62,8 @@ export async function startTestService(
     db,
     temporal: new Client({ connection, namespace }),
     config,
-    async another(otherRoles) {
-      const other = await startService({ ...config, publicUrl: started.url }, otherRoles, log, bundle);
+    async another(otherRoles, more = {}) {
+      const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, bundle);
       extra.push(other);
       return other;
     },
@@ -83,7 +83,8 @@ export async function startTestService(
   return started;
 }
 
-async function createNamespace(connection: Connection, namespace: string): Promise<void> {
+/** Makes a namespace and waits until the server's parts know it. */
+export async function createNamespace(connection: Connection, namespace: string): Promise<void> {
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },

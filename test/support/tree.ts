@@ -27,7 +27,8 @@ export async function startTree(
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  const url = await readyUrl(child);
+  const url = await ready(child);
+  if (!url) throw new Error('npm start is ready, but has not said where');
   return {
     url,
     process: child,
@@ -47,18 +48,18 @@ export async function startTree(
   };
 }
 
-async function readyUrl(child: ChildProcess): Promise<string> {
-  let url: string | undefined;
+/** Waits until a process of ours says that it is ready; answers where its API is, null: it has none. */
+export async function ready(child: ChildProcess): Promise<string | null> {
+  let url: string | null = null;
   for await (const line of createInterface({ input: child.stdout! })) {
-    url ??= /^API +(\S+)/.exec(line)?.[1];
+    url ??= /^API +(\S+)/.exec(line)?.[1] ?? null;
     if (line.startsWith('Ready.')) {
       // Whatever else it says must not fill the pipe.
       child.stdout!.resume();
-      if (!url) throw new Error('npm start is ready, but has not said where');
       return url;
     }
   }
-  throw new Error(`npm start ended with ${child.exitCode ?? child.signalCode} before it was ready; see above`);
+  throw new Error(`${child.spawnargs.join(' ')} ended before it was ready; see above`);
 }
 
 /** A process and all below it, from the process table. */

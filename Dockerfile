@@ -1,0 +1,32 @@
+# The service as an image: `serve` (the default) or `worker`, beside a Postgres and a Temporal of yours. See docker-compose.yml.
+FROM node:22.22.2-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts scripts
+COPY src src
+COPY workflows workflows
+COPY activities activities
+COPY examples examples
+RUN node scripts/build.mjs
+
+FROM node:22.22.2-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The optional packages are the embedded Postgres and colours of the dependencies' own: neither is used here.
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+
+FROM node:22.22.2-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+RUN ln -s /app/dist/src/cli/ratchet.js /usr/local/bin/ratchet && chmod +x dist/src/cli/ratchet.js
+USER node
+EXPOSE 8787
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8787) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["ratchet"]
+CMD ["serve"]

@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { checkRoles, readConfig, settingNames } from '../src/config.js';
+import { createProviders } from '../src/clients/providers.js';
+import { version } from '../src/version.js';
+
+// docker-compose.yml has never been run by these tests; what can be read off it is held here.
+
+interface Service {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  restart?: string;
+  healthcheck?: unknown;
+  depends_on?: Record<string, { condition: string }>;
+  extra_hosts?: string[];
+  stop_grace_period?: string;
+}
+const read = (file: string) => readFileSync(join(import.meta.dirname, '..', file), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const services = Object.entries(compose.services);
+const ours = services.filter(([, service]) => service.build);
+
+/** What the variable is when .env names only what it must. */
+function value(text: string): string {
+  return text.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, rest?: string) => {
+    if (kind === '-') return rest ?? '';
+    expect({ name, kind }).toEqual({ name, kind: '?' });
+    return name === 'RATCHET_SECRET_KEY' ? Buffer.alloc(32).toString('base64') : `given-${name.toLowerCase()}`;
+  });
+}
+const settingsOf = (service: Service) =>
+  Object.fromEntries(Object.entries(service.environment ?? {}).map(([name, text]) => [name, value(text)]));
+
+describe('docker-compose.yml', () => {
+  test('API and worker are there, and run nothing else', () => {
+    expect(ours.map(([name, { command }]) => [name, command])).toEqual([
+      ['api', ['serve']],
+      ['worker', ['worker']],
+    ]);
+    for (const [, service] of ours) expect(service.image).toBe(`ratchet:${version}`);
+  });
+
+  test.each(ours)('%s has only settings that are read, and all that its role needs', (name, service) => {
+    const settings = settingsOf(service);
+    const providers = createProviders({})
+      .list()
+      .map((provider) => `${provider.name.toUpperCase()}_API_KEY`);
+    // Beside its own, the service passes TEMPORAL_… to Temporal's library.
+    const known = [...settingNames, ...providers, 'TEMPORAL_NAMESPACE'];
+    expect(Object.keys(settings).filter((setting) => !known.includes(setting))).toEqual([]);
+    const config = readConfig(settings);
+    checkRoles(config, { serve: name === 'api', work: name === 'worker' });
+    expect(config.egress.mode).toBe('dev');
+    expect(service.extra_hosts).toContain('host.docker.internal:host-gateway');
+  });
+
+  test('both have the same database, Temporal and secret key', () => {
+    const [api, worker] = ours.map(([, service]) => settingsOf(service));
+    for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'RATCHET_SECRET_KEY']) {
+      expect(api![name]).toBeTruthy();
+      expect(worker![name]).toBe(api![name]);
+    }
+  });
+
+  test.each(services)('%s: pinned, restarted, waits for what it needs, published on loopback alone', (_, service) => {
+    expect(service.image).toMatch(/:\d+\.\d+(\.\d+)?(-\w+)?$/);
+    expect(service.restart).toMatch(/^(unless-stopped|on-failure)$/);
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+    for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
+      const once = compose.services[needed]!.restart === 'on-failure';
+      expect(condition).toBe(once ? 'service_completed_successfully' : 'service_healthy');
+      // The image of ours has its own.
+      if (!once && needed !== 'api') expect(compose.services[needed]!.healthcheck).toBeDefined();
+    }
+  });
+
+  test('the Temporal server is one without the faults known of 1.29.4 and 1.30.2, and its tools are of its version', () => {
+    const tags = services.flatMap(
+      ([, { image }]) => /^temporalio\/(?:server|admin-tools):(.+)$/.exec(image)?.[1] ?? [],
+    );
+    expect(tags).toHaveLength(3);
+    expect(new Set(tags).size).toBe(1);
+    const [major = 0, minor = 0, patch = 0] = tags[0]!.split('.').map(Number);
+    const least = minor === 29 ? 5 : minor === 30 ? 3 : 0;
+    expect(major === 1 && minor >= 29 && patch >= least).toBe(true);
+  });
+});
+
+describe('Dockerfile', () => {
+  const dockerfile = read('Dockerfile');
+  test('pinned, not as root, with a health check and the command', () => {
+    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(new Set(images)).toEqual(new Set([expect.stringMatching(/^node:2[02]\.\d+\.\d+-\w+-slim$/)]));
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).toMatch(/\/livez/);
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["ratchet"\]$/m);
+  });
+  test('everything that it copies is let through by .dockerignore', () => {
+    const passed = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1));
+    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, files]) => files!.split(' '));
+    expect(copied.filter((file) => !passed.includes(file))).toEqual([]);
+  });
+});

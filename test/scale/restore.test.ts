@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fake-container.js';
+import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { propose } from '../support/rules-world.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// What docs/operations.md says of restoring one of the two at an earlier moment than the other: nothing hangs, nothing is
+// told that did not happen, and what is on record is not bought again.
+
+let service: TestService;
+let container: FakeContainer;
+let model: FakeModel;
+/** What a job's first step, and what the proposer, waits for. */
+let probed: Promise<void> | null = null;
+let proposed: Promise<void> | null = null;
+/** What the second half of a job's rollouts waits for, by the job's id without its prefix. */
+const gates = new Map<string, { opened: Promise<void>; open(): void }>();
+beforeAll(async () => {
+  model = await startFakeModel(async (request) => {
+    await proposed;
+    return { text: propose(request) };
+  });
+  service = await startTestService({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url });
+  container = await startFakeContainer({
+    prompt: [{ role: 'system', content: 'Answer well.' }],
+    health: async (call, response) => {
+      await probed;
+      await answers.status(200, '{}')(call, response);
+    },
+    behave: () => async (call, response) => {
+      const prompt = promptIn(call.body);
+      if (call.seed >= 5 || prompt.includes('rule-')) await gate(call.rolloutId.split('_')[1]!).opened;
+      await answers.reward(prompt ? 0 : 1, 'needs rule-1.')(call, response);
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await container.close();
+  await model.close();
+}, 60_000);
+
+function gate(job: string) {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const found = gates.get(job) ?? { opened, open };
+  gates.set(job, found);
+  return found;
+}
+const open = (id: string) => gate(id.slice(4)).open();
+
+const jobs = '/api/v1/offline/jobs';
+async function begin(): Promise<string> {
+  const body = {
+    container_url: container.url,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: Array.from({ length: 10 }, (_, i) => i),
+    policy: { provider: 'local', model: 'local' },
+    max_concurrent: 2,
+  };
+  return (await service.api.call<{ job_id: string }>('POST', jobs, body)).job_id;
+}
+interface Job {
+  status: string;
+  error_details: { code: string } | null;
+}
+const sessions = '/api/v1/online/sessions';
+const promptIn = (body: RolloutBody) => body.policy.config.prompt_template?.sections[0]?.content ?? '';
+async function beginSession(): Promise<string> {
+  const policy_optimization = {
+    algorithm: 'gepa',
+    container_url: container.url,
+    policy: { provider: 'fake', model: 'any' },
+    gepa: { population_size: 1, generations: 2, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } },
+  };
+  return (await service.api.call<{ job_id: string }>('POST', sessions, { policy_optimization })).job_id;
+}
+const ended = (id: string, at = jobs) =>
+  until(
+    `${id} has ended`,
+    async () => {
+      const job = await service.api.call<Job>('GET', `${at}/${id}`);
+      return job.status !== 'running' && job;
+    },
+    60,
+  );
+const callsOf = (id: string) => container.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
+const half = (id: string) => until('half is on record', () => callsOf(id).some((entry) => entry.seed >= 5));
+const recorded = async (id: string) =>
+  (
+    await service.db.org('default', (tx) =>
+      tx.query<{ id: string }>(`select id from rollouts where job_id = $1 and status = 'succeeded'`, [id]),
+    )
+  ).map((row) => row.id);
+
+/** As after a restore of Temporal: the workflow stands at its first decision again. */
+async function turnBack(id: string): Promise<void> {
+  const workflowId = `evaluation-${id}`;
+  const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+  await service.temporal.workflowService.resetWorkflowExecution({
+    namespace: service.temporal.options.namespace,
+    workflowExecution: { workflowId },
+    workflowTaskFinishEventId: first.eventId!,
+    requestId: `reset-${id}`,
+    reason: 'as after a restore',
+  });
+}
+
+test('Temporal at an earlier moment: what is on record is not asked for again', async () => {
+  const id = await begin();
+  await half(id);
+  const before = await until('half is on record', async () => {
+    const ids = await recorded(id);
+    return ids.length >= 4 && ids;
+  });
+  const calls = container.ledger.length;
+  await turnBack(id);
+  open(id);
+  expect(await ended(id)).toMatchObject({ status: 'completed' });
+  expect(await recorded(id)).toHaveLength(10);
+  expect(container.ledger.slice(calls).filter((entry) => before.includes(entry.rolloutId))).toEqual([]);
+});
+
+test('Temporal at an earlier moment: a job that has ended since stays as it ended', async () => {
+  const id = await begin();
+  open(id);
+  expect(await ended(id)).toMatchObject({ status: 'completed' });
+  const calls = container.ledger.length;
+  await turnBack(id);
+  await until('its workflow has found that out', async () => {
+    const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
+    return status.name === 'FAILED';
+  });
+  expect(await service.api.call('GET', `${jobs}/${id}`)).toMatchObject({ status: 'completed', error: null });
+  expect(container.ledger.slice(calls)).toEqual([]);
+});
+
+test('Postgres at an earlier moment: what was lost with it is said, and jobs that still run go on', async () => {
+  const done = await begin();
+  const going = await begin();
+  await half(done);
+  await half(going);
+  const original = service.config.databaseUrl!;
+  const earlier = await backUp(original);
+  open(done);
+  expect(await ended(done)).toMatchObject({ status: 'completed' });
+  const young = await begin();
+  await half(young);
+
+  service.config.databaseUrl = earlier;
+  await service.restart();
+  open(going);
+  open(young);
+  // Its end is not in the back-up, and its workflow is closed: it says so.
+  expect(await ended(done)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_completed' } });
+  expect(await ended(going)).toMatchObject({ status: 'completed' });
+  const { results } = await service.api.call<{ results: unknown[] }>('GET', `${jobs}/${going}/results`);
+  expect(results).toHaveLength(10);
+  // Nobody knows it here; its workflow does not go on without its row.
+  await expect(service.api.call('GET', `${jobs}/${young}`)).rejects.toThrow('404');
+  await until('the workflow without a row has ended', async () => {
+    const { status } = await service.temporal.workflow.getHandle(`evaluation-${young}`).describe();
+    return status.name === 'FAILED';
+  });
+}, 120_000);
+
+test('Postgres at an earlier moment: a job that lacks what its workflow stands on fails, and says so', async () => {
+  let probe!: () => void;
+  let answer!: () => void;
+  probed = new Promise((resolve) => (probe = resolve));
+  proposed = new Promise((resolve) => (answer = resolve));
+  // The back-up has this session's baseline but not its first candidate, and this evaluation without its rollouts.
+  probe();
+  const session = await beginSession();
+  await until('the proposer is asked', () => model.requests.length > 0);
+  probed = new Promise((resolve) => (probe = resolve));
+  const evaluation = await begin();
+  await until('the evaluation is probed', () => container.probes.filter(({ path }) => path === '/health').length > 4);
+  const earlier = await backUp(service.config.databaseUrl!);
+  answer();
+  probe();
+  await half(evaluation);
+  await until('the candidate runs', () => callsOf(session).some((entry) => promptIn(entry.body).includes('rule-')));
+
+  service.config.databaseUrl = earlier;
+  await service.restart();
+  const calls = container.ledger.length;
+  open(session);
+  open(evaluation);
+  const lost = { status: 'failed', error_details: { code: 'record_lost' } };
+  expect(await ended(evaluation)).toMatchObject(lost);
+  expect(await ended(session, sessions)).toMatchObject(lost);
+  expect(container.ledger.slice(calls)).toEqual([]);
+}, 120_000);
+
+/** A copy of the database as it is now, beside it. Whoever is connected is cut off and comes again. */
+async function backUp(url: string): Promise<string> {
+  const name = new URL(url).pathname.slice(1);
+  const admin = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });
+  await admin.connect();
+  await admin.query(`alter database "${name}" allow_connections false`);
+  await until('nobody is connected', async () => {
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await admin.query(`create database "${name}_earlier" template "${name}"`);
+    return true;
+  });
+  await admin.query(`alter database "${name}" allow_connections true`);
+  await admin.end();
+  return Object.assign(new URL(url), { pathname: `/${name}_earlier` }).href;
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Service } from '../../src/main.js';
+import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// A new build beside running jobs: what an older build has begun it also ends, what begins later begins on the newer one,
+// and nobody has to tell Temporal. Without a build id there are no such ties.
+
+let service: TestService;
+let container: FakeContainer;
+let hold: { release(): void; released: Promise<void> };
+const started: Service[] = [];
+
+beforeAll(async () => {
+  service = await startTestService({}, { serve: true, work: false });
+  container = await startFakeContainer({
+    behave: () => async (call, response) => {
+      if (call.seed > 0) await hold.released;
+      await answers.reward(1)(call, response);
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await container.close();
+}, 60_000);
+
+function holding() {
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  return (hold = { release, released });
+}
+async function work(workerBuildId: string | null): Promise<Service> {
+  const worker = await service.another({ serve: false, work: true }, { workerBuildId });
+  started.push(worker);
+  return worker;
+}
+/** An evaluation whose seeds but the first wait until they are released. */
+async function begin(): Promise<string> {
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    container_url: container.url,
+    app_id: 'a',
+    env_name: 'e',
+    seeds: [0, 1, 2, 3],
+    policy: { provider: 'local', model: 'local' },
+    max_concurrent: 2,
+  });
+  return id;
+}
+const arrived = (id: string) =>
+  until(`a rollout of ${id} waits`, () =>
+    container.ledger.some((entry) => entry.rolloutId.includes(id.slice(4)) && entry.seed > 0),
+  );
+const ended = (id: string) =>
+  until(`${id} has completed`, async () => {
+    const { status } = await service.api.call<{ status: string }>('GET', `/api/v1/offline/jobs/${id}`);
+    return status === 'completed';
+  });
+/** The builds that took a job's decisions, in order, each once; null: a worker without one. */
+async function builds(id: string): Promise<(string | null)[]> {
+  const { events } = await service.temporal.workflow.getHandle(`evaluation-${id}`).fetchHistory();
+  const all = (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: done }) =>
+    done ? [done.deploymentVersion?.buildId ?? null] : [],
+  );
+  return all.filter((build, i) => build !== all[i - 1]);
+}
+const newJobsGoTo = (build: string) =>
+  until(`new jobs go to ${build}`, async () => {
+    const { namespace } = service.temporal.options;
+    const { workerDeploymentInfo: info } = await service.temporal.workflowService.describeWorkerDeployment({
+      namespace,
+      deploymentName: 'ratchet',
+    });
+    return info?.routingConfig?.currentDeploymentVersion?.buildId === build;
+  });
+const sendNewJobsTo = (buildId: string) =>
+  service.temporal.workflowService.setWorkerDeploymentCurrentVersion({
+    namespace: service.temporal.options.namespace,
+    deploymentName: 'ratchet',
+    buildId,
+    allowNoPollers: true,
+  });
+const workerCheck = async () => {
+  const { checks } = (await (await fetch(`${service.url}/readyz`)).json()) as {
+    checks: { worker: { ok: boolean; detail: string | null } };
+  };
+  return checks.worker;
+};
+
+test('jobs stay with the build that began them; later ones begin on the newer build; then the older one goes', async () => {
+  const { namespace } = service.temporal.options;
+  // As an operator begins who has had no builds: this job belongs to none, and moves to the first there is.
+  holding();
+  const plain = await work(null);
+  const unbound = await begin();
+  await arrived(unbound);
+  const first = await work('one');
+  await newJobsGoTo('one');
+  hold.release();
+  await plain.stop();
+  await ended(unbound);
+
+  holding();
+  const old = await begin();
+  await arrived(old);
+  await work('two');
+  await newJobsGoTo('two');
+  const young = await begin();
+  await arrived(young);
+  // An older build's worker that is started again does not take new jobs back.
+  await first.stop();
+  const again = await work('one');
+  hold.release();
+  await Promise.all([ended(old), ended(young)]);
+  const later = await begin();
+  await ended(later);
+  expect(await builds(later)).toEqual(['two']);
+  expect(await builds(old)).toEqual(['one']);
+  expect(await builds(young)).toEqual(['two']);
+
+  // One that an older build leaves behind is moved by hand.
+  holding();
+  await sendNewJobsTo('one');
+  const left = await begin();
+  await arrived(left);
+  await sendNewJobsTo('two');
+  await again.stop();
+  hold.release();
+  await service.temporal.workflowService.updateWorkflowExecutionOptions({
+    namespace,
+    workflowExecution: { workflowId: `evaluation-${left}` },
+    workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
+    updateMask: { paths: ['versioning_override'] },
+  });
+  await ended(left);
+  expect(await builds(left)).toEqual(['one', 'two']);
+  const last = await begin();
+  await ended(last);
+  expect(await builds(last)).toEqual(['two']);
+  expect(await workerCheck()).toMatchObject({ ok: true });
+
+  // A build whose worker is gone is named, with the way out; Temporal lists a worker for a minute after its last poll.
+  await sendNewJobsTo('one');
+  const { detail } = await until(
+    'the build is named',
+    async () => {
+      const check = await workerCheck();
+      return check.ok ? null : check;
+    },
+    120,
+  );
+  expect(detail).toBe(
+    `new jobs go to workers of the build one, and none polls: start one, or run: temporal worker deployment set-current-version --namespace ${namespace} --deployment-name ratchet --build-id two`,
+  );
+}, 240_000);

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
+import type { JobEvent } from '../../src/cli/api.js';
+
+/** Follows a job's stream to its terminal event; when a connection breaks, at the next of the APIs, from the last event on. */
+export async function follow(apis: () => string[], first: number, path: string, apiKey: string): Promise<JobEvent[]> {
+  const seen: JobEvent[] = [];
+  const parser = createParser({ onEvent: ({ data }) => seen.push(JSON.parse(data) as JobEvent) });
+  for (let turn = first; ; turn += 1) {
+    const all = apis();
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      accept: 'text/event-stream',
+      'last-event-id': String(seen.at(-1)?.seq ?? 0),
+    };
+    // What an API answers is judged; a connection may break, at its beginning or later.
+    const response = await fetch(all[turn % all.length] + path, { headers }).catch(() => null);
+    if (response?.status === 204) return seen;
+    if (response && !response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+    parser.reset();
+    await pump(response?.body ?? null, parser.feed).catch(() => delay(50));
+  }
+}
+
+async function pump(body: ReadableStream<Uint8Array> | null, feed: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) feed(decoder.decode(chunk, { stream: true }));
+}
