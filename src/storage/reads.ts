@@ -14,9 +14,12 @@ export interface CandidateRow extends Record<string, unknown> {
   rolloutCount: number;
 }
 
-/** Sums of finished rollouts by candidate; a reward counts as the search counts it, so that no sum overflows. */
+/** A reward as it is counted (src/core/scores.ts): Postgres's `avg` refuses numbers whose squares overflow. */
+const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
+
+/** Sums of finished rollouts by candidate. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
-    coalesce(sum(greatest(least(reward, ${largestReward}), -${largestReward})) filter (where status = 'succeeded'), 0) as rewards
+    coalesce(sum(${countedReward}) filter (where status = 'succeeded'), 0) as rewards
   from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')`;
 
 /** A session's candidates in the order of their lever versions. */
@@ -63,7 +66,8 @@ export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> 
   const [row] = await tx.query<RolloutTotals>(
     `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
             coalesce(sum(resent), 0) as resent, -- Added up in the order asked for, so that the mean is the same to the last bit however it is read.
-            avg(reward order by ordinal) filter (where status = 'succeeded') as "meanReward",
+            sum(${countedReward} order by ordinal) filter (where status = 'succeeded')
+              / nullif(count(*) filter (where status = 'succeeded'), 0) as "meanReward",
             coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 as tokens,
             case when not bool_or(prompt_tokens is not null and cost_usd is null) then sum(cost_usd) end as "costUsd"
        from rollouts where job_id = $1 and source = 'service'`,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { largestReward } from '../../src/core/scores.js';
 import {
   startFakeContainer,
   answers,
@@ -92,6 +93,15 @@ describe('an offline evaluation', () => {
     expect(await ended(id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     expect(box.ledger.map((entry) => entry.seed).sort((a, b) => a - b)).toEqual(range(3_000));
     expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
+  });
+
+  test('rewards as large as a number can be are summed, not refused', async () => {
+    const box = await container({
+      behave: ({ seed }) => answers.reward(seed === 2 ? -Number.MAX_VALUE : Number.MAX_VALUE),
+    });
+    const id = await create(box.url, [0, 1, 2]);
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect((await resultsOf(id)).summary.mean_reward).toBeCloseTo(largestReward / 3, -290);
   });
 
   test('10,000 seeds: each has one result, and history stays small', async () => {

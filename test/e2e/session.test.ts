@@ -31,6 +31,7 @@ interface State {
     generation: number;
     status: string;
     reward: number | null;
+    avg_reward: number | null;
     rollout_count: number;
     is_baseline: boolean;
     lever_version: number;
@@ -295,6 +296,40 @@ describe('a GEPA session', () => {
     expect(seen).toMatchObject({ status: 'failed', error_details: { code: 'proposer_failed' }, best_reward: 0 });
     expect((await results(id)).best_prompt!.messages).toEqual([{ role: 'system', content: baseline }]);
     expect((await events(id)).slice(-2).map((event) => event.type)).toEqual(['error', 'job_failed']);
+  });
+
+  test('what is read of each candidate is what its rollouts say: paused within a batch, and at the end', async () => {
+    const id = await create({ max_concurrent: 2 });
+    await until('some have ended', async () => (await state(id)).candidates.some((one) => one.rollout_count > 3));
+    await service.api.call('POST', `${sessions}/${id}/pause`);
+    const truth = () =>
+      service.db.org('default', (tx) =>
+        tx.query(
+          `select c.id as candidate_id, count(r.id) as rollout_count, avg(r.reward) as avg_reward
+             from candidates c left join rollouts r on r.candidate_id = c.id and r.status in ('succeeded', 'failed')
+            where c.job_id = $1 group by c.id, c.lever_version order by c.lever_version`,
+          [id],
+        ),
+      );
+    const seen = async () =>
+      (await state(id)).candidates.map(({ candidate_id, rollout_count, avg_reward }) => {
+        return { candidate_id, rollout_count, avg_reward };
+      });
+    await until('it rests', async () => {
+      const { raw } = await service.temporal.workflow.getHandle(`session-${id}`).describe();
+      return (raw.pendingActivities ?? []).length === 0;
+    });
+    expect(await seen()).toEqual(await truth());
+    await service.api.call('POST', `${sessions}/${id}/resume`);
+    await ended(id);
+    expect(await seen()).toEqual(await truth());
+    const [left] = await service.db.org('default', (tx) =>
+      tx.query(
+        `select count(*) as n from rollouts r join jobs j on j.id = r.job_id where j.id = $1 and r.ordinal >= j.rollouts_counted`,
+        [id],
+      ),
+    );
+    expect(left).toEqual({ n: 0 });
   });
 
   test('why a proposal failed is told in one short line, whatever the provider said', async () => {

@@ -1,8 +1,12 @@
+import { createRequire } from 'node:module';
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import type * as Proto from '@temporalio/proto';
 
-export const { History } = temporal.api.history.v1;
-export type History = temporal.api.history.v1.History;
+// Its names are not seen by `import` where Node runs this file itself, as it does for the bench.
+const proto = createRequire(import.meta.url)('@temporalio/proto') as typeof Proto;
+
+export const { History } = proto.temporal.api.history.v1;
+export type History = Proto.temporal.api.history.v1.History;
 
 /** The histories of a workflow's runs, each of which the one before continued as new; oldest first. */
 export async function chainOf(client: Client, workflowId: string): Promise<History[]> {

@@ -1,0 +1,171 @@
+/**
+ * A session and an evaluation at their limits, through the whole service: how large what they leave is, and how quickly
+ * they are read. By itself: node scripts/tool.mjs bench/size.ts [population] [generations] [evaluation seeds] [seeds].
+ */
+import { pathToFileURL } from 'node:url';
+import { historyOf, timed, watch, type Times } from './size/measure.js';
+import { startBench, type Bench } from './size/service.js';
+
+/** A line of the bench's table. */
+export interface Line {
+  what: string;
+  measured: string;
+  beside: string;
+  ratio: string;
+  aim: string;
+  met: 'met' | 'not met' | 'no aim';
+}
+
+export interface Limits {
+  population: number;
+  generations: number;
+  evaluationSeeds: number;
+  seeds: number;
+}
+
+export const name = 'size';
+const limits: Limits = { population: 10, generations: 49, evaluationSeeds: 1_000, seeds: 10_000 };
+/** Train seeds as the world knows them (bench/size/world.ts). */
+const trainFrom = 1_000_000;
+const looks = 200;
+/** The session alone is half a million rollouts. */
+const longestSeconds = 60 * 60;
+
+/** Measures all lines; `say` is told of what goes on. */
+export async function run(say: (line: string) => void = () => undefined, size: Limits = limits): Promise<Line[]> {
+  const bench = await startBench();
+  try {
+    const evaluation = await evaluate(bench, size, say);
+    const session = await search(bench, size, say);
+    const memory = await bench.peakMemory();
+    return [
+      ...evaluation,
+      ...session,
+      {
+        ...line('memory of API and worker, at most', memory ?? 0, 'MB', null),
+        ...(memory ? {} : { measured: 'not shown' }),
+      },
+    ];
+  } finally {
+    await bench.stop();
+  }
+}
+
+interface Job {
+  status: string;
+  error: string | null;
+  progress: { generation: number; rollouts_completed: number };
+}
+
+async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => void): Promise<Line[]> {
+  const { job_id: id } = await bench.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+    container_url: bench.worldUrl,
+    policy: { provider: 'bench', model: 'any' },
+    app_id: 'bench',
+    env_name: 'bench',
+    seeds: range(seeds),
+    max_concurrent: 64,
+  });
+  const path = `/api/v1/offline/jobs/${id}`;
+  const from = Date.now();
+  await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
+  say(`evaluation: ${seeds} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
+  const what = `evaluation of ${seeds} seeds`;
+  const history = await historyOf(bench, `evaluation-${id}`);
+  const status = await timed(looks, () => bench.api.call('GET', path));
+  const results = await timed(20, () => bench.api.call('GET', `${path}/results`));
+  return [
+    line(`${what}: events of history`, history.events, 'events', 500),
+    line(`${what}: largest payload`, history.payload / 1_000, 'kB', 500),
+    ...reading(`${what}: GET status`, status),
+    ...reading(`${what}: GET results, ${kB(results)}`, results, null),
+  ];
+}
+
+async function search(bench: Bench, size: Limits, say: (line: string) => void): Promise<Line[]> {
+  const { population, generations, evaluationSeeds } = size;
+  const { job_id: id } = await bench.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: {
+      algorithm: 'gepa',
+      container_url: bench.worldUrl,
+      policy: { provider: 'bench', model: 'any' },
+      max_concurrent: 64,
+      gepa: {
+        population_size: population,
+        generations,
+        minibatch_size: 3,
+        train_seeds: range(100).map((n) => trainFrom + n),
+        evaluation: { seeds: range(evaluationSeeds) },
+      },
+    },
+  });
+  const path = `/api/v1/online/sessions/${id}`;
+  const workflow = bench.temporal.workflow.getHandle(`session-${id}`);
+  const query = () => workflow.query('status');
+  const from = Date.now();
+  let told = 0;
+  // Read when it is as large as it will be but for one generation: at rest, then at work.
+  await watch<Job>(bench, path, longestSeconds, (job) => {
+    if (job.progress.generation > told) {
+      told = job.progress.generation;
+      const { rollouts_completed: done } = job.progress;
+      say(`session: generation ${told}, ${done} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
+    }
+    return job.progress.generation >= generations - 1;
+  });
+  await bench.api.call('POST', `${path}/pause`);
+  const rest = await timed(looks, () => bench.api.call('GET', path));
+  const restQuery = await timed(looks, query);
+  const results = await timed(looks, () => bench.api.call('GET', `${path}/results`));
+  const list = await timed(looks, () => bench.api.call('GET', '/api/v1/online/sessions'));
+  await bench.api.call('POST', `${path}/resume`);
+  const busy = await timed(looks, () => bench.api.call('GET', path));
+  const busyQuery = await timed(looks, query);
+  await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
+  const history = await historyOf(bench, `session-${id}`);
+  const what = `session of ${1 + population * generations} candidates, ${generations} generations, ${evaluationSeeds} evaluation seeds`;
+  return [
+    line(`${what}: events of one run, of ${history.runs} runs`, history.events, 'events', 10_000),
+    line(`${what}: bytes of one run's history`, history.bytes / 1_000, 'kB', 50_000),
+    line(`${what}: largest payload`, history.payload / 1_000, 'kB', 500),
+    ...reading(`${what}: GET status at work, ${kB(busy)}`, busy),
+    ...reading(`${what}: query at work`, busyQuery),
+    ...reading(`${what}: GET status at rest`, rest),
+    ...reading(`${what}: query at rest`, restQuery),
+    ...reading(`${what}: GET results, ${kB(results)}`, results),
+    ...reading(`${what}: GET list`, list),
+  ];
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, n) => n);
+const kB = ({ bytes }: Times) => `${Math.round(bytes / 1_000)} kB`;
+const figure = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
+
+/** Reading is aimed at 50 ms at p99. */
+function reading(what: string, times: Times, most: number | null = 50): Line[] {
+  return [line(`${what}, p50`, times.p50, 'ms', null), line(`${what}, p99`, times.p99, 'ms', most)];
+}
+
+function line(what: string, value: number, unit: string, most: number | null): Line {
+  return {
+    what,
+    measured: `${figure(value)} ${unit}`,
+    beside: '',
+    ratio: most === null ? '' : figure(value / most),
+    aim: most === null ? '' : `at most ${figure(most)} ${unit}`,
+    met: most === null ? 'no aim' : value <= most ? 'met' : 'not met',
+  };
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const print = (text: string) => void process.stdout.write(`${text}\n`);
+  const [population, generations, evaluationSeeds, seeds] = process.argv.slice(2).map(Number);
+  const size = {
+    population: population ?? limits.population,
+    generations: generations ?? limits.generations,
+    evaluationSeeds: evaluationSeeds ?? limits.evaluationSeeds,
+    seeds: seeds ?? limits.seeds,
+  };
+  for (const { what, measured, aim, met } of await run(print, size))
+    print(`${met.padEnd(8)} ${measured.padStart(14)}  ${what}${aim && ` (${aim})`}`);
+}
