@@ -33,6 +33,8 @@ export async function evaluationWorkflow(job: JobInput): Promise<void> {
     const finished = async (): Promise<Ending> => {
       await runSlices(job, control, { plan: null, from: 0, to: total, collect: false }, `${total} seeds`);
       completed = total;
+      // A paused job stays paused until it is resumed, even with nothing left to do.
+      await control.mayStart();
       return control.completed('completed', plan.maxFailureRate);
     };
     return Promise.race([finished(), expired]);
