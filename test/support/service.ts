@@ -82,7 +82,8 @@ export async function startTestService(
   return started;
 }
 
-async function createNamespace(connection: Connection, namespace: string): Promise<void> {
+/** Registers a namespace and waits until the server knows it everywhere. */
+export async function createNamespace(connection: Connection, namespace: string): Promise<void> {
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
