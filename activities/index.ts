@@ -4,6 +4,8 @@ import { prepareActivities } from './prepare.js';
 import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
 
+export type { NewEvent } from '../src/storage/events.js';
+export type { CommandOutcome } from '../src/storage/record.js';
 export type { Decided } from './lifecycle.js';
 export type { SessionLimits } from './prepare.js';
 export type { SliceInput } from './rollouts.js';

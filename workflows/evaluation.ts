@@ -84,6 +84,8 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     const finished = async (): Promise<Ending> => {
       const slice = { plan: null, from: 0, to: total, collect: false };
       await runSlices(job, control, slice, { decided: null }, `${total} seeds`);
+      // A paused job stays paused until it is resumed, even with nothing left to do.
+      await control.mayStart();
       return control.completed('completed', maxFailureRate);
     };
     return Promise.race([finished(), expired]);

@@ -9,16 +9,15 @@ import {
   log,
   patched,
   proxyActivities,
+  setDefaultSignalHandler,
   setHandler,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import type { Activities, CommandOutcome, NewEvent } from '../activities/index.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
 import { transition, type StatusCommand } from '../src/core/status.js';
 import type { SearchView } from '../src/core/work.js';
-import type { NewEvent } from '../src/storage/events.js';
-import type { CommandOutcome } from '../src/storage/record.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -26,7 +25,9 @@ import {
   rewardSignal,
   statusAttribute,
   statusQuery,
+  type Command,
   type JobInput,
+  type RewardSignal,
   type StatusView,
 } from './messages.js';
 
@@ -110,17 +111,25 @@ export class JobControl {
     const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
       this.inbox.push({ kind, commandId: command?.commandId ?? null });
     };
-    setHandler(pauseSignal, receive('pause'), { description: 'Start no new rollout; those in flight finish.' });
-    setHandler(resumeSignal, receive('resume'), { description: 'Go on after a pause.' });
-    setHandler(cancelSignal, receive('cancel'), { description: 'End now, keep the best so far.' });
-    setHandler(
-      rewardSignal,
-      (signal) => {
-        // A reward is in Postgres already; only the one that also stops the job is for the workflow to decide.
-        if (signal?.stop) receive('reward_stop')(signal);
-      },
-      { description: 'A reward has come; with {"stop": true} the job completes with its best so far.' },
+    const pause = receive('pause');
+    const resume = receive('resume');
+    const cancel = receive('cancel');
+    const reward = (signal?: RewardSignal | null) => {
+      // A reward is in Postgres already; only the one that also stops the job is for the workflow to decide.
+      if (signal?.stop) receive('reward_stop')(signal);
+    };
+    // What came before the first workflow task comes by here, in the order in which it was sent: the handlers below would
+    // take all pauses first, then all resumes.
+    const early = { [pauseSignal.name]: pause, [resumeSignal.name]: resume, [cancelSignal.name]: cancel };
+    setDefaultSignalHandler((name, signal) =>
+      name === rewardSignal.name ? reward(signal as RewardSignal) : early[name]?.(signal as Command),
     );
+    setHandler(pauseSignal, pause, { description: 'Start no new rollout; those in flight finish.' });
+    setHandler(resumeSignal, resume, { description: 'Go on after a pause.' });
+    setHandler(cancelSignal, cancel, { description: 'End now, keep the best so far.' });
+    setHandler(rewardSignal, reward, {
+      description: 'A reward has come; with {"stop": true} the job completes with its best so far.',
+    });
     setHandler(statusQuery, () => ({ status: this.status, ...story.view() }), {
       description: 'Status, generation, best candidate and reward, budget, as the workflow sees them.',
     });
@@ -204,6 +213,7 @@ export class JobControl {
       });
     } catch (error) {
       if (error instanceof Error && error.name === 'ContinueAsNew') throw error;
+      if (isCancellation(error)) await CancellationScope.nonCancellable(() => this.decideRest());
       ending = this.interrupted ?? endingOf(error);
     }
     // Ends the loop over commands, and whatever else of the story still waits.
@@ -245,6 +255,15 @@ export class JobControl {
         this.busy = false;
       }
     }
+  }
+
+  /**
+   * Temporal's own cancel overtakes the signals that came before it and wait for their turn: one of them may have ended
+   * the job by then.
+   */
+  private async decideRest(): Promise<void> {
+    await condition(() => !this.busy);
+    while (!this.interrupted && this.inbox.length > 0) await this.decide(this.inbox.splice(0, commandsAtOnce));
   }
 
   /** Decides commands one after another and writes them at once; one that ends the job ends this too. */

@@ -26,17 +26,17 @@ type CommandName = (typeof commands)[number];
 const base = { evaluation: '/api/v1/offline/jobs', session: '/api/v1/online/sessions' };
 const policy = { provider: 'local', model: 'local' };
 
-async function create(kind: Kind): Promise<string> {
+async function create(kind: Kind, atOnce = 1): Promise<string> {
   const body =
     kind === 'evaluation'
-      ? { container_url: box.url, app_id: 'a', env_name: 'e', seeds: [0, 1, 2], policy, max_concurrent: 1 }
+      ? { container_url: box.url, app_id: 'a', env_name: 'e', seeds: [0, 1, 2], policy, max_concurrent: atOnce }
       : {
           policy_optimization: {
             algorithm: 'gepa',
             container_url: box.url,
             policy,
             gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0, 1, 2] } },
-            max_concurrent: 1,
+            max_concurrent: atOnce,
           },
         };
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base[kind], body);
@@ -165,6 +165,32 @@ describe.each(kinds)('%s: what commands do', (kind) => {
     expect((await command(kind, id, 'resume')).status).toBe(200);
     await reached(kind, id, 'completed');
     expect(mine().length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('a job whose last rollout ends while it is paused stays paused until it is resumed', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    box.behave(() => async (call, response) => {
+      await held;
+      await answers.reward(1)(call, response);
+    });
+    const id = await create(kind, 3);
+    await until(
+      'all are in flight',
+      () => box.ledger.filter((call) => call.rolloutId.includes(id.slice(4))).length === 3,
+    );
+    expect((await command(kind, id, 'pause')).status).toBe(200);
+    release();
+    await until('all have ended, and nothing runs', async () => {
+      const rows = await service.db.org('default', (tx) =>
+        tx.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]),
+      );
+      const { raw, status } = await workflow(kind, id).describe();
+      return rows.length === 3 && ((raw.pendingActivities ?? []).length === 0 || status.name !== 'RUNNING');
+    });
+    expect(await statusOf(kind, id)).toBe('paused');
+    expect(await command(kind, id, 'resume')).toMatchObject({ status: 200, body: { status: 'running' } });
+    await reached(kind, id, 'completed');
   });
 
   test('a cancel tells what is in flight to stop, closes the workflow CANCELED and the row cancelled', async () => {
@@ -317,3 +343,41 @@ test('a pause in a stage’s last rollouts: what follows from them is decided an
   expect(mine()).toHaveLength(3);
   expect((await command('session', id, 'cancel')).status).toBe(200);
 });
+
+test('commands that waited for a worker take effect in the order in which they were sent', async () => {
+  const alone = await startTestService({}, { serve: true, work: false });
+  try {
+    box.behave(() => answers.hang());
+    const { job_id: id } = await alone.api.call<{ job_id: string }>('POST', base.evaluation, {
+      container_url: box.url,
+      app_id: 'a',
+      env_name: 'e',
+      seeds: [0],
+      policy,
+    });
+    const at = `${base.evaluation}/${id}`;
+    for (const [path, body] of [
+      ['pause', undefined],
+      ['reward', { stop: true }],
+      ['cancel', undefined],
+    ] as const) {
+      expect(await alone.api.call('POST', `${at}/${path}`, body)).toMatchObject({ pending_command: expect.anything() });
+    }
+    await alone.another({ serve: false, work: true });
+    const ended = await until('it has ended', async () => {
+      const job = await alone.api.call<{ status: string; stopped_by: string }>('GET', at);
+      return ['completed', 'cancelled', 'failed'].includes(job.status) && job;
+    });
+    expect(ended).toMatchObject({ status: 'completed', stopped_by: 'reward_stop' });
+    const outcomes = await alone.db.org('default', (tx) =>
+      tx.query('select kind, outcome from commands where job_id = $1 order by created_at', [id]),
+    );
+    expect(outcomes).toEqual([
+      { kind: 'pause', outcome: 'accepted' },
+      { kind: 'stop', outcome: 'accepted' },
+      { kind: 'cancel', outcome: 'refused' },
+    ]);
+  } finally {
+    await alone.stop();
+  }
+}, 90_000);

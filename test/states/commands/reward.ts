@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { isLate } from '../held-container.js';
+import { end, jobAt, type Job, type Model } from '../model.js';
+import { assertIds, assertNothingStarted, pathOf, settle } from '../observe.js';
+import { isTerminal } from '../table.js';
+import { afterwards, commandable, take } from '../verbs.js';
+import type { Reply, World } from '../world.js';
+
+/** Which rollout a reward is for; `held`: one at the container that will say that its reward comes later. */
+type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
+type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
+
+export interface RewardArgs {
+  slot: number;
+  target: Target;
+  repeat: Repeat;
+  reward: number;
+  stop: boolean;
+  byCorrelation: boolean;
+}
+
+/** A reward, for whichever rollout; repeated or contradicted; with `stop` on the first one. */
+export class Reward implements fc.AsyncCommand<Model, World> {
+  private readonly args: RewardArgs;
+
+  constructor(args: RewardArgs) {
+    this.args = args;
+  }
+
+  check = (model: Readonly<Model>) => commandable(model, this.args.slot);
+
+  async run(model: Model, world: World): Promise<void> {
+    const { slot, repeat, reward, stop } = this.args;
+    const job = jobAt(model, slot)!;
+    if (job.dying) await settle(world, job, model.workerLives);
+    if (job.dying) return;
+    assertNothingStarted(world, job);
+    const rollout = await this.rollout(world, job);
+    if (repeat === 'twice at once' && !mayEndJob(job, rollout)) {
+      // Without a rollout there is nothing by which the second could be recognized but the key.
+      const key = rollout === null ? randomUUID() : undefined;
+      if (key !== undefined) return this.underOneKey(world, model, job, key);
+      const replies = await Promise.all([
+        this.post(world, job, rollout, reward),
+        this.post(world, job, rollout, reward),
+      ]);
+      for (const reply of replies) takeReward(job, rollout, reward, reply);
+    } else {
+      const reply = await this.post(world, job, rollout, reward, { stop });
+      if (stop && dueOf(job, rollout, reward) !== 409) {
+        assert.equal(reply.body['counted'], true);
+        note(job, rollout, reward);
+        await take(world, model, job, 'stop', reply);
+      } else {
+        takeReward(job, rollout, reward, reply);
+      }
+    }
+    // What the first one set going must have come to rest, or the second comes while the job may be ending.
+    if (job.stirred) await settle(world, job, model.workerLives);
+    if (repeat === 'then the same') takeReward(job, rollout, reward, await this.post(world, job, rollout, reward));
+    if (repeat === 'then another') {
+      takeReward(job, rollout, reward + 1, await this.post(world, job, rollout, reward + 1));
+    }
+    await afterwards(world, model, job);
+  }
+
+  private async underOneKey(world: World, model: Model, job: Job, key: string): Promise<void> {
+    const { reward } = this.args;
+    const first = await this.post(world, job, null, reward, { key });
+    takeReward(job, null, reward, first);
+    const second = await this.post(world, job, null, reward, { key });
+    assert.deepEqual([second.code, second.body], [first.code, first.body]);
+    assert.equal(second.headers.get('idempotency-replayed'), 'true');
+    await afterwards(world, model, job);
+  }
+
+  private post(
+    world: World,
+    job: Job,
+    rollout: string | null,
+    reward: number,
+    { stop = false, key }: { stop?: boolean; key?: string } = {},
+  ): Promise<Reply> {
+    const named = rollout === null ? {} : { [this.args.byCorrelation ? 'correlation_id' : 'rollout_id']: rollout };
+    const body = { reward_info: { outcome_reward: reward }, ...named, ...(stop ? { stop } : {}) };
+    return world.call('POST', `${pathOf(job)}/reward`, body, key);
+  }
+
+  private async rollout(world: World, job: Job): Promise<string | null> {
+    switch (this.args.target) {
+      case 'awaited':
+        return [...job.awaited][0] ?? null;
+      case 'held': {
+        const rows = await world.rows<{ id: string; seed: number }>(
+          'select id, seed::int from rollouts where job_id = $1 and id = any($2)',
+          job.id,
+          world.container.held(job.id),
+        );
+        return rows.find(({ seed }) => isLate(seed))?.id ?? null;
+      }
+      case 'ended':
+        return [...job.outcomes.keys()][0] ?? null;
+      case 'unknown':
+        // By its own name: a correlation id that is not known belongs to a call of the caller's.
+        return this.args.byCorrelation ? null : `unknown-${this.args.slot}`;
+      case 'none':
+        return null;
+    }
+  }
+
+  toString() {
+    const { slot, target, repeat, reward, stop, byCorrelation } = this.args;
+    return `reward(${slot}, ${target}, ${reward}, ${repeat}${stop ? ', stop' : ''}${byCorrelation ? ', by correlation id' : ''})`;
+  }
+}
+
+/** What the table and the inbox say to a reward: taken, known already, or 409. */
+function dueOf(job: Job, rollout: string | null, reward: number): 'new' | 'known' | 409 {
+  if (isTerminal(job.place.status)) return 409;
+  if (rollout === null) return 'new';
+  const inInbox = job.inbox.find((entry) => entry.rollout === rollout && entry.counted);
+  const known = inInbox?.reward ?? job.outcomes.get(rollout);
+  if (known === undefined) return 'new';
+  return known === reward ? 'known' : 409;
+}
+
+/** Whether this reward may be the job's last: then what comes at the same time may find it closed. */
+const mayEndJob = (job: Job, rollout: string | null): boolean =>
+  rollout !== null &&
+  job.awaited.has(rollout) &&
+  (job.kind === 'session' || job.outcomes.size + 1 === job.seeds.length);
+
+function takeReward(job: Job, rollout: string | null, reward: number, { code, body }: Reply): void {
+  const due = dueOf(job, rollout, reward);
+  assert.equal(code, due === 409 ? 409 : 200, `reward for ${rollout} of ${job.id}: ${JSON.stringify(body)}`);
+  if (due === 409) {
+    assert.equal(body['current_status'], job.place.status);
+  } else {
+    assertIds(job, body);
+    assert.equal(body['status'], job.place.status);
+    assert.equal(body['counted'], true);
+    assert.equal(body['rollout_id'], rollout);
+  }
+  note(job, rollout, reward);
+}
+
+/** Puts a reward into the model's inbox, and settles the rollout that waited for it. */
+export function note(job: Job, rollout: string | null, reward: number): void {
+  const closed = isTerminal(job.place.status);
+  const due = dueOf(job, rollout, reward);
+  const kept = rollout !== null && job.inbox.some((entry) => entry.rollout === rollout);
+  if ((due === 'new' || closed) && !kept) job.inbox.push({ rollout, reward, counted: !closed });
+  if (due === 'new' && rollout !== null && job.awaited.has(rollout)) end(job, rollout, reward);
+}
+
+export const reward = fc
+  .record<RewardArgs>({
+    slot: fc.nat(5),
+    target: fc.constantFrom('awaited', 'awaited', 'awaited', 'held', 'ended', 'unknown', 'none'),
+    repeat: fc.constantFrom('once', 'once', 'then the same', 'then another', 'twice at once'),
+    reward: fc.constantFrom(0, 0.25, 0.5, 1),
+    stop: fc.nat(5).map((n) => n === 5),
+    byCorrelation: fc.boolean(),
+  })
+  .map((args) => new Reward(args));

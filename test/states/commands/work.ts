@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { containerKey, isLate, rewardOf } from '../held-container.js';
+import { end, jobAt, type Job, type Model } from '../model.js';
+import { atRest, look, pathOf, reached, rolloutsOf, settle } from '../observe.js';
+import { until } from '../../support/until.js';
+import { afterwards } from '../verbs.js';
+import type { Reply, World } from '../world.js';
+
+export interface CreateArgs {
+  kind: Job['kind'];
+  /** The seeds are so many from this one on: which of them answer 202 depends on it. */
+  first: number;
+  seeds: number;
+  maxConcurrent: number;
+  /** How an Idempotency-Key is used. */
+  key: 'none' | 'again' | 'twice at once';
+  /** The container refuses its key, so it fails by itself. */
+  doomed: boolean;
+}
+
+/** A new job, at most four in a sequence. */
+export class Create implements fc.AsyncCommand<Model, World> {
+  private readonly args: CreateArgs;
+
+  constructor(args: CreateArgs) {
+    this.args = args;
+  }
+
+  check = (model: Readonly<Model>) => model.jobs.length < 4 && (model.workerLives || !this.args.doomed);
+
+  async run(model: Model, world: World): Promise<void> {
+    const { kind, first, maxConcurrent, key: use, doomed } = this.args;
+    const key = use === 'none' ? undefined : randomUUID();
+    const replies: Reply[] =
+      use === 'twice at once' ? await Promise.all([this.post(world, key), this.post(world, key)]) : [];
+    if (use !== 'twice at once') replies.push(await this.post(world, key));
+    if (use === 'again') replies.push(await this.post(world, key));
+
+    const created = replies.filter(({ code }) => code === 201);
+    assert.ok(created.length > 0, `create: ${JSON.stringify(replies.map(({ code, body }) => [code, body]))}`);
+    const refused = replies.filter(({ code }) => code !== 201);
+    for (const { body } of refused) assert.equal(body['code'], 'request_in_flight');
+    if (refused.length > 0) assert.equal(use, 'twice at once');
+    for (const { body } of created) assert.deepEqual(body, created[0]!.body);
+    assert.equal(created.filter(({ headers }) => headers.get('idempotency-replayed')).length, created.length - 1);
+
+    const { body } = created[0]!;
+    assert.equal(body['status'], 'running');
+    const job: Job = {
+      id: String(body['job_id']),
+      kind,
+      seeds: Array.from({ length: this.args.seeds }, (_, i) => first + i),
+      maxConcurrent,
+      place: { status: 'running', paused: 0, resumed: 0 },
+      pending: [],
+      dying: false,
+      wasTerminated: false,
+      awaited: new Set(),
+      outcomes: new Map(),
+      stirred: false,
+      inbox: [],
+      pausedAt: null,
+      callsWhenPaused: null,
+      atEnd: null,
+    };
+    model.jobs.push(job);
+    if (!doomed) return atRest(world, job);
+    await reached(world, job, 'failed');
+    job.place = { ...job.place, status: 'failed' };
+    await atRest(world, job);
+    assert.deepEqual((job.atEnd!['error_details'] as { code: string }).code, 'container_refused_key');
+  }
+
+  private post(world: World, key: string | undefined): Promise<Reply> {
+    const { kind, first, seeds: n, maxConcurrent, doomed } = this.args;
+    const seeds = Array.from({ length: n }, (_, i) => first + i);
+    const common = {
+      container_url: world.container.url,
+      container_api_key: doomed ? 'a-wrong-key' : containerKey,
+      env_name: 'states',
+      policy: { provider: 'local', model: 'local' },
+      max_concurrent: maxConcurrent,
+      // Long enough that no reward is ever given up here.
+      rollout_timeout: 3_000,
+    };
+    if (kind === 'evaluation') {
+      return world.call('POST', '/api/v1/offline/jobs', { ...common, app_id: 'states', seeds, timeout: 6_000 }, key);
+    }
+    const gepa = { population_size: 1, generations: 1, minibatch_size: 2, evaluation: { seeds } };
+    const session = { policy_optimization: { ...common, algorithm: 'gepa', gepa } };
+    return world.call('POST', '/api/v1/online/sessions', session, key);
+  }
+
+  toString() {
+    const { kind, first, seeds, maxConcurrent, key, doomed } = this.args;
+    const with_ = `${key === 'none' ? '' : `, key ${key}`}${doomed ? ', refused by its container' : ''}`;
+    return `create(${kind}, seeds ${first}-${first + seeds - 1}, ${maxConcurrent} at once${with_})`;
+  }
+}
+
+/** Lets the container answer some of the job's rollouts, and waits until the answers are recorded. */
+export async function release(world: World, job: Job, rollouts: string[]): Promise<void> {
+  for (const id of rollouts) world.container.release(id);
+  await recorded(world, job, rollouts);
+}
+
+/** Waits until what the container answered is recorded, and moves the model on. */
+export async function recorded(world: World, job: Job, rollouts: string[]): Promise<void> {
+  await until(`the answers of ${rollouts.join(', ')} are recorded`, async () => {
+    const rows = await rolloutsOf(world, job);
+    return rows.every(
+      ({ id, status }) => !rollouts.includes(id) || status === 'succeeded' || status === 'awaiting_reward',
+    );
+  });
+  const rows = await world.rows<{ id: string; seed: number }>(
+    'select id, seed::int from rollouts where id = any($1)',
+    rollouts,
+  );
+  for (const { id, seed } of rows) {
+    // A reward that was reported before the container said that it comes later counts at once.
+    const early = job.inbox.find(({ rollout }) => rollout === id)?.reward;
+    if (!isLate(seed)) end(job, id, rewardOf(seed));
+    else if (early !== undefined) end(job, id, early);
+    else job.awaited.add(id);
+  }
+}
+
+const works = (model: Readonly<Model>, job: Job | undefined): boolean =>
+  job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.place.status);
+
+/** The container answers at most so many of a job's rollouts. */
+export class Release implements fc.AsyncCommand<Model, World> {
+  private readonly slot: number;
+  private readonly count: number;
+
+  constructor(slot: number, count: number) {
+    this.slot = slot;
+    this.count = count;
+  }
+
+  check = (model: Readonly<Model>) => works(model, jobAt(model, this.slot));
+
+  async run(model: Model, world: World): Promise<void> {
+    const job = jobAt(model, this.slot)!;
+    await settle(world, job, model.workerLives);
+    await release(world, job, world.container.held(job.id).slice(0, this.count));
+    await afterwards(world, model, job);
+  }
+
+  toString = () => `release(${this.slot}, ${this.count})`;
+}
+
+/** A running job goes on to its end: everything is answered, every awaited reward comes. */
+export class Finish implements fc.AsyncCommand<Model, World> {
+  private readonly slot: number;
+
+  constructor(slot: number) {
+    this.slot = slot;
+  }
+
+  check = (model: Readonly<Model>) =>
+    works(model, jobAt(model, this.slot)) && jobAt(model, this.slot)!.place.status === 'running';
+
+  run = (model: Model, world: World): Promise<void> => finish(world, model, jobAt(model, this.slot)!);
+
+  toString = () => `finish(${this.slot})`;
+}
+
+export async function finish(world: World, model: Model, job: Job): Promise<void> {
+  while (job.place.status === 'running') {
+    await settle(world, job, model.workerLives);
+    await release(world, job, world.container.held(job.id));
+    for (const rollout of [...job.awaited]) {
+      const { code, body } = await world.call('POST', `${pathOf(job)}/reward`, { reward: 0.5, rollout_id: rollout });
+      assert.equal(code, 200, `reward of ${rollout}: ${JSON.stringify(body)}`);
+      job.inbox.push({ rollout, reward: 0.5, counted: true });
+      end(job, rollout, 0.5);
+    }
+  }
+  assert.equal((await look(world, job)).status, 'completed');
+}
+
+export const create = fc
+  .record<CreateArgs>({
+    kind: fc.constantFrom('evaluation', 'evaluation', 'session'),
+    first: fc.nat(5),
+    seeds: fc.integer({ min: 1, max: 4 }),
+    maxConcurrent: fc.integer({ min: 1, max: 3 }),
+    key: fc.constantFrom('none', 'none', 'again', 'twice at once'),
+    doomed: fc.nat(7).map((n) => n === 7),
+  })
+  .map((args) => new Create(args));
+export const releaseSome = fc.tuple(fc.nat(5), fc.integer({ min: 1, max: 3 })).map((args) => new Release(...args));
+export const finishJob = fc.nat(5).map((slot) => new Finish(slot));

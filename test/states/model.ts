@@ -1,0 +1,72 @@
+import type { Call, Place } from './table.js';
+
+/** A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a whole. */
+export interface InboxEntry {
+  rollout: string | null;
+  reward: number;
+  counted: boolean;
+}
+
+/** What is known of one job; maps are by rollout id. */
+export interface Job {
+  id: string;
+  kind: 'evaluation' | 'session';
+  /** The seeds of an evaluation, in its order; those that a session evaluates on. */
+  seeds: number[];
+  maxConcurrent: number;
+  place: Place;
+  /** Sent while no worker lived, not yet decided. */
+  pending: (Call & { commandId: string | null })[];
+  /** Terminated in Temporal, and the reconciler is about to fail it. */
+  dying: boolean;
+  wasTerminated: boolean;
+  /** Rollouts of which the container has said that the reward comes later. */
+  awaited: Set<string>;
+  /** Rewards of rollouts that have ended. */
+  outcomes: Map<string, number>;
+  /** Whether an outcome has come since the job was last seen at rest, so that a session may be about to end. */
+  stirred: boolean;
+  inbox: InboxEntry[];
+  /** When a pause that still holds was answered, in epoch milliseconds. */
+  pausedAt: number | null;
+  /** How often the container had been asked when that pause was known to everybody; null: it is not yet. */
+  callsWhenPaused: number | null;
+  /** The job as it was first seen at its end. */
+  atEnd: Record<string, unknown> | null;
+}
+
+/** What the tests believe; the commands keep it in step with the service and compare. */
+export interface Model {
+  jobs: Job[];
+  workerLives: boolean;
+  /** Whether this sequence may kill processes, which costs seconds each time. */
+  mayKill: boolean;
+  /** kill -9 of the worker so far. */
+  kills: number;
+  /** Commands since the worker was killed: each waits 2 s for an answer, so a sequence has few of them. */
+  sinceKill: number;
+  /** What ran, in order. */
+  ran: string[];
+}
+
+export const newModel = (mayKill: boolean): Model => ({
+  jobs: [],
+  workerLives: true,
+  mayKill,
+  kills: 0,
+  sinceKill: 0,
+  ran: [],
+});
+
+/** The job that a number stands for, whatever number it is; undefined as long as there is none. */
+export const jobAt = (model: Readonly<Model>, slot: number): Job | undefined => model.jobs[slot % model.jobs.length];
+
+/** The job's rollout has ended with this reward. */
+export function end(job: Job, rollout: string, reward: number): void {
+  job.awaited.delete(rollout);
+  job.outcomes.set(rollout, reward);
+  job.stirred = true;
+}
+
+/** Whether all of the job's work is done. Of a session only the service knows. */
+export const isDone = (job: Job): boolean => job.kind === 'evaluation' && job.outcomes.size === job.seeds.length;

@@ -1,0 +1,171 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { checkJob } from './checks.js';
+import { control, nativeCancel } from './commands/control.js';
+import { killApi, killWorker, startAgain, startWorker, terminate } from './commands/faults.js';
+import { race } from './commands/race.js';
+import { reward } from './commands/reward.js';
+import { create, finish, finishJob, releaseSome } from './commands/work.js';
+import { newModel, type Model } from './model.js';
+import { assertNothingStarted, settle } from './observe.js';
+import { isTerminal } from './table.js';
+import { afterwards, send, take } from './verbs.js';
+import { startWorld, type Servers, type World } from './world.js';
+
+export interface StateSequences {
+  seed: number;
+  sequences: number;
+  servers: Servers;
+  /** How many worlds work side by side, each on its share of the sequences. */
+  lanes?: number;
+  /** One failure alone, as it was printed: its path, and its replay path. */
+  only?: { path: string; replayPath?: string };
+  onProgress?(done: number): void;
+}
+
+/** What ran: how often each command did, kills among them. */
+export interface StateReport {
+  sequences: number;
+  commands: Record<string, number>;
+}
+
+/** After a failure, so long is it shrunk. */
+const shrinkMs = 180_000;
+
+type Commands = fc.Arbitrary<fc.AsyncCommand<Model, World>>;
+
+/** So many times in the list as it is to be chosen, and written down when it runs. */
+const times = (n: number, commands: Commands): Commands[] =>
+  new Array<Commands>(n).fill(
+    commands.map((command) => ({
+      check: (model) => command.check(model),
+      run(model, world) {
+        model.ran.push(String(command));
+        return command.run(model, world);
+      },
+      toString: () => String(command),
+    })),
+  );
+
+/** Kills cost seconds: only sequences that have leave to kill do. */
+const commands: Commands[] = [
+  ...times(3, create),
+  ...times(9, control),
+  ...times(7, reward),
+  ...times(4, race),
+  ...times(4, releaseSome),
+  ...times(1, finishJob),
+  ...times(1, nativeCancel),
+  ...times(1, terminate),
+  ...times(2, killWorker),
+  ...times(2, startAgain),
+  ...times(1, killApi),
+];
+
+/**
+ * Runs sequences of commands against the service and against the table of the contract at once. Throws, with the shortest
+ * sequence that fails and how to run it alone, at the first difference.
+ */
+export async function runStateSequences(options: StateSequences): Promise<StateReport> {
+  const { seed, sequences, only, lanes = 2 } = options;
+  const report: StateReport = { sequences: 0, commands: {} };
+  const share = Math.ceil(sequences / lanes);
+  const run = { ...options, report, failed: null as Error | null };
+  await Promise.all(
+    Array.from({ length: only ? 1 : lanes }, (_, lane) =>
+      runLane({ ...run, seed: seed + lane, sequences: Math.min(share, sequences - lane * share) }, run),
+    ),
+  );
+  if (run.failed) throw run.failed;
+  return report;
+}
+
+async function runLane(
+  options: StateSequences & { report: StateReport },
+  shared: { failed: Error | null },
+): Promise<void> {
+  const { seed, sequences, only, report, onProgress } = options;
+  const world = await startWorld(options.servers);
+  let earliest: { at: number; what: string; ran: string[] } | null = null;
+  const property = fc.asyncProperty(
+    // One sequence in ten may kill.
+    fc.nat(9).map((n) => n === 9),
+    create,
+    fc.commands(commands, {
+      maxCommands: 16,
+      size: 'max',
+      ...(only?.replayPath ? { replayPath: only.replayPath } : {}),
+    }),
+    async (mayKill, first, rest) => {
+      // Another lane has failed, or this one has shrunk for long enough: nothing more is worth running.
+      if (earliest === null ? shared.failed : Date.now() > earliest.at + shrinkMs) return;
+      const model = newModel(mayKill);
+      try {
+        await fc.asyncModelRun(async () => {
+          await first.run(model, world);
+          return { model, real: world };
+        }, rest);
+        await end(world, model);
+      } catch (error) {
+        earliest ??= { at: Date.now(), what: kindOf(error), ran: model.ran };
+        // Another failure than the one that is being shrunk would lead astray.
+        if (kindOf(error) === earliest.what) throw error;
+      } finally {
+        await clear(world, model);
+      }
+      count(report, model);
+      onProgress?.(report.sequences);
+    },
+  );
+  try {
+    const details = await fc.check(property, { seed, numRuns: sequences, ...(only ? { path: only.path } : {}) });
+    if (details.failed) shared.failed ??= await failure(details, earliest!.ran);
+  } finally {
+    await world.stop();
+  }
+}
+
+/** What went wrong, without the ids and numbers in which one failure differs from the same another time. */
+const kindOf = (error: unknown): string =>
+  String(error)
+    .split('\n', 1)[0]!
+    .replace(/\d[0-9a-f]*/g, '#');
+
+/** Everything that is needed to understand a failure and to run it alone. */
+async function failure<T>(details: fc.RunDetails<T>, ran: string[]): Promise<Error> {
+  const cause = details.errorInstance;
+  const shrunk = await fc.asyncDefaultReportMessage(details);
+  const text = `${inspect(cause)}\n\nBefore it was shrunk: ${ran.join(', ')}\n\n${shrunk}`;
+  return new Error(text, { cause });
+}
+
+/** Brings back the worker, looks at every job, ends those that are open, one way or the other, and looks again. */
+async function end(world: World, model: Model): Promise<void> {
+  if (!model.workerLives) await startWorker(world, model);
+  for (const [i, job] of model.jobs.entries()) {
+    await settle(world, job, true);
+    await checkJob(world, model, job);
+    if (isTerminal(job.place.status)) continue;
+    assertNothingStarted(world, job);
+    const verb = i % 2 === 0 ? 'resume' : 'cancel';
+    await take(world, model, job, verb, await send(world, job, verb, 'post'));
+    await afterwards(world, model, job);
+    if (verb === 'resume') await finish(world, model, job);
+    await checkJob(world, model, job);
+  }
+}
+
+/** Leaves nothing of a sequence behind, however it ended. */
+async function clear(world: World, model: Model): Promise<void> {
+  if (!model.workerLives) await world.startWorker();
+  for (const job of model.jobs) if (!isTerminal(job.place.status)) await send(world, job, 'cancel', 'post');
+  world.container.clear();
+}
+
+function count(report: StateReport, { ran }: Model): void {
+  report.sequences += 1;
+  for (const command of ran) {
+    const name = command.split('(', 1)[0]!;
+    report.commands[name] = (report.commands[name] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The table of the contract, written down a second time and apart from src/core/status.ts: what the product does is
+ * compared with this. Pure.
+ */
+
+export type Status = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+/** `stop` is a reward with `stop: true`. */
+export type Verb = 'pause' | 'resume' | 'cancel' | 'stop';
+
+const no = 409;
+const table: Record<Status, Record<Verb, Status | typeof no>> = {
+  running: { pause: 'paused', resume: 'running', cancel: 'cancelled', stop: 'completed' },
+  paused: { pause: 'paused', resume: 'running', cancel: 'cancelled', stop: 'completed' },
+  completed: { pause: no, resume: no, cancel: no, stop: no },
+  failed: { pause: no, resume: no, cancel: no, stop: no },
+  cancelled: { pause: no, resume: no, cancel: 'cancelled', stop: no },
+};
+
+/** Where a job stands, with how often it was paused and resumed on its way there. */
+export interface Place {
+  status: Status;
+  paused: number;
+  resumed: number;
+}
+
+/** An HTTP answer as far as the table decides it: 200 or 409, and the status it names. */
+export interface Answer {
+  code: 200 | 409;
+  status: Status;
+}
+
+/** A verb under way. `native`: Temporal's own cancel, which Temporal may hand over after signals that came later. */
+export interface Call {
+  verb: Verb;
+  native?: boolean;
+}
+
+/** One way in which calls may have been taken: what each is answered, and where the job is then. */
+export interface Course {
+  answers: Answer[];
+  place: Place;
+}
+
+export const isTerminal = (status: Status): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';
+
+/** What a verb is answered at a place, and the place after it. */
+export function step(place: Place, verb: Verb): { answer: Answer; place: Place } {
+  const cell = table[place.status][verb];
+  if (cell === no) return { answer: { code: no, status: place.status }, place };
+  const changed = cell !== place.status;
+  return {
+    answer: { code: 200, status: cell },
+    place: {
+      status: cell,
+      paused: place.paused + (changed && cell === 'paused' ? 1 : 0),
+      resumed: place.resumed + (changed && cell === 'running' ? 1 : 0),
+    },
+  };
+}
+
+/**
+ * Every course that calls may take: in any order, or, when `inOrder`, one after another. `done`: all of the job's work is
+ * done, so that it may complete whenever it runs, and has completed at the end if it runs then.
+ */
+export function courses(from: Place, calls: readonly Call[], { inOrder, done }: Record<'inOrder' | 'done', boolean>) {
+  const found: Course[] = [];
+  const go = (place: Place, answers: (Answer | undefined)[], left: number[]): void => {
+    const completes = done && place.status === 'running';
+    if (completes) go({ ...place, status: 'completed' }, answers, left);
+    if (left.length === 0 && !completes) found.push({ answers: answers as Answer[], place });
+    for (const i of left) {
+      const after = step(place, calls[i]!.verb);
+      go(
+        after.place,
+        answers.with(i, after.answer),
+        left.filter((other) => other !== i),
+      );
+      if (inOrder && !calls[i]!.native) break;
+    }
+  };
+  go(from, new Array<Answer | undefined>(calls.length).fill(undefined), [...calls.keys()]);
+  return found;
+}

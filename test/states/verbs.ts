@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { jobAt, type Job, type Model } from './model.js';
+import { answerTo, asOperator, assertIds, atRest, flush, pathOf, quieten, settle, workflowOf } from './observe.js';
+import { isTerminal, step, type Place, type Verb } from './table.js';
+import type { Reply, World } from './world.js';
+
+/** By which of its doors a verb comes in. `signal`: an operator's, from the Temporal UI, without a command id. */
+export type Door = 'post' | 'patch' | 'patch any kind' | 'signal';
+
+const states = { pause: 'paused', resume: 'running', cancel: 'cancelled' } as const;
+
+/** Sends a verb over HTTP. A stop has one door. */
+export function send(world: World, job: Job, verb: Verb, door: Exclude<Door, 'signal'>, key?: string): Promise<Reply> {
+  const path = pathOf(job);
+  if (verb === 'stop') return world.call('POST', `${path}/reward`, { stop: true }, key);
+  if (door === 'post') return world.call('POST', `${path}/${verb}`, undefined, key);
+  return world.call('PATCH', door === 'patch' ? path : `/api/v1/offline/jobs/${job.id}`, { state: states[verb] });
+}
+
+/** Sends a verb as an operator does. */
+export function signal(world: World, job: Job, verb: Verb): Promise<void> {
+  const workflow = workflowOf(world, job);
+  return asOperator(job, () => (verb === 'stop' ? workflow.signal('reward', { stop: true }) : workflow.signal(verb)));
+}
+
+/** The job of a command that may be given now: without a worker only two are, since each waits for an answer in vain. */
+export function commandable(model: Readonly<Model>, slot: number): boolean {
+  return jobAt(model, slot) !== undefined && (model.workerLives || model.sinceKill < 2);
+}
+
+/** Compares an answer with the table, and moves the model on. */
+export async function take(world: World, model: Model, job: Job, verb: Verb, reply: Reply): Promise<void> {
+  if (job.dying) return takeOfTerminated(job, verb, reply);
+  if (!model.workerLives && !isTerminal(job.place.status)) {
+    assert.equal(reply.code, 202, `${verb} without a worker: ${JSON.stringify(reply.body)}`);
+    assertIds(job, reply.body);
+    assert.equal(reply.body['pending_command'], verb);
+    assert.equal(reply.body['status'], job.place.status);
+    job.pending.push({ verb, commandId: String(reply.body['command_id']) });
+    model.sinceKill += 1;
+    return;
+  }
+  const due = step(job.place, verb);
+  assert.deepEqual(await answerTo(world, job, reply), due.answer, `${verb} of ${job.id}, ${job.place.status}`);
+  move(job, due.place);
+}
+
+/** The workflow is gone, and the row is about to follow: until then nobody can decide. */
+function takeOfTerminated(job: Job, verb: Verb, reply: Reply): void {
+  if (reply.code === 503) {
+    assert.equal(reply.body['code'], 'workflow_gone');
+    assert.ok(reply.headers.get('retry-after'));
+    return;
+  }
+  assert.equal(reply.code, 409, `${verb} of ${job.id}, terminated: ${JSON.stringify(reply.body)}`);
+  assert.equal(reply.body['current_status'], 'failed');
+}
+
+/** What a verb that nobody answers does: with a worker it is waited for, without one it is kept. */
+export async function takeUnanswered(world: World, model: Model, job: Job, verb: Verb, native: boolean): Promise<void> {
+  if (job.dying || isTerminal(job.place.status)) return;
+  if (!model.workerLives) {
+    job.pending.push({ verb, native, commandId: null });
+    return;
+  }
+  move(job, step(job.place, verb).place);
+  await flush(world, job);
+}
+
+/** The job is at another place from now on. */
+export function move(job: Job, place: Place): void {
+  const again = job.place.status !== 'paused' || place.paused > job.place.paused;
+  if (place.status !== 'paused') job.pausedAt = null;
+  else if (again) job.pausedAt = Date.now() + 1;
+  if (place.status !== 'paused' || again) job.callsWhenPaused = null;
+  job.place = place;
+}
+
+/** The row follows at once, and a job whose work is done completes as soon as it runs. */
+export async function afterwards(world: World, model: Model, job: Job): Promise<void> {
+  if (job.stirred && job.place.status === 'running') await settle(world, job, model.workerLives);
+  if (model.workerLives) await quieten(world, job);
+  await atRest(world, job);
+}
