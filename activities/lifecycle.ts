@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Decision as SearchDecision, SearchView } from '../src/core/work.js';
-import type { EvaluationSpec } from '../src/contracts/spec.js';
+import type { EvaluationSpec, JobSpec } from '../src/contracts/spec.js';
 import type { Tx } from '../src/storage/db.js';
 import type { JobRef, NewEvent } from '../src/storage/events.js';
 import { candidateId } from '../src/core/ids.js';
@@ -9,6 +9,7 @@ import { readTotals } from '../src/storage/reads.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { readSpec } from './jobs.js';
+import { sessionStarted } from './prepare.js';
 
 export interface FinishInput extends JobRef {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
@@ -42,7 +43,13 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, commands' outcomes and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
-      guarded(() => db.org(job.orgId, (tx) => recordDecision(tx, job, decision))),
+      guarded(() =>
+        db.org(job.orgId, async (tx) => {
+          const events = decision.events ?? [];
+          const started = events.length > 0 ? await startOf(tx, job) : [];
+          await recordDecision(tx, job, { ...decision, events: [...started, ...events] });
+        }),
+      ),
 
     /** Records what a search decided, where no work follows that could do it on its way. */
     recordSearch: ({ orgId, jobId, ...decided }: JobRef & Decided) =>
@@ -79,6 +86,12 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
         await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
       }),
   };
+}
+
+/** A session's log begins with its start, also where it is paused before its container has answered the first question. */
+async function startOf(tx: Tx, job: JobRef): Promise<NewEvent[]> {
+  const spec = await readSpec<JobSpec>(tx, job);
+  return spec.kind === 'session' ? [sessionStarted(spec, spec.initialPrompt !== null)] : [];
 }
 
 /** A job that ran out of time says how far it came. */

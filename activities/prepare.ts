@@ -5,7 +5,7 @@ import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
 import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
-import { appendEvents, type JobRef } from '../src/storage/events.js';
+import { appendEvents, type JobRef, type NewEvent } from '../src/storage/events.js';
 import { planRollouts } from '../src/storage/rollouts.js';
 import { toJsonb } from '../src/storage/json.js';
 import type { ActivityDeps } from './deps.js';
@@ -51,11 +51,7 @@ export function prepareActivities(deps: ActivityDeps) {
           return spec.initialPrompt ?? (await container.taskInfo(url, key, signal)).initialPrompt;
         });
         await db.org(job.orgId, async (tx) => {
-          await begin(tx, job, {
-            type: 'session_started',
-            message: `${spec.algorithm} session on ${spec.gepa.evaluationSeeds.length} evaluation seeds`,
-            data: { algorithm: spec.algorithm, generations: spec.gepa.generations, baseline_known: messages !== null },
-          });
+          await begin(tx, job, [sessionStarted(spec, messages !== null)]);
           await addCandidate(tx, job, { leverVersion: 0, generation: 0, parents: [], messages: systemOnly(messages) });
         });
         return {
@@ -100,7 +96,7 @@ export function prepareActivities(deps: ActivityDeps) {
         const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
         await probe(spec, job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
-          await begin(tx, job, null);
+          await begin(tx, job, []);
           await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
             job.jobId,
             toJsonb({ total: spec.seeds.length }),
@@ -126,14 +122,20 @@ function systemOnly(messages: Message[] | null): Message[] | null {
   return system.length === 1 ? system : null;
 }
 
-async function begin(
-  tx: Tx,
-  job: JobRef,
-  event: { type: string; message: string; data: Record<string, unknown> } | null,
-): Promise<void> {
+/** What a session's log begins with. */
+export function sessionStarted({ algorithm, gepa }: SessionSpec, baselineKnown: boolean): NewEvent {
+  return {
+    key: 'started',
+    type: 'session_started',
+    message: `${algorithm} session on ${gepa.evaluationSeeds.length} evaluation seeds`,
+    data: { algorithm, generations: gepa.generations, baseline_known: baselineKnown },
+  };
+}
+
+async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
   await lockOpenJob(tx, job);
   await tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
     job.jobId,
   ]);
-  if (event) await appendEvents(tx, job, [{ key: 'started', ...event }]);
+  await appendEvents(tx, job, events);
 }

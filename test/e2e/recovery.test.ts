@@ -110,6 +110,37 @@ test.each(['session', 'evaluation'])(
   },
 );
 
+test('a session that is paused while its container is still being probed: its log begins with its start', async () => {
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  const box = await container({
+    prompt: [{ role: 'system', content: 'Say yes.' }],
+    health: async (call, response) => {
+      await held;
+      await answers.status(200, '{}')(call, response);
+    },
+  });
+  const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0] } };
+  const base = '/api/v1/online/sessions';
+  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base, {
+    policy_optimization: { algorithm: 'gepa', container_url: box.url, policy, gepa },
+  });
+  await until('it is probed', () => box.probes.length > 0);
+  await service.api.call('POST', `${base}/${id}/pause`);
+  const types = async () =>
+    (
+      await service.db.org('default', (tx) =>
+        tx.query<{ type: string }>('select type from events where job_id = $1 order by seq', [id]),
+      )
+    ).map((row) => row.type);
+  expect(await types()).toEqual(['session_started', 'paused']);
+  answer();
+  await service.api.call('POST', `${base}/${id}/resume`);
+  await until('a rollout is asked', () => box.ledger.length > 0);
+  expect((await types()).slice(0, 3)).toEqual(['session_started', 'paused', 'resumed']);
+  expect((await types()).filter((type) => type === 'session_started')).toHaveLength(1);
+});
+
 test('rollouts whose reward comes later keep their slots over pauses', async () => {
   const box = await container({ behave: () => answers.pending202() });
   const id = await evaluate(box.url, 8, { max_concurrent: 2, rollout_timeout: 60 });
