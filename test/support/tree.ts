@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The real `npm start`, as a process tree of its own. */
+/** The real `npm start` (or another command of the product), as a process tree of its own. */
 export interface Tree {
+  /** Empty for a worker alone. */
   url: string;
   process: ChildProcess;
   /** kill -9 of every process of the tree; resolves when all are gone. */
@@ -16,15 +17,26 @@ export interface Tree {
   stop(): Promise<void>;
 }
 
-/** Starts `npm start` with these settings and waits until it says that it is ready. */
-export async function startTree(env: Record<string, string>): Promise<Tree> {
-  const child = spawn('npm', ['start', '--silent'], {
+/** Which command, if not `npm start`, and the file that takes its log, if that is not to be seen. */
+interface TreeOptions {
+  command?: 'serve' | 'worker' | undefined;
+  logFile?: string;
+}
+
+/** Starts the service with these settings and waits until it says that it is ready. */
+export async function startTree(env: Record<string, string>, { command, logFile }: TreeOptions = {}): Promise<Tree> {
+  const log = logFile === undefined ? 'inherit' : openSync(logFile, 'a');
+  const [file, ...args] = command
+    ? [process.execPath, join(root, 'dist', 'src', 'cli', 'ratchet.js'), command]
+    : ['npm', 'start', '--silent'];
+  const child = spawn(file!, args, {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
     detached: true,
   });
-  const url = await readyUrl(child);
+  if (typeof log === 'number') closeSync(log);
+  const url = await readyUrl(child, command !== 'worker');
   return {
     url,
     process: child,
@@ -44,18 +56,18 @@ export async function startTree(env: Record<string, string>): Promise<Tree> {
   };
 }
 
-async function readyUrl(child: ChildProcess): Promise<string> {
+async function readyUrl(child: ChildProcess, serves: boolean): Promise<string> {
   let url: string | undefined;
   for await (const line of createInterface({ input: child.stdout! })) {
     url ??= /^API +(\S+)/.exec(line)?.[1];
     if (line.startsWith('Ready.')) {
       // Whatever else it says must not fill the pipe.
       child.stdout!.resume();
-      if (!url) throw new Error('npm start is ready, but has not said where');
-      return url;
+      if (!url && serves) throw new Error('the service is ready, but has not said where');
+      return url ?? '';
     }
   }
-  throw new Error(`npm start ended with ${child.exitCode ?? child.signalCode} before it was ready; see above`);
+  throw new Error(`the service ended with ${child.exitCode ?? child.signalCode} before it was ready; see its log`);
 }
 
 /** A process and all below it, from the process table. */
