@@ -32,7 +32,7 @@ const rules = 4;
 export const attemptStep = 1e-6;
 
 /**
- * Starts a container whose every act comes from the dice: by job, seed and prompt, not by the order of calls.
+ * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not by the order of calls.
  * `job`: its name in the round.
  */
 export async function startJobContainer(
@@ -45,7 +45,9 @@ export async function startJobContainer(
   let url = '';
   const behave = (call: ReceivedRollout): Behaviour => {
     const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
-    const own = dice.of('rollout', job, call.seed, prompt);
+    // The order in which it was asked for, which comes from the seed alone.
+    const ordinal = call.rolloutId.split('_').at(-1)!;
+    const own = dice.of('rollout', job, ordinal);
     const fault = drawFault(own, nature.faults);
     const once = own.chance(50);
     const { rolloutId, attempt } = call;

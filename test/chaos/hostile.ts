@@ -12,9 +12,9 @@ export const containerKind: Judged = {
   name: 'container',
   play: (round) =>
     hostile(round, 0, {
-      nature: { faults: 60, workMs: [1, 30], asks: 0, patienceMs: 0 },
+      nature: { faults: 50, workMs: [1, 30], asks: 0, patienceMs: 0 },
       // One try has a second: a container that hangs is given up after three.
-      ...{ seeds: 40, maxConcurrent: 8, rolloutTimeout: 1, mayEnd: ['completed'] },
+      ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 1, mayEnd: ['completed'] },
     }),
 };
 
@@ -24,7 +24,7 @@ export const modelKind: Judged = {
   play: (round) =>
     hostile(round, 50, {
       nature: { faults: 0, workMs: [1, 30], asks: 2, patienceMs: 0 },
-      ...{ seeds: 30, maxConcurrent: 6, rolloutTimeout: 40 },
+      ...{ seeds: 24, generations: 2, maxConcurrent: 6, rolloutTimeout: 40 },
       // A session whose proposer gives it nothing fails and says so.
       mayEnd: ['completed', 'failed'],
     }),
@@ -41,7 +41,9 @@ async function hostile(
   const where = { world, folder, dice };
   const processes = Object.entries(world.processes());
   for (const [, pid] of processes) forgetPeak(pid);
-  const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
+  // The rollouts of a session wait for each other, and for those of the infrastructure's faults three times.
+  const gentle = { ...plan, nature: { ...plan.nature, faults: plan.nature.faults / 2 } };
+  const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', gentle)];
   const memory: Record<string, number> = {};
   const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now(), memory });
   for (const [name, pid] of processes) memory[name] = peakMib(pid);

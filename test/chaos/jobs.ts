@@ -21,6 +21,8 @@ export interface Job extends Pick<JobEvidence, 'name' | 'id' | 'kind' | 'maxConc
 export interface JobPlan {
   nature: ContainerNature;
   seeds: number;
+  /** Of a session. */
+  generations: number;
   maxConcurrent: number;
   /** Seconds for one try of a rollout. */
   rolloutTimeout: number;
@@ -53,7 +55,7 @@ export async function startEvaluation(where: Where, name: string, plan: JobPlan)
 export async function startSession(where: Where, name: string, plan: JobPlan): Promise<Job> {
   const container = await containerOf(where, name, plan);
   const seeds = seedsFrom(0, Math.max(4, Math.floor(plan.seeds / 4)));
-  const gepa = { population_size: 2, generations: 3, minibatch_size: 3, evaluation: { seeds } };
+  const gepa = { population_size: 2, generations: plan.generations, minibatch_size: 3, evaluation: { seeds } };
   const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
     policy_optimization: {
       ...common(name, container, plan),

@@ -8,16 +8,17 @@ import type { Target, World } from './world.js';
 
 /** A container that works for a while and goes on asking for its model as long as its rollout is wanted. */
 export const patientPlan = (seeds: number): JobPlan => ({
-  nature: { faults: 0, workMs: [30, 300], asks: 2, patienceMs: 25_000 },
+  nature: { faults: 0, workMs: [30, 200], asks: 2, patienceMs: 25_000 },
   seeds,
+  generations: 3,
   maxConcurrent: 3,
   rolloutTimeout: 40,
   mayEnd: ['completed'],
 });
 
 /** Between what is killed and the next kill; the first comes after a moment of the jobs' work. */
-const betweenMs = [200, 3_500] as const;
-const mostKills = 3;
+const betweenMs = [200, 2_500] as const;
+const mostKills = 2;
 /** These hold runners of rollouts. */
 const runners: Target[] = ['tree', 'worker'];
 
@@ -33,7 +34,7 @@ async function killRound(round: Round, target: Target): Promise<{ world: World; 
   const world = await worlds.get(embedded ? 'dev' : 'split');
   const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
   const where = { world, folder, dice };
-  const plan = patientPlan(dice.between(40, 90));
+  const plan = patientPlan(dice.between(40, 70));
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
   const kills: Evidence['kills'] = [];
   for (let left = dice.between(1, mostKills); left > 0; left -= 1) {

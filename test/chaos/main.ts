@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kinds } from './kinds.js';
 import { play, type Played } from './play.js';
+import { Worlds } from './round.js';
 
 const whole = (text: string) => {
   if (!/^\d+$/.test(text)) throw new Error(`${text} is no whole number`);
@@ -26,11 +27,14 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const played = await play(
-  kinds.filter(({ name }) => options.kind?.includes(name) ?? true),
-  options,
-  (line) => console.log(line),
-);
+const worlds = new Worlds();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Its processes are in sessions of their own: nobody else would end them.
+  process.once(signal, () => void worlds.stop().then(() => process.exit(130)));
+}
+const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? true);
+const played = await play(wanted, options, worlds, (line) => console.log(line));
+await worlds.stop();
 console.log(`\n${table(played)}`);
 process.exit(played.some(({ violations }) => violations.length > 0) ? 1 : 0);
 

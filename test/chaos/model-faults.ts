@@ -36,7 +36,7 @@ export const modelFaults: ModelFault[] = [
   fault('reset before the head', answers.reset(), 3),
   fault('reset after the head', answers.cut(), 3),
   fault('1 GiB', answers.huge(1024 ** 3)),
-  fault('gzip bomb', (call, response) => answers.raw(gzipBomb(), 200, { 'content-encoding': 'gzip' })(call, response)),
+  fault('gzip bomb', answers.raw(gzipBomb, 200, { 'content-encoding': 'gzip' })),
   fault('204', answers.noContent()),
   fault('not HTTP', answers.garbage()),
   fault('a list', answers.raw('[1]')),

@@ -72,7 +72,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
       ledger = new Ledger(file);
       draw = (job, key, n) => {
         // A container's key holds an id that no seed gives.
-        const own = dice.of('model', job, key.replace(/ rollout=\S+/, ''), n);
+        const own = dice.of('model', job, key.replace(/rol_[0-9a-f]+/, ''), n);
         const workMs = own.between(5, 60);
         const fault = own.weighted(modelFaults);
         return { workMs, fault: own.chance(percent) ? fault : null };

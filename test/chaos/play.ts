@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dice } from './dice.js';
 import type { Kind } from './kinds.js';
-import { report, Worlds, type Round } from './round.js';
+import { report, type Round, type Worlds } from './round.js';
 
 /** A round that was played. */
 export interface Played {
@@ -16,22 +16,16 @@ export interface Played {
 export async function play(
   kinds: readonly Kind[],
   { seed, rounds, out }: { seed: number; rounds: number; out: string },
+  worlds: Worlds,
   say: (line: string) => void,
 ): Promise<Played[]> {
   const played: Played[] = [];
   for (const kind of kinds) {
-    let worlds = new Worlds();
-    try {
-      for (let n = 0; n < rounds; n += 1) {
-        const one = await playOne(kind, seed + n, out, worlds, say);
-        played.push(one);
-        if (one.violations.length === 0) continue;
-        // What a broken round left behind is not the next one's.
-        await worlds.stop();
-        worlds = new Worlds();
-      }
-    } finally {
-      await worlds.stop();
+    for (let n = 0; n < rounds; n += 1) {
+      const one = await playOne(kind, seed + n, out, worlds, say);
+      played.push(one);
+      // What a broken round left behind is not the next one's.
+      if (one.violations.length > 0) await worlds.stop();
     }
   }
   return played;

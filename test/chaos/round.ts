@@ -14,7 +14,7 @@ import { terminalWithinMs } from './rules/endings.js';
 import { startSplit } from './split-world.js';
 import { startWorld, type World } from './world.js';
 
-/** The worlds of a run: each is started when it is first needed and then serves all rounds. */
+/** The worlds of a run: each is started when it is first needed and then serves all rounds until they are stopped. */
 export class Worlds {
   private readonly started = new Map<'split' | 'dev', Promise<World>>();
 
@@ -25,10 +25,11 @@ export class Worlds {
   }
 
   async stop(): Promise<void> {
-    for (const world of await Promise.allSettled(this.started.values())) {
+    const worlds = [...this.started.values()];
+    this.started.clear();
+    for (const world of await Promise.allSettled(worlds)) {
       if (world.status === 'fulfilled') await world.value.stop();
     }
-    this.started.clear();
   }
 }
 

@@ -5,10 +5,9 @@ import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 /** Largest resident memory of a process of the service, in MiB, while containers and models send 1 GiB and bombs. */
 export const memoryLimitMib = 600;
 
-/** A call of the container with what it did: `at` when it came, `out` when it was over. */
+/** A call of the container with what it did. */
 interface Call {
   at: number;
-  out: number | null;
   fault: string;
 }
 
@@ -16,10 +15,9 @@ function callsOf(job: JobEvidence): Map<string, Call[]> {
   const calls = new Map<string, Call & { rolloutId: string }>();
   for (const line of job.container) {
     const key = `${line.rolloutId}:${line.attempt}`;
-    if (line.event === 'in') calls.set(key, { at: line.at, out: null, fault: 'good', rolloutId: line.rolloutId });
+    if (line.event === 'in') calls.set(key, { at: line.at, fault: 'good', rolloutId: line.rolloutId });
     const call = calls.get(key);
     if (line.event === 'plan' && call) call.fault = line.fault;
-    if (line.event === 'out' && call) call.out = line.at;
   }
   return grouped([...calls.values()], ({ rolloutId }) => rolloutId);
 }
@@ -53,12 +51,10 @@ export const answerRules: Rule[] = [
   perJob('Retry-After is kept', (job) =>
     [...callsOf(job)].flatMap(([id, calls]) =>
       calls.slice(1).flatMap((call, i) => {
-        const { fault, out } = calls[i]!;
+        const { fault, at } = calls[i]!;
         const waitMs = containerFault(fault)?.waitMs ?? 0;
         // Timers may be a millisecond early.
-        return out !== null && call.at - out < waitMs - 5
-          ? [`${id}: "${fault}" was asked again after ${call.at - out} ms`]
-          : [];
+        return call.at - at < waitMs - 5 ? [`${id}: "${fault}" was asked again after ${call.at - at} ms`] : [];
       }),
     ),
   ),
