@@ -30,7 +30,7 @@ export async function askModel(call: ReceivedRollout, user: string, stream: bool
     };
   } catch (error) {
     // The service or the connection has died: that is what this is about.
-    if (error instanceof TypeError || (error as Error).name === 'TimeoutError') return { status: 0, text: null };
+    if (['TypeError', 'TimeoutError'].includes((error as Error).name)) return { status: 0, text: null };
     throw error;
   }
 }

@@ -37,7 +37,7 @@ function sound(): Evidence {
   const seen = (): SeenEvent[] =>
     structuredClone(events.map(({ seq, type, message, data }) => ({ seq, type, message, data })));
   const row = (n: number, status: string, reward: number | null, completedAt: number, resent = 0) => ({
-    ...{ id: `r${n}`, seed: n, status, reward, completedAt, resent, attempt: resent + 1 },
+    ...{ id: `r${n}`, seed: n, status, reward, completedAt, resent, attempt: resent + 1, began: true },
     ...{ code: reward === null ? 'container_answer_invalid' : null, message: reward === null ? 'half' : null },
   });
   const rollouts = [row(0, 'succeeded', 1, 1_100), row(1, 'succeeded', 0.5, 20_100, 1), row(2, 'failed', null, 1_200)];
@@ -141,8 +141,15 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => ins(e, 'r1', 3, 20_010),
     (e) => Object.assign(first(e).rollouts[1]!, { attempt: 3, resent: 2 }),
     (e) => (first(e).rollouts[1]!.resent = 0),
+    (e) => (first(e).rollouts[1]!.attempt = 1),
   ],
-  'rollouts_resent is the sum over the rows': [(e) => (first(e).resent = 2)],
+  'rollouts_resent is what the rows and the ledger say': [
+    (e) => (first(e).resent = 2),
+    (e) => {
+      for (const row of first(e).rollouts) row.resent += 1;
+      first(e).resent += 3;
+    },
+  ],
   'max_concurrent holds, but for what a dead worker had in flight': [
     (e) => [7, 8, 9].forEach((n) => ins(e, `r${n}`, 1, 30_000)),
   ],

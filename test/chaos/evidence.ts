@@ -12,6 +12,8 @@ export interface RolloutRow {
   id: string;
   seed: number;
   status: string;
+  /** Whether it was ever sent. */
+  began: boolean;
   attempt: number;
   resent: number;
   reward: number | null;

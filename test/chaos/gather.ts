@@ -41,7 +41,7 @@ export async function gather(world: World, job: Job): Promise<JobEvidence> {
 
 const rollouts = (world: World, id: string) =>
   world.sql<RolloutRow>(
-    `select id, seed::int, status, attempt, resent, reward, error->>'code' as code, error->>'message' as message,
+    `select id, seed::int, status, started_at is not null as began, attempt, resent, reward, error->>'code' as code, error->>'message' as message,
             extract(epoch from completed_at)::float8 * 1000 as "completedAt"
        from rollouts where job_id = $1 order by ordinal`,
     [id],

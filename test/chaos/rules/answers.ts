@@ -33,9 +33,9 @@ export const answerRules: Rule[] = [
   }),
   perJob('only what another try may mend is tried again, and often enough', (job) => {
     const calls = callsOf(job);
-    return job.rollouts.filter(hasOutcome).flatMap(({ id, attempt, status }) => {
+    return job.rollouts.filter(hasOutcome).flatMap(({ id, resent, status }) => {
       // A rollout that was sent again for a kill begins anew.
-      if (attempt !== 1) return [];
+      if (resent > 0) return [];
       const all = calls.get(id) ?? [];
       const hopeless = all.slice(0, -1).filter((call) => !containerFault(call.fault)?.mendable);
       const last = containerFault(all.at(-1)?.fault ?? 'good');

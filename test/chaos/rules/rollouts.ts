@@ -10,10 +10,12 @@ const isIn = (line: ContainerLine): line is In => line.event === 'in';
 const isPlan = (line: ContainerLine): line is Plan => line.event === 'plan';
 const open = new Set(['queued', 'running', 'awaiting_reward']);
 
-/** How often the container may have been called for a rollout whose row says so many attempts. */
-function mostCalls(plans: Plan[], attempts: number): number {
-  return attempts * Math.max(1, ...plans.map(({ fault }) => containerFault(fault)?.tries[1] ?? 1));
-}
+/** How often a rollout may be called that is sent once: as often as what the container did lets it be tried. */
+const triesOf = (plans: Plan[]): number =>
+  Math.max(1, ...plans.map(({ fault }) => containerFault(fault)?.tries[1] ?? 1));
+
+/** A claim that is committed in the instant of a kill counts as sent, and was not. */
+const unsentAKill = 1;
 
 export const rolloutRules: Rule[] = [
   perJob('nothing is lost: every seed has its row and every row its outcome', (job) => [
@@ -41,20 +43,25 @@ export const rolloutRules: Rule[] = [
     const plans = grouped(job.container.filter(isPlan), ({ rolloutId }) => rolloutId);
     return job.rollouts.flatMap(({ id, resent, attempt }) => {
       const sent = calls.get(id)?.length ?? 0;
-      const most = mostCalls(plans.get(id) ?? [], attempt);
+      const most = (1 + resent) * triesOf(plans.get(id) ?? []);
       return [
         ...(resent <= kills.length ? [] : [`${id} counts as sent again ${resent} times after ${kills.length} kills`]),
         ...(sent <= most ? [] : [`${id} was sent ${sent} times, its row explains ${most}`]),
-        // A claim that was committed in the instant of a kill is never sent.
-        ...(attempt === resent + (attempt > 0 ? 1 : 0)
-          ? []
-          : [`${id} has ${attempt} attempts, ${resent} of them again`]),
+        ...(attempt >= resent + (sent > 0 ? 1 : 0) ? [] : [`${id} has ${attempt} attempts, ${resent} of them again`]),
       ];
     });
   }),
-  perJob('rollouts_resent is the sum over the rows', (job) => {
+  perJob('rollouts_resent is what the rows and the ledger say', (job, { kills }) => {
+    const calls = grouped(job.container.filter(isIn), ({ rolloutId }) => rolloutId);
     const sum = job.rollouts.reduce((total, { resent }) => total + resent, 0);
-    return sum === job.resent ? [] : [`it says ${job.resent}, the rows ${sum}`];
+    const unsent = job.rollouts.reduce(
+      (total, { id, resent }) => total + Math.max(0, resent - Math.max(0, (calls.get(id)?.length ?? 0) - 1)),
+      0,
+    );
+    return [
+      ...(sum === job.resent ? [] : [`it says ${job.resent}, the rows ${sum}`]),
+      ...(unsent <= kills.length * unsentAKill ? [] : [`${unsent} of ${sum} were not sent again at all`]),
+    ];
   }),
   perJob('max_concurrent holds, but for what a dead worker had in flight', (job, { kills }) => {
     const deaths = kills.filter(({ worker }) => worker).map(({ at }) => at);
@@ -96,7 +103,7 @@ function resultsDiffer({ results, rollouts }: JobEvidence): string[] {
 function tracesDiffer({ traces, rollouts, calls }: JobEvidence): string[] {
   const callsOf = grouped(calls, ({ rolloutId }) => rolloutId ?? '');
   const found = new Map(traces.map((trace) => [trace.id, trace]));
-  const begun = rollouts.filter(({ attempt }) => attempt > 0);
+  const begun = rollouts.filter(({ status, began }) => status !== 'queued' && (status !== 'cancelled' || began));
   return [
     ...(found.size === traces.length && traces.length === begun.length
       ? []
