@@ -73,7 +73,10 @@ export async function conclude(
         },
         left(),
       );
-      await Promise.race([job.readers.map(({ done }) => done).reduce((a, b) => a.then(() => b)), delay(10_000)]);
+      await Promise.race([
+        job.readers.map(({ done }) => done).reduce((a, b) => a.then(() => b)),
+        delay(10_000, undefined, { ref: false }),
+      ]);
     } catch (error) {
       if (!(error as Error).message.startsWith('waited')) throw error;
       // The rules say so from the row.
