@@ -5,7 +5,6 @@ import type { Evidence } from './evidence.js';
 import { startEvaluation, startSession, type JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from './round.js';
-import type { World } from './world.js';
 
 /** Containers that answer wrongly in every way, and well in between. */
 export const containerKind: Judged = {
@@ -34,11 +33,11 @@ async function hostile(
   round: Round,
   modelFaults: number,
   plan: JobPlan & { nature: ContainerNature },
-): Promise<{ world: World; evidence: Evidence }> {
-  const { dice, folder, worlds } = round;
+): Promise<Evidence> {
+  const { dice, folder, worlds, after } = round;
   const world = await worlds.get('split');
   const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
-  const where = { world, folder, dice };
+  const where = { world, folder, dice, after };
   const processes = Object.entries(world.processes());
   for (const [, pid] of processes) forgetPeak(pid);
   // The rollouts of a session wait for each other, and for those of the infrastructure's faults three times.
@@ -47,7 +46,7 @@ async function hostile(
   const memory: Record<string, number> = {};
   const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now(), memory });
   for (const [name, pid] of processes) memory[name] = peakMib(pid);
-  return { world, evidence };
+  return evidence;
 }
 
 /** Sets the kernel's mark of a process's largest resident memory back to what it has now. */

@@ -33,6 +33,8 @@ interface Where {
   world: World;
   folder: string;
   dice: Dice;
+  /** What is done when the round is over. */
+  after: (() => unknown)[];
 }
 
 const seedsFrom = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
@@ -48,7 +50,7 @@ export async function startEvaluation(where: Where, name: string, plan: JobPlan)
     env_name: 'chaos',
     seeds,
   });
-  return follow(where.world, { ...started(name, id, 'evaluation', plan, container), seeds });
+  return follow(where, { ...started(name, id, 'evaluation', plan, container), seeds });
 }
 
 /** Starts a GEPA session on a container of its own, with one reader. */
@@ -63,11 +65,13 @@ export async function startSession(where: Where, name: string, plan: JobPlan): P
       rng_seed: where.dice.between(0, 1_000),
     },
   });
-  return follow(where.world, { ...started(name, id, 'session', plan, container), seeds });
+  return follow(where, { ...started(name, id, 'session', plan, container), seeds });
 }
 
-function containerOf({ folder, dice }: Where, name: string, plan: JobPlan): Promise<JobContainer> {
-  return startJobContainer(name, join(folder, `container-${name}.jsonl`), dice, plan.nature);
+async function containerOf({ folder, dice, after }: Where, name: string, plan: JobPlan): Promise<JobContainer> {
+  const container = await startJobContainer(name, join(folder, `container-${name}.jsonl`), dice, plan.nature);
+  after.push(() => container.close());
+  return container;
 }
 
 const common = (name: string, container: JobContainer, plan: JobPlan) => ({
@@ -89,7 +93,8 @@ function started(name: string, id: string, kind: Job['kind'], plan: JobPlan, con
   };
 }
 
-function follow(world: World, job: Omit<Job, 'readers'>): Job {
+function follow({ world, after }: Where, job: Omit<Job, 'readers'>): Job {
   const reader = startReader('straight', () => world.url + job.eventsPath, world.apiKey);
+  after.push(() => reader.stop());
   return { ...job, readers: [reader] };
 }

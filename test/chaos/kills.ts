@@ -4,7 +4,7 @@ import type { Evidence } from './evidence.js';
 import { startEvaluation, startSession, type JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from './round.js';
-import type { Target, World } from './world.js';
+import type { Target } from './world.js';
 
 /** A container that works for a while and goes on asking for its model as long as its rollout is wanted. */
 export const patientPlan = (seeds: number): JobPlan => ({
@@ -28,12 +28,12 @@ export const killKinds: Judged[] = (['tree', 'worker', 'api', 'temporal', 'postg
   play: (round) => killRound(round, target),
 }));
 
-async function killRound(round: Round, target: Target): Promise<{ world: World; evidence: Evidence }> {
-  const { dice, folder, worlds } = round;
+async function killRound(round: Round, target: Target): Promise<Evidence> {
+  const { dice, folder, worlds, after } = round;
   const embedded = target === 'tree' || ((target === 'temporal' || target === 'postgres') && dice.chance(50));
   const world = await worlds.get(embedded ? 'dev' : 'split');
   const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
-  const where = { world, folder, dice };
+  const where = { world, folder, dice, after };
   const plan = patientPlan(dice.between(40, 70));
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
   const kills: Evidence['kills'] = [];
@@ -46,6 +46,5 @@ async function killRound(round: Round, target: Target): Promise<{ world: World; 
     });
     await world.kill(target, dice);
   }
-  const evidence = await conclude(round, world, jobs, { model, kills, lastFaultAt: Date.now() });
-  return { world, evidence };
+  return conclude(round, world, jobs, { model, kills, lastFaultAt: Date.now() });
 }

@@ -5,7 +5,6 @@ import { killKinds } from './kills.js';
 import { outsideKind } from './outside.js';
 import { report, type Round } from './round.js';
 import { sseKind } from './streams.js';
-import type { World } from './world.js';
 
 /** What a round came to: `said` is for its line, `violations` are what must not be. */
 export interface RoundResult {
@@ -22,16 +21,16 @@ export interface Kind {
 /** A kind whose rounds are judged by their evidence. */
 export interface Judged {
   name: string;
-  play(round: Round): Promise<{ world: World; evidence: Evidence }>;
+  play(round: Round): Promise<Evidence>;
 }
 
 function judged({ name, play }: Judged): Kind {
   return {
     name,
     async play(round) {
-      const { world, evidence } = await play(round);
+      const evidence = await play(round);
       const violations = check(evidence);
-      if (violations.length > 0) report(round, world, evidence, violations);
+      if (violations.length > 0) report(round, evidence, violations);
       return { said: tell(evidence), violations };
     },
   };

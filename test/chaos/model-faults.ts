@@ -24,6 +24,11 @@ const fault = (name: string, behave: Behaviour | null, weight = 2, whole = false
 /** How long a model that hangs says nothing before it breaks the connection: a round must end. */
 const hangMs = 4_000;
 
+const drip: Behaviour = async (call, response) => {
+  void answers.drip()(call, response);
+  await answers.after(hangMs, answers.reset())(call, response);
+};
+
 export const modelFaults: ModelFault[] = [
   fault('500', answers.status(500, '{"error":{"message":"it broke"}}')),
   fault('401', answers.status(401, '{"error":{"message":"bad key"}}'), 1),
@@ -31,6 +36,7 @@ export const modelFaults: ModelFault[] = [
   fault('503', answers.status(503, 'later')),
   fault('redirect', answers.redirect('http://127.0.0.1:9/'), 1),
   fault('hang', answers.after(hangMs, answers.reset()), 1),
+  fault('one byte a second', drip, 1),
   fault('half a JSON', answers.halfJson(), 3),
   fault('cut in the middle', null, 4),
   fault('reset before the head', answers.reset(), 3),
@@ -41,9 +47,11 @@ export const modelFaults: ModelFault[] = [
   fault('not HTTP', answers.garbage()),
   fault('a list', answers.raw('[1]')),
   fault('null', answers.raw('null')),
+  fault('NaN', answers.raw('{"choices": [], "usage": {"cost": NaN}}')),
   // Objects pass: what a completion looks like is between the container and its model.
   fault('choices is a text', answers.raw('{"choices": "no", "usage": [1]}'), 2, true),
   fault('no choices', answers.raw('{"choices": [], "usage": {"prompt_tokens": "1", "cost": -1}}'), 2, true),
+  fault('1e400', answers.raw('{"choices": [], "usage": {"prompt_tokens": 1e400, "cost": 1e400}}'), 2, true),
 ];
 
 export const modelFault = (name: string): ModelFault | undefined => modelFaults.find((one) => one.name === name);

@@ -12,10 +12,10 @@ const atMs = [0, 4_000] as const;
 export const outsideKind: Judged = {
   name: 'outside',
   async play(round) {
-    const { dice, folder, worlds } = round;
+    const { dice, folder, worlds, after } = round;
     const world = await worlds.get('split');
     const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
-    const where = { world, folder, dice };
+    const where = { world, folder, dice, after };
     // A job that ends before the operator's hand reaches it ends as ever.
     const plan = { ...patientPlan(40), mayEnd: ['completed', 'cancelled', 'failed'] };
     const jobs: Job[] = [];
@@ -29,8 +29,7 @@ export const outsideKind: Judged = {
       return { job, after: dice.between(...atMs) };
     });
     await Promise.all(acts.map(({ job, after }) => delay(after).then(() => interfere(world, job))));
-    const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
-    return { world, evidence };
+    return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
   },
 };
 

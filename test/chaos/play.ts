@@ -40,7 +40,7 @@ async function playOne(
 ): Promise<Played> {
   const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const round: Round = { kind: kind.name, seed, dice: new Dice(seed, kind.name), folder, worlds };
+  const round: Round = { kind: kind.name, seed, dice: new Dice(seed, kind.name), folder, worlds, after: [] };
   const startedAt = Date.now();
   let said = '';
   let violations: string[];
@@ -49,7 +49,9 @@ async function playOne(
   } catch (error) {
     // The harness could not even get to an end; the service may be to blame.
     violations = [`the round broke off: ${(error as Error).stack}`];
-    report(round, null, null, violations);
+    report(round, null, violations);
+  } finally {
+    for (const end of round.after.reverse()) await end();
   }
   const seconds = (Date.now() - startedAt) / 1_000;
   const held = violations.length === 0;

@@ -17,14 +17,23 @@ import { startWorld, type World } from './world.js';
 /** The worlds of a run: each is started when it is first needed and then serves all rounds until they are stopped. */
 export class Worlds {
   private readonly started = new Map<'split' | 'dev', Promise<World>>();
+  private logFiles: [string, string][] = [];
 
   get(name: 'split' | 'dev'): Promise<World> {
-    const world = this.started.get(name) ?? startWorld(name === 'split' ? startSplit : startDev);
+    const known = this.started.get(name);
+    if (known) return known;
+    const world = startWorld(name === 'split' ? startSplit : startDev, (file) => this.logFiles.push([name, file]));
     this.started.set(name, world);
     return world;
   }
 
+  /** The logs of those that were started, by name. */
+  logs(): [string, string][] {
+    return this.logFiles;
+  }
+
   async stop(): Promise<void> {
+    this.logFiles = [];
     const worlds = [...this.started.values()];
     this.started.clear();
     for (const world of await Promise.allSettled(worlds)) {
@@ -41,6 +50,8 @@ export interface Round {
   /** Where its ledgers are, and what is written on a violation. */
   folder: string;
   worlds: Worlds;
+  /** What is done when it is over, however it ended. */
+  after: (() => unknown)[];
 }
 
 /** What happened in a round besides its jobs. */
@@ -80,9 +91,8 @@ export async function conclude(
     } catch (error) {
       if (!(error as Error).message.startsWith('waited')) throw error;
       // The rules say so from the row.
-    } finally {
-      for (const reader of job.readers) reader.stop();
     }
+    for (const reader of job.readers) reader.stop();
   };
   for (const job of jobs) await end(job);
   await delay(settleMs);
@@ -90,7 +100,6 @@ export async function conclude(
   for (const job of jobs) {
     await agreed(world, job);
     evidence.push(await gather(world, job));
-    await job.container.close();
   }
   died.push(...(await world.died()));
   mkdirSync(folder, { recursive: true });
@@ -112,9 +121,9 @@ async function agreed(world: World, job: Job): Promise<void> {
 }
 
 /** Writes what is needed to look into a violation. */
-export function report({ folder }: Round, world: World | null, evidence: Evidence | null, violations: string[]): void {
+export function report({ folder, worlds }: Round, evidence: Evidence | null, violations: string[]): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'violations.txt'), `${violations.join('\n')}\n`);
   if (evidence) writeFileSync(join(folder, 'evidence.json'), JSON.stringify(evidence, null, 1));
-  if (world) writeFileSync(join(folder, 'service.log'), readFileSync(world.logFile));
+  for (const [name, file] of worlds.logs()) writeFileSync(join(folder, `service-${name}.log`), readFileSync(file));
 }

@@ -14,12 +14,13 @@ const bytes = [1, 6_000] as const;
 export const sseKind: Judged = {
   name: 'sse',
   async play(round) {
-    const { dice, folder, worlds } = round;
+    const { dice, folder, worlds, after } = round;
     const world = await worlds.get('split');
     const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
     const cutDice = dice.of('cuts');
     const cutter = await startCutter(world.url, () => cutDice.between(...bytes));
-    const where = { world, folder, dice };
+    after.push(() => cutter.close());
+    const where = { world, folder, dice, after };
     const plan = {
       ...patientPlan(100),
       nature: { faults: 0, workMs: [5, 60] as [number, number], asks: 0, patienceMs: 0 },
@@ -27,14 +28,11 @@ export const sseKind: Judged = {
     const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
     for (const job of jobs) {
       for (let n = 0; n < readers; n += 1) {
-        job.readers.push(startReader(`cut ${n}`, () => cutter.url + job.eventsPath, world.apiKey));
+        const reader = startReader(`cut ${n}`, () => cutter.url + job.eventsPath, world.apiKey);
+        job.readers.push(reader);
+        after.push(() => reader.stop());
       }
     }
-    try {
-      const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
-      return { world, evidence };
-    } finally {
-      await cutter.close();
-    }
+    return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
   },
 };

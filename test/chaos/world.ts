@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -26,8 +26,6 @@ export interface World {
   processes(): Record<string, number>;
   /** Those that ended without having been killed since it was last asked; they are started again. */
   died(): Promise<string[]>;
-  /** The service's log. */
-  logFile: string;
   stop(): Promise<void>;
 }
 
@@ -47,13 +45,18 @@ export interface Ground {
 
 const apiKey = 'chaos-test-key-0123456789';
 
-/** Starts a world on a folder and a model of its own. */
-export async function startWorld(start: (ground: Ground) => Promise<Engine>): Promise<World> {
+/** Starts a world on a folder and a model of its own; `logsTo` is told at once where its log is. */
+export async function startWorld(
+  start: (ground: Ground) => Promise<Engine>,
+  logsTo: (file: string) => void,
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-chaos-'));
   // As root, Postgres runs as another user, who has to pass through here.
   chmodSync(folder, 0o755);
   const model = await startChaosModel();
   const logFile = join(folder, 'service.log');
+  writeFileSync(logFile, '');
+  logsTo(logFile);
   const env = {
     RATCHET_API_KEY: apiKey,
     RATCHET_EGRESS: 'dev',
@@ -67,7 +70,6 @@ export async function startWorld(start: (ground: Ground) => Promise<Engine>): Pr
     apiKey,
     api: new Api(engine.url, apiKey),
     model,
-    logFile,
     kill: (target, dice) => engine.kill(target, dice),
     processes: () => engine.processes(),
     died: () => engine.died(),
