@@ -19,8 +19,9 @@ export interface SessionInput extends JobInput {
   resume?: { state: GepaState; limits: SessionLimits; control: ReturnType<JobControl['carryOver']> };
 }
 
-const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
+const { prepareSession } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 const { propose } = proxyActivities<Activities>({
@@ -29,7 +30,7 @@ const { propose } = proxyActivities<Activities>({
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
-const { recordSearch } = proxyActivities<Activities>({
+const { adoptBaseline, recordSearch } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
 });

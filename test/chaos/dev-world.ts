@@ -16,12 +16,13 @@ interface Saved {
 }
 
 /** The whole `npm start` tree, with its own Temporal and Postgres as children. */
-export async function startDev({ folder, logFile, env }: Ground): Promise<Engine> {
+export async function startDev({ folder, logFile, env, stops }: Ground): Promise<Engine> {
   const dataDir = join(folder, 'data');
   const port = await firstFree();
   const settings = { ...env, PORT: String(port), RATCHET_TEMPORAL_PORT: '0', RATCHET_DATA_DIR: dataDir };
   const run = () => startTree(settings, { logFile });
   let tree = await run();
+  stops.push(async () => (ended() ? undefined : tree.stop()));
   const url = tree.url;
   const saved = (name: 'temporal' | 'postgres') =>
     JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as Saved;
@@ -60,9 +61,6 @@ export async function startDev({ folder, logFile, env }: Ground): Promise<Engine
       const code = tree.process.exitCode;
       tree = await run();
       return [`npm start (exit code ${code})`];
-    },
-    async stop() {
-      if (!ended()) await tree.stop();
     },
   };
 }

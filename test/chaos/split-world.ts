@@ -12,14 +12,17 @@ import { ready, type Engine, type Ground } from './world.js';
 const awayMs = 3_000;
 
 /** `ratchet serve` and `ratchet worker` as processes of their own, on a Temporal and a Postgres that the harness starts. */
-export async function startSplit({ folder, logFile, env }: Ground): Promise<Engine> {
+export async function startSplit({ folder, logFile, env, stops }: Ground): Promise<Engine> {
   const log = pino({ level: 'warn' }, pino.destination(logFile));
   const dataDir = join(folder, 'servers');
   const start = {
     temporal: () => startTemporal({ dataDir, port: 0, log }),
     postgres: () => startPostgres({ dataDir, log }),
   };
-  const [temporal, postgres] = await Promise.all([start.temporal(), start.postgres()]);
+  const temporal = await start.temporal();
+  stops.push(() => servers.temporal.stop());
+  const postgres = await start.postgres();
+  stops.push(() => servers.postgres.stop());
   const servers: Record<'temporal' | 'postgres', { pid: number; stop(): Promise<void> }> = { temporal, postgres };
   const port = await firstFree();
   const url = `http://127.0.0.1:${port}`;
@@ -32,8 +35,16 @@ export async function startSplit({ folder, logFile, env }: Ground): Promise<Engi
     RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
   };
   const run = (command: 'serve' | 'worker') => startTree(settings, { command, logFile });
-  const [serve, worker] = await Promise.all([run('serve'), run('worker')]);
-  const roles: Record<'api' | 'worker', Tree> = { api: serve, worker };
+  const roles = {} as Record<'api' | 'worker', Tree>;
+  stops.push(() =>
+    Promise.all(
+      Object.values(roles)
+        .filter((role) => !ended(role))
+        .map((role) => role.stop()),
+    ),
+  );
+  roles.api = await run('serve');
+  roles.worker = await run('worker');
   const commands = { api: 'serve', worker: 'worker' } as const;
 
   return {
@@ -65,14 +76,6 @@ export async function startSplit({ folder, logFile, env }: Ground): Promise<Engi
       const said = dead.map((role) => `${role} (exit code ${roles[role].process.exitCode})`);
       for (const role of dead) roles[role] = await run(commands[role]);
       return said;
-    },
-    async stop() {
-      await Promise.all(
-        Object.values(roles)
-          .filter((role) => !ended(role))
-          .map((role) => role.stop()),
-      );
-      await Promise.all(Object.values(servers).map((server) => server.stop()));
     },
   };
 }

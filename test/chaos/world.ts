@@ -30,7 +30,7 @@ export interface World {
 }
 
 /** What a kind of world brings itself; the rest is the same for all. */
-export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died' | 'stop'> & {
+export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died'> & {
   databaseUrl: string;
   temporalAddress: string;
 };
@@ -41,6 +41,8 @@ export interface Ground {
   logFile: string;
   /** Settings that all processes of the service have. */
   env: Record<string, string>;
+  /** What was started says here how it is stopped, the last first. */
+  stops: (() => Promise<unknown>)[];
 }
 
 const apiKey = 'chaos-test-key-0123456789';
@@ -64,8 +66,19 @@ export async function startWorld(
     RATCHET_PROVIDERS: 'chaos',
     CHAOS_BASE_URL: model.url,
   };
-  const engine = await start({ folder, logFile, env });
-  const world: World = {
+  const stops: Ground['stops'] = [async () => rmSync(folder, { recursive: true, force: true }), () => model.close()];
+  const stop = async () => {
+    for (const step of stops.splice(0).reverse()) await step();
+  };
+  let engine: Engine;
+  try {
+    engine = await start({ folder, logFile, env, stops });
+    await ready(engine);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
     url: engine.url,
     apiKey,
     api: new Api(engine.url, apiKey),
@@ -82,14 +95,8 @@ export async function startWorld(
         await connection.close();
       }
     },
-    async stop() {
-      await engine.stop();
-      await model.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop,
   };
-  await ready(world);
-  return world;
 }
 
 /** Resolves when the service can do everything: database, Temporal, a worker. */
