@@ -16,8 +16,8 @@ export const patientPlan = (seeds: number): JobPlan => ({
   mayEnd: ['completed'],
 });
 
-/** Between what is killed and the next kill; the first comes after a moment of the jobs' work. */
-const betweenMs = [200, 2_500] as const;
+/** Between what is killed and the next kill; the first may come as soon as the jobs are made. */
+const betweenMs = [0, 2_500] as const;
 const mostKills = 2;
 /** These hold runners of rollouts. */
 const runners: Target[] = ['tree', 'worker'];

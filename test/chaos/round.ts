@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal } from '../../src/core/status.js';
@@ -27,9 +27,9 @@ export class Worlds {
     return world;
   }
 
-  /** The logs of those that were started, by name. */
+  /** The logs of those that run, by name. */
   logs(): [string, string][] {
-    return this.logFiles;
+    return this.logFiles.filter(([, file]) => existsSync(file));
   }
 
   async stop(): Promise<void> {

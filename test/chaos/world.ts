@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -45,6 +45,8 @@ export interface Ground {
   stops: (() => Promise<unknown>)[];
 }
 
+/** Of the log of a service that did not start, in characters. */
+const lastWords = 2_000;
 const apiKey = 'chaos-test-key-0123456789';
 
 /** Starts a world on a folder and a model of its own; `logsTo` is told at once where its log is. */
@@ -74,9 +76,10 @@ export async function startWorld(
   try {
     engine = await start({ folder, logFile, env, stops });
     await ready(engine);
-  } catch (error) {
+  } catch (cause) {
+    const words = readFileSync(logFile, 'utf8').slice(-lastWords);
     await stop();
-    throw error;
+    throw new Error(`${(cause as Error).message}; the last words of its log: ${words}`, { cause });
   }
   return {
     url: engine.url,
