@@ -10,6 +10,7 @@ import { planRollouts } from '../src/storage/rollouts.js';
 import { toJsonb } from '../src/storage/json.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
+import { beating } from './heartbeat.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
 
 /** Why a container may be unfit now and fit later. */
@@ -20,6 +21,9 @@ export interface SessionLimits {
   maxFailureRate: number;
   maxConcurrent: number;
 }
+
+/** A probe may take a minute: that its worker was killed must be known before. */
+const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => guarded(() => beating(work));
 
 /** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
@@ -45,7 +49,7 @@ export function prepareActivities(deps: ActivityDeps) {
   return {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
-      guarded(async () => {
+      guardedBeating(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const messages = await probe(spec, job, async (url, key, signal) => {
           return spec.initialPrompt ?? (await container.taskInfo(url, key, signal)).initialPrompt;
@@ -92,7 +96,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
-      guarded(async () => {
+      guardedBeating(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
         await probe(spec, job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {

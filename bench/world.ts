@@ -133,7 +133,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
 
 /** Starts the service; what ends it does so in time, by force if need be. */
 async function start(env: Record<string, string>, line: [string, ...string[]]): Promise<Tree> {
-  const tree = await inTime(readyMs, 'the service is ready', startTree(env, line));
+  const tree = await inTime(readyMs, 'the service is ready', startTree(env, { command: line }));
   return {
     ...tree,
     stop: () => Promise.race([tree.stop(), delay(stopMs, undefined, { ref: false }).then(() => tree.kill())]),

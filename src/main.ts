@@ -128,7 +128,7 @@ export async function startService(
         listProviders: () => providers.list(),
         readiness: createReadiness(db, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
-        registerProxy: (proxied) => registerProxy(proxied, { db, providers, log }),
+        registerProxy: (proxied) => registerProxy(proxied, { db, notifications, providers, log }),
         observe: metrics.request,
         shutdown: shutdown.signal,
       });

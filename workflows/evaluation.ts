@@ -19,6 +19,7 @@ export interface EvaluationInput extends JobInput {
 
 const { prepareEvaluation } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 

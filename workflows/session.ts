@@ -31,8 +31,9 @@ export interface SessionInput extends JobInput {
 /** What runs that began under 0.1.0 do otherwise: they record each decision by an activity of its own. */
 const writtenByWork = 'decisions-written-by-the-work-that-follows';
 
-const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
+const { prepareSession } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 const { propose } = proxyActivities<Activities>({
@@ -41,7 +42,7 @@ const { propose } = proxyActivities<Activities>({
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
-const { recordSearch } = proxyActivities<Activities>({
+const { adoptBaseline, recordSearch } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
 });

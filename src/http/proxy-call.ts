@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import type { Providers } from '../clients/providers.js';
 import type { CallRollout } from '../storage/calls.js';
 import type { Db } from '../storage/db.js';
+import type { Notifications } from '../storage/notifications.js';
 import type { UpstreamRequest } from './proxy-request.js';
 
 /** What the proxy works with; times in milliseconds. */
 export interface ProxyDeps {
   db: Db;
+  notifications: Pick<Notifications, 'presence'>;
   providers: Providers;
   log: Logger;
   /** How long one model call may take, its last byte included. */

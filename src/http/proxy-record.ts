@@ -24,7 +24,7 @@ export interface Recorder {
   takeBackUnlessDelivered(call: ProxyCall, id: string, reply: FastifyReply): void;
 }
 
-export function createRecorder({ db, log, recordPatienceMs = 15_000 }: ProxyDeps): Recorder {
+export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): Recorder {
   return {
     async record(call, result) {
       const id = `call_${uuid().replaceAll('-', '')}`;
@@ -35,6 +35,7 @@ export function createRecorder({ db, log, recordPatienceMs = 15_000 }: ProxyDeps
         rolloutId: rollout.id,
         requestHash: upstream.hash,
         attempt: rollout.attempt,
+        presence: notifications.presence,
         model: upstream.model,
         request: upstream.body,
         stream: upstream.stream,

@@ -45,15 +45,16 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     body: ReturnType<typeof readChatBody>,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
+    const { presence } = deps.notifications;
     return deps.db.org(orgId, async (tx) => {
-      const found = await resolveCall(tx, { jobId, correlationId });
+      const found = await resolveCall(tx, { jobId, correlationId, presence });
       if (!found) throw refuse.notFound('session');
       refuseEnded(found, keyId === null);
       const { candidateId, policy, messages } = found;
       const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
       const upstream = substitute(body, policy, messages);
       const call = { orgId, jobId, correlationId, rollout, candidateId, provider: policy.provider, upstream };
-      const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt };
+      const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
     });
   }

@@ -153,7 +153,9 @@ export function registerSessions(app: App, deps: HttpDeps): void {
     async (request) => {
       const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
       const correlationId = request.query.correlation_id ?? '';
-      const prompt = await deps.db.org(job.orgId, (tx) => resolveCall(tx, { jobId: job.jobId, correlationId }));
+      const prompt = await deps.db.org(job.orgId, (tx) =>
+        resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }),
+      );
       return promptView(job, prompt, deps);
     },
   );

@@ -1,5 +1,6 @@
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
+import { presenceLock } from './notifications.js';
 import { toJsonb, toText } from './json.js';
 import { addUsage } from './usage.js';
 
@@ -13,6 +14,8 @@ export interface CallRecord extends JobRef {
   /** SHA-256 of the provider and the request as it was sent. */
   requestHash: Buffer;
   attempt: number;
+  /** The process that gives it the answer; see `Notifications.presence`. */
+  presence: number;
   provider: string;
   model: string;
   request: unknown;
@@ -36,20 +39,25 @@ export interface RecordedAnswer {
 /**
  * The next recorded answer to this very request that the rollout's present attempt has not been given, marked as given;
  * null: the model has to be asked. So the n-th identical request of an attempt gets the n-th recorded answer, and
- * requests that come at once get different ones.
+ * requests that come at once get different ones. What a process that has died gave to this attempt may never have arrived:
+ * it is given once more.
  */
 export async function takeRecorded(
   tx: Tx,
-  { rolloutId, requestHash, attempt }: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt'>,
+  asked: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'>,
 ): Promise<RecordedAnswer | null> {
   const [row] = await tx.query<{ id: string; response: Record<string, unknown>; cost_usd: number | null }>(
-    `update model_calls set served_attempt = $3
+    `update model_calls set served_attempt = $3, served_by = $4
       where id = (
         select id from model_calls
-         where rollout_id = $1 and request_hash = $2 and purpose <> 'caller' and http_status < 300 and served_attempt < $3
+         where rollout_id = $1 and request_hash = $2 and purpose <> 'caller' and http_status < 300
+           and (served_attempt < $3
+                or (served_attempt = $3 and served_by <> $4
+                    and not exists (select 1 from pg_locks
+                                     where locktype = 'advisory' and classid = $5 and objid = served_by::oid and objsubid = 2)))
          order by occurrence limit 1 for update skip locked)
       returning id, response, cost_usd`,
-    [rolloutId, requestHash, attempt],
+    [asked.rolloutId, asked.requestHash, asked.attempt, asked.presence, presenceLock],
   );
   return row ? { id: row.id, response: row.response, costUsd: row.cost_usd } : null;
 }
@@ -66,12 +74,12 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
       `with known as (select 1 from model_calls where id = $1),
        inserted as (
        insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
-                                occurrence, served_attempt, provider, model, request, response, stream, http_status,
+                                occurrence, served_attempt, served_by, provider, model, request, response, stream, http_status,
                                 prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, counted)
        select $1, $2, $3, $4, $5, $6, $7, $8,
               (select coalesce(max(occurrence) + 1, 0) from model_calls
                 where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
-              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, true
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, true
         where not exists (select 1 from known)
        on conflict do nothing returning *
        ), added as (${addUsage})
@@ -86,6 +94,7 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
         call.candidateId,
         call.requestHash,
         call.attempt,
+        call.presence,
         call.provider,
         toText(call.model),
         toJsonb(call.request),

@@ -11,7 +11,7 @@ export interface CallRollout {
   source: 'service' | 'caller';
   /** Which claim of the rollout is running; 0 for the caller's own. */
   attempt: number;
-  /** Whether there are recorded answers that this attempt has not been given. */
+  /** Whether there may be recorded answers that this attempt has not been given. */
   hasRecorded: boolean;
 }
 
@@ -34,10 +34,13 @@ export function callerRolloutId(jobId: string, correlationId: string): string {
   return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
 }
 
-/** Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. */
+/**
+ * Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. `presence`:
+ * the process that answers.
+ */
 export async function resolveCall(
   tx: Tx,
-  { jobId, correlationId }: { jobId: string; correlationId: string },
+  { jobId, correlationId, presence }: { jobId: string; correlationId: string; presence: number },
 ): Promise<ResolvedCall | null> {
   const [row] = await tx.query<{
     kind: ResolvedCall['kind'];
@@ -53,7 +56,8 @@ export async function resolveCall(
   }>(
     `select j.kind, j.status, s.policy, r.id as rollout_id, r.idx, r.source, r.attempt,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
-                                                 and m.served_attempt < r.attempt) as has_recorded,
+                                                 and (m.served_attempt < r.attempt
+                                                      or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
             case when j.kind = 'session' then w.id else c.id end as candidate_id,
             coalesce(c.messages, s.candidate->'messages',
                      case when w.id = $4 then jsonb_path_query_array(s."initialPrompt", '$[*] ? (@.role == "system")') end
@@ -68,7 +72,7 @@ export async function resolveCall(
       cross join lateral (select coalesce(r.candidate_id, j.projection->>'bestCandidateId', $4) as id) w
        left join candidates c on c.id = w.id and c.job_id = j.id
       where j.id = $1 and j.kind in ('session', 'evaluation')`,
-    [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0)],
+    [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0), presence],
     'resolve_call',
   );
   if (!row) return null;

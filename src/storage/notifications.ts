@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { asApp } from './db.js';
@@ -13,16 +14,22 @@ export const channels = ['ratchet_events', 'ratchet_control', 'ratchet_commands'
 export type Channel = (typeof channels)[number];
 
 export interface Notifications {
+  /** A number by which others can tell whether this process lives: it holds an advisory lock on it (`presenceLock`). */
+  readonly presence: number;
   /** Calls `wake` whenever something is said about `id` on `channel` (and after a lost connection); returns the way to stop. */
   on(channel: Channel, id: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
+
+/** The first of the two keys of the lock that a living process holds; the second is its presence. */
+export const presenceLock = 7_284_251;
 
 const retryMs = 500;
 
 /** One listening connection for the whole process; it reconnects by itself. */
 export function listen(url: string, log: Logger): Notifications {
   const wakers = new Map<string, Set<() => void>>();
+  const presence = randomInt(1, 2 ** 31);
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -54,7 +61,8 @@ export function listen(url: string, log: Logger): Notifications {
     });
     try {
       await next.connect();
-      await next.query(channels.map((channel) => `listen ${channel}`).join('; '));
+      const lock = `select pg_advisory_lock_shared(${presenceLock}, ${presence})`;
+      await next.query([...channels.map((channel) => `listen ${channel}`), lock].join('; '));
       // Whatever was said while nobody listened.
       for (const set of wakers.values()) for (const wake of set) wake();
     } catch (error) {
@@ -64,6 +72,7 @@ export function listen(url: string, log: Logger): Notifications {
   void open();
 
   return {
+    presence,
     on(channel, id, wake) {
       const key = `${channel}:${id}`;
       const set = wakers.get(key) ?? new Set();

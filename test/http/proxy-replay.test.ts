@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createContainerClient } from '../../src/clients/container.js';
 import type { JobRef } from '../../src/storage/events.js';
+import { presenceLock } from '../../src/storage/notifications.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';
 import { until } from '../support/until.js';
 import { policy, question, startProxy, systemOf, type TestProxy } from './proxy-support.js';
@@ -125,6 +126,32 @@ describe('a rollout that is sent again', () => {
     );
     expect(await ask()).toBe('paid for');
     expect(bought()).toBe(1);
+  });
+
+  test('an answer given by a process that has died is given once more: it may not have arrived', async () => {
+    const first = await ask();
+    // As another replica leaves it that is killed between the record and the last byte.
+    const given = (presence: number) =>
+      proxy.http.db.org('default', (tx) =>
+        tx.query('update model_calls set served_by = $2 where job_id = $1', [job.jobId, presence]),
+      );
+    await given(1);
+    expect(await ask()).toBe(first);
+    expect(bought()).toBe(1);
+    expect(await ask()).not.toBe(first);
+  });
+
+  test('an answer given by another process that lives has arrived: the next of the same is another', async () => {
+    const first = await ask();
+    await proxy.http.db.org('default', async (tx) => {
+      await tx.query('select pg_advisory_lock_shared($1, 2)', [presenceLock]);
+      await proxy.http.db.org('default', (other) =>
+        other.query('update model_calls set served_by = 2 where job_id = $1', [job.jobId]),
+      );
+      expect(await ask()).not.toBe(first);
+      await tx.query('select pg_advisory_unlock_shared($1, 2)', [presenceLock]);
+    });
+    expect(bought()).toBe(2);
   });
 
   test('what another process counts is seen here: nothing is kept in memory', async () => {

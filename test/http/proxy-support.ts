@@ -108,9 +108,15 @@ export async function startProxy(
   const db = {
     org: (orgId, work) => (failure ? Promise.reject(failure) : http.db.org(orgId, work)),
   } as Db;
+  const notifications = {
+    get presence() {
+      return http.deps.notifications.presence;
+    },
+  };
   const http: TestHttp = await startHttp({
     verifyInferenceKey: (presented, job) => verifyInferenceKey(http.deps.secretKey, presented, job),
-    registerProxy: (app) => registerProxy(app, { db, providers, log: app.log as ProxyDeps['log'], ...options }),
+    registerProxy: (app) =>
+      registerProxy(app, { db, notifications, providers, log: app.log as ProxyDeps['log'], ...options }),
   });
   const url = await http.listen();
 

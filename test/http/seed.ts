@@ -69,6 +69,7 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
           candidateId: session ? candidateId(jobId, rollout.candidate) : null,
           requestHash: Buffer.from(id),
           attempt: 1,
+          presence: 1,
           provider: 'local',
           model: 'm',
           request: { messages: [{ role: 'user', content: `seed ${rollout.seed}` }] },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
 import type { Db, Tx } from '../../src/storage/db.js';
 import { claimCallerRollout } from '../../src/storage/calls.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
+import { unzip } from '../support/unzip.js';
 import { seedCandidates, seedRollouts } from './seed.js';
 import { createEvaluation, createSession, startHttp, type TestHttp } from './support.js';
 
@@ -12,33 +12,6 @@ beforeAll(async () => {
   http = await startHttp();
 });
 afterAll(() => http.close());
-
-async function unzip(bytes: Buffer): Promise<{ name: string; date: string; text: string }[]> {
-  const zip = await new Promise<ZipFile>((resolve, reject) =>
-    fromBuffer(bytes, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened))),
-  );
-  const found: { name: string; date: string; text: string }[] = [];
-  return new Promise((resolve, reject) => {
-    zip.on('error', reject);
-    zip.on('end', () => resolve(found));
-    zip.on('entry', (entry: Entry) => {
-      zip.openReadStream(entry, (error, stream) => {
-        if (error) return reject(error);
-        const chunks: Buffer[] = [];
-        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        stream.on('end', () => {
-          found.push({
-            name: entry.fileName,
-            date: entry.getLastModDate({ timezone: 'local' }).toDateString(),
-            text: Buffer.concat(chunks).toString(),
-          });
-          zip.readEntry();
-        });
-      });
-    });
-    zip.readEntry();
-  });
-}
 
 describe("an evaluation's archive", () => {
   test('holds one trace for each rollout that began, word for word', async () => {

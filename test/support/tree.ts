@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The real `npm start`, as a process tree of its own. */
+/** The real `npm start` (or another command of the product), as a process tree of its own. */
 export interface Tree {
+  /** Empty for a worker alone. */
   url: string;
   process: ChildProcess;
   /** kill -9 of every process of the tree; resolves when all are gone. */
@@ -16,19 +17,29 @@ export interface Tree {
   stop(): Promise<void>;
 }
 
-/** Starts `npm start`, or another command that starts the service, with these settings and waits until it says that it is ready. */
+/** What starts the service, if not `npm start`: a role of the built service, or a whole command; and the file that takes its log. */
+interface TreeOptions {
+  command?: 'serve' | 'worker' | readonly [string, ...string[]] | undefined;
+  logFile?: string;
+}
+
+/** Starts the service with these settings and waits until it says that it is ready. */
 export async function startTree(
   env: Record<string, string>,
-  [file, ...args]: readonly [string, ...string[]] = ['npm', 'start', '--silent'],
+  { command = ['npm', 'start', '--silent'], logFile }: TreeOptions = {},
 ): Promise<Tree> {
+  const log = logFile === undefined ? 'inherit' : openSync(logFile, 'a');
+  const [file, ...args] =
+    typeof command === 'string' ? [process.execPath, join(root, 'dist', 'src', 'cli', 'ratchet.js'), command] : command;
   const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
     detached: true,
   });
-  const url = await ready(child);
-  if (!url) throw new Error('npm start is ready, but has not said where');
+  if (typeof log === 'number') closeSync(log);
+  const url = (await ready(child)) ?? '';
+  if (!url && command !== 'worker') throw new Error('the service is ready, but has not said where');
   return {
     url,
     process: child,

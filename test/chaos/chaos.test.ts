@@ -1,0 +1,32 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kinds } from './kinds.js';
+import { play } from './play.js';
+import { Worlds } from './round.js';
+
+// A slice of `npm run chaos`: one round of a few kinds, on real processes. What a broken round leaves stays in its folder.
+
+const seed = 4;
+const slice = ['kill-worker', 'container', 'model'];
+const out = mkdtempSync(join(tmpdir(), 'ratchet-chaos-out-'));
+const worlds = new Worlds();
+let allHeld = true;
+
+afterAll(async () => {
+  await worlds.stop();
+  if (allHeld) rmSync(out, { recursive: true });
+}, 60_000);
+
+test.each(slice)(
+  '%s: every promise holds',
+  async (name) => {
+    const said: string[] = [];
+    const wanted = kinds.filter((kind) => kind.name === name);
+    const [played] = await play(wanted, { seed, rounds: 1, out }, worlds, (line) => said.push(line));
+    allHeld &&= played?.violations.length === 0;
+    expect({ violations: played?.violations, said }).toMatchObject({ violations: [] });
+  },
+  180_000,
+);

@@ -1,0 +1,15 @@
+import type { Evidence } from './evidence.js';
+import { answerRules } from './rules/answers.js';
+import { callRules } from './rules/calls.js';
+import { endingRules } from './rules/endings.js';
+import { eventRules } from './rules/events.js';
+import { rolloutRules } from './rules/rollouts.js';
+import type { Rule } from './rules/rule.js';
+
+/** Every promise that a round is held to. */
+export const rules: readonly Rule[] = [...eventRules, ...endingRules, ...rolloutRules, ...callRules, ...answerRules];
+
+/** What the evidence contradicts, a line each; none: the round holds. */
+export function check(evidence: Evidence): string[] {
+  return rules.flatMap((rule) => rule.broken(evidence).map((what) => `${rule.name}: ${what}`));
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { firstFree } from '../../src/embedded/ports.js';
+import { lives, type ProcessMark } from '../../src/embedded/process.js';
+import { startTree } from '../support/tree.js';
+import { until } from '../support/until.js';
+import { ready, type Engine, type Ground } from './world.js';
+
+/** How long the whole service stays away at most after it was killed. */
+const awayMs = 1_500;
+
+interface Saved {
+  settings: { port: number; password?: string };
+  process: ProcessMark;
+}
+
+/** The whole `npm start` tree, with its own Temporal and Postgres as children. */
+export async function startDev({ folder, logFile, env, stops }: Ground): Promise<Engine> {
+  const dataDir = join(folder, 'data');
+  const port = await firstFree();
+  const settings = { ...env, PORT: String(port), RATCHET_TEMPORAL_PORT: '0', RATCHET_DATA_DIR: dataDir };
+  const run = () => startTree(settings, { logFile });
+  let tree = await run();
+  stops.push(async () => (ended() ? undefined : tree.stop()));
+  const url = tree.url;
+  const saved = (name: 'temporal' | 'postgres') =>
+    JSON.parse(readFileSync(join(dataDir, name, 'server.json'), 'utf8')) as Saved;
+  const ended = () => tree.process.exitCode !== null || tree.process.signalCode !== null;
+  const address = (name: 'temporal' | 'postgres') => `127.0.0.1:${saved(name).settings.port}`;
+
+  return {
+    url,
+    get databaseUrl() {
+      return `postgres://postgres:${saved('postgres').settings.password}@${address('postgres')}/postgres`;
+    },
+    get temporalAddress() {
+      return address('temporal');
+    },
+    processes: () => ({ tree: tree.process.pid! }),
+    async kill(target, dice) {
+      if (target === 'tree') {
+        await tree.kill();
+        await delay(dice.between(0, awayMs));
+        tree = await run();
+      } else if (target === 'temporal' || target === 'postgres') {
+        const { process: mark } = saved(target);
+        process.kill(mark.pid, 'SIGKILL');
+        // It is brought back, or, where it has died too often, the service ends and can be started again.
+        await until(
+          `${target} is back`,
+          () => ended() || (saved(target).process.pid !== mark.pid && lives(saved(target).process)),
+          60,
+        );
+        if (ended()) tree = await run();
+      } else throw new Error(`here ${target} is no process of its own`);
+      await ready({ url });
+    },
+    async died() {
+      if (!ended()) return [];
+      const code = tree.process.exitCode;
+      tree = await run();
+      return [`npm start (exit code ${code})`];
+    },
+  };
+}

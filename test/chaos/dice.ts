@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { seedRng, uniformInt, weightedPick, type Rng } from '../../src/core/random.js';
+
+/** Chance that comes from a seed alone. `names` give a sequence of their own, whatever else was drawn before. */
+export class Dice {
+  private rng: Rng;
+  private readonly seed: number;
+
+  constructor(seed: number, ...names: (string | number)[]) {
+    this.seed = seed;
+    this.rng = seedRng(seed, createHash('sha256').update(names.join('\0')).digest().readUInt32LE());
+  }
+
+  /** Dice of the same seed for something else. */
+  of(...names: (string | number)[]): Dice {
+    return new Dice(this.seed, ...names);
+  }
+
+  /** An integer from `from` to `to`, both included. */
+  between(from: number, to: number): number {
+    const [drawn, next] = uniformInt(this.rng, to - from + 1);
+    this.rng = next;
+    return from + drawn;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.between(0, items.length - 1)]!;
+  }
+
+  /** True in `percent` of a hundred cases. */
+  chance(percent: number): boolean {
+    return this.between(1, 100) <= percent;
+  }
+
+  /** An item, drawn in proportion to its `weight`. */
+  weighted<T extends { weight: number }>(items: readonly T[]): T {
+    const [index, next] = weightedPick(
+      this.rng,
+      items.map((item) => item.weight),
+    );
+    this.rng = next;
+    return items[index]!;
+  }
+}

@@ -1,0 +1,53 @@
+import { check } from './checker.js';
+import type { Evidence } from './evidence.js';
+import { containerKind, modelKind } from './hostile.js';
+import { killKinds } from './kills.js';
+import { outsideKind } from './outside.js';
+import { report, type Round } from './round.js';
+import { sseKind } from './streams.js';
+
+/** What a round came to: `said` is for its line, `violations` are what must not be. */
+export interface RoundResult {
+  said: string;
+  violations: string[];
+}
+
+/** A kind of chaos. A round that breaks a promise leaves what is needed to look into it in its folder. */
+export interface Kind {
+  name: string;
+  play(round: Round): Promise<RoundResult>;
+}
+
+/** A kind whose rounds are judged by their evidence. */
+export interface Judged {
+  name: string;
+  play(round: Round): Promise<Evidence>;
+}
+
+function judged({ name, play }: Judged): Kind {
+  return {
+    name,
+    async play(round) {
+      const evidence = await play(round);
+      const violations = check(evidence);
+      if (violations.length > 0) report(round, evidence, violations);
+      return { said: tell(evidence), violations };
+    },
+  };
+}
+
+function tell({ jobs, kills }: Evidence): string {
+  const rows = jobs.flatMap((job) => job.rollouts);
+  const count = (status: string) => rows.filter((row) => row.status === status).length;
+  const resent = rows.reduce((sum, row) => sum + row.resent, 0);
+  const cuts = jobs.flatMap((job) => job.streams).reduce((sum, stream) => sum + stream.cuts, 0);
+  return [
+    jobs.map((job) => job.status).join('+'),
+    `${rows.length} rollouts (${count('failed')} failed, ${resent} re-sent)`,
+    `${kills.length} kills`,
+    `${cuts} cuts`,
+  ].join(', ');
+}
+
+/** All kinds, in the order in which they are run. */
+export const kinds: readonly Kind[] = [...killKinds, sseKind, outsideKind, containerKind, modelKind].map(judged);

@@ -1,0 +1,37 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+/** What a job's container wrote down, a JSON line each; `at` is epoch milliseconds, `attempt` the how-manieth call of the rollout. */
+export type ContainerLine =
+  | { event: 'in'; at: number; rolloutId: string; seed: number; attempt: number; concurrency: number }
+  | { event: 'out'; at: number; rolloutId: string; seed: number; attempt: number; status: number; finished: boolean }
+  /** What it is about to do with the call; `fault` is a name of container-faults.ts, or `good`. */
+  | { event: 'plan'; at: number; rolloutId: string; attempt: number; fault: string }
+  | { event: 'answer'; at: number; rolloutId: string; attempt: number; reward: number }
+  /** A model call as the container saw it end; `text` null: no whole answer came. */
+  | { event: 'asked'; at: number; rolloutId: string; attempt: number; status: number; text: string | null };
+
+/** What the model wrote down. `key` is the same for calls that ask for the same answer; `job` is the name of a job in its round. */
+export type ModelLine =
+  | { event: 'in'; at: number; job: string; key: string; fault: string }
+  | { event: 'out'; at: number; job: string; key: string; fault: string; finished: boolean };
+
+/** A file of JSON lines that no part of the service can reach. */
+export class Ledger<Line> {
+  readonly file: string;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  note(line: Line): void {
+    appendFileSync(this.file, `${JSON.stringify(line)}\n`);
+  }
+
+  lines(): Line[] {
+    if (!existsSync(this.file)) return [];
+    return readFileSync(this.file, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line);
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * npm run chaos -- --seed S --rounds N [--kind name …]: plays N rounds of each kind, with the seeds S, S + 1, …, prints a line
+ * for each and a table at the end; exit code 1 if a promise was broken. `--seed S --rounds 1 --kind name` plays one round again.
+ */
+import { Command } from 'commander';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kinds } from './kinds.js';
+import { play, type Played } from './play.js';
+import { Worlds } from './round.js';
+
+const whole = (text: string) => {
+  if (!/^\d+$/.test(text)) throw new Error(`${text} is no whole number`);
+  return Number(text);
+};
+const options = new Command('chaos')
+  .option('--seed <number>', 'where all chance comes from', whole, 1)
+  .option('--rounds <number>', 'rounds of each kind', whole, 1)
+  .option('--kind <name...>', `only these: ${kinds.map(({ name }) => name).join(', ')}`)
+  .option('--out <folder>', 'where broken rounds leave what is known of them', join(tmpdir(), 'ratchet-chaos'))
+  .parse()
+  .opts<{ seed: number; rounds: number; kind?: string[]; out: string }>();
+
+const unknown = (options.kind ?? []).filter((name) => !kinds.some((kind) => kind.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no kind ${unknown.join(', ')}; there are ${kinds.map(({ name }) => name).join(', ')}.`);
+  process.exit(2);
+}
+
+const worlds = new Worlds();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Its processes are in sessions of their own: nobody else would end them.
+  process.once(signal, () => void worlds.stop().then(() => process.exit(130)));
+}
+const wanted = kinds.filter(({ name }) => options.kind?.includes(name) ?? true);
+const played = await play(wanted, options, worlds, (line) => console.log(line));
+await worlds.stop();
+console.log(`\n${table(played)}`);
+process.exit(played.some(({ violations }) => violations.length > 0) ? 1 : 0);
+
+/** Kinds, rounds, how many held, and the seconds of the shortest, middle and longest. */
+function table(rounds: Played[]): string {
+  const rows = kinds.flatMap(({ name }) => {
+    const own = rounds.filter(({ kind }) => kind === name);
+    if (own.length === 0) return [];
+    const seconds = own.map((one) => one.seconds).sort((a, b) => a - b);
+    const held = own.filter(({ violations }) => violations.length === 0).length;
+    const times = [seconds[0]!, seconds[seconds.length >> 1]!, seconds.at(-1)!].map((s) => s.toFixed(1));
+    return [[name, `${own.length}`, `${held}`, ...times]];
+  });
+  const head = ['kind', 'rounds', 'held', 'least s', 'median s', 'most s'];
+  return [head, ...rows]
+    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(16) : cell.padStart(9))).join(''))
+    .join('\n');
+}

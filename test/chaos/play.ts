@@ -1,0 +1,66 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Dice } from './dice.js';
+import type { Kind } from './kinds.js';
+import { report, type Round, type Worlds } from './round.js';
+
+/** A round that was played. */
+export interface Played {
+  kind: string;
+  seed: number;
+  seconds: number;
+  violations: string[];
+}
+
+/** Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Rounds that hold leave nothing in `out`. */
+export async function play(
+  kinds: readonly Kind[],
+  { seed, rounds, out }: { seed: number; rounds: number; out: string },
+  worlds: Worlds,
+  say: (line: string) => void,
+): Promise<Played[]> {
+  const played: Played[] = [];
+  for (const kind of kinds) {
+    for (let n = 0; n < rounds; n += 1) {
+      const one = await playOne(kind, seed + n, out, worlds, say);
+      played.push(one);
+      // What a broken round left behind is not the next one's.
+      if (one.violations.length > 0) await worlds.stop();
+    }
+  }
+  return played;
+}
+
+async function playOne(
+  kind: Kind,
+  seed: number,
+  out: string,
+  worlds: Worlds,
+  say: (line: string) => void,
+): Promise<Played> {
+  const folder = join(out, `${kind.name}-${seed}-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  const round: Round = { kind: kind.name, seed, dice: new Dice(seed, kind.name), folder, worlds, after: [] };
+  const startedAt = Date.now();
+  let said = '';
+  let violations: string[];
+  try {
+    ({ said, violations } = await kind.play(round));
+  } catch (error) {
+    // The harness could not even get to an end; the service may be to blame.
+    violations = [`the round broke off: ${(error as Error).stack}`];
+    report(round, null, violations);
+  } finally {
+    for (const end of round.after.reverse()) await end();
+  }
+  const seconds = (Date.now() - startedAt) / 1_000;
+  const held = violations.length === 0;
+  const line = `${kind.name.padEnd(14)} seed ${seed}  ${held ? 'held  ' : 'BROKEN'} ${seconds.toFixed(1).padStart(6)} s  ${said}`;
+  say([line, ...violations.slice(0, 10).map((what) => `    ${what}`)].join('\n'));
+  if (held) rmSync(folder, { recursive: true, force: true });
+  else {
+    say(`    look into ${folder}`);
+    say(`    again: npm run chaos -- --seed ${seed} --rounds 1 --kind ${kind.name}`);
+  }
+  return { kind: kind.name, seed, seconds, violations };
+}

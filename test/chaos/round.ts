@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminal } from '../../src/core/status.js';
+import type { Status } from '../../src/core/status.js';
+import { until } from '../support/until.js';
+import { startDev } from './dev-world.js';
+import type { Dice } from './dice.js';
+import type { Evidence, JobEvidence } from './evidence.js';
+import { gather } from './gather.js';
+import type { Job } from './jobs.js';
+import type { Ledger, ModelLine } from './ledger.js';
+import { terminalWithinMs } from './rules/endings.js';
+import { startSplit } from './split-world.js';
+import { startWorld, type World } from './world.js';
+
+/** The worlds of a run: each is started when it is first needed and then serves all rounds until they are stopped. */
+export class Worlds {
+  private readonly started = new Map<'split' | 'dev', Promise<World>>();
+  private logFiles: [string, string][] = [];
+
+  get(name: 'split' | 'dev'): Promise<World> {
+    const known = this.started.get(name);
+    if (known) return known;
+    const world = startWorld(name === 'split' ? startSplit : startDev, (file) => this.logFiles.push([name, file]));
+    this.started.set(name, world);
+    return world;
+  }
+
+  /** The logs of those that run, by name. */
+  logs(): [string, string][] {
+    return this.logFiles.filter(([, file]) => existsSync(file));
+  }
+
+  async stop(): Promise<void> {
+    this.logFiles = [];
+    const worlds = [...this.started.values()];
+    this.started.clear();
+    for (const world of await Promise.allSettled(worlds)) {
+      if (world.status === 'fulfilled') await world.value.stop();
+    }
+  }
+}
+
+/** One round of one kind. */
+export interface Round {
+  kind: string;
+  seed: number;
+  dice: Dice;
+  /** Where its ledgers are, and what is written on a violation. */
+  folder: string;
+  worlds: Worlds;
+  /** What is done when it is over, however it ended. */
+  after: (() => unknown)[];
+}
+
+/** What happened in a round besides its jobs. */
+export interface Incidents {
+  model: Ledger<ModelLine>;
+  kills: Evidence['kills'];
+  lastFaultAt: number;
+  memory?: Record<string, number>;
+}
+
+/** What is still on its way when a job ends has arrived by then. */
+const settleMs = 2_500;
+
+/** Waits for the jobs' ends, at most 60 s from the last fault, and gathers what is known of them. */
+export async function conclude(
+  { kind, seed, folder }: Round,
+  world: World,
+  jobs: Job[],
+  { model, kills, lastFaultAt, memory = {} }: Incidents,
+): Promise<Evidence> {
+  const died: string[] = [];
+  const left = () => Math.max(1, (lastFaultAt + terminalWithinMs - Date.now()) / 1_000);
+  const end = async (job: Job) => {
+    try {
+      await until(
+        `${job.name} is terminal`,
+        async () => {
+          died.push(...(await world.died()));
+          return isTerminal((await world.api.call<{ status: Status }>('GET', job.path)).status);
+        },
+        left(),
+      );
+      await Promise.race([
+        job.readers.map(({ done }) => done).reduce((a, b) => a.then(() => b)),
+        delay(10_000, undefined, { ref: false }),
+      ]);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('waited')) throw error;
+      // The rules say so from the row.
+    }
+    for (const reader of job.readers) reader.stop();
+  };
+  for (const job of jobs) await end(job);
+  await delay(settleMs);
+  const evidence: JobEvidence[] = [];
+  for (const job of jobs) {
+    await agreed(world, job);
+    evidence.push(await gather(world, job));
+  }
+  died.push(...(await world.died()));
+  mkdirSync(folder, { recursive: true });
+  return { kind, seed, kills, lastFaultAt, jobs: evidence, model: model.lines(), memory, died };
+}
+
+/** A workflow closes a moment after its row. */
+async function agreed(world: World, job: Job): Promise<void> {
+  await world.temporal((client) =>
+    until(
+      `the workflow of ${job.name} is closed`,
+      async () => (await client.workflow.getHandle(job.workflowId).describe()).status.name !== 'RUNNING',
+      20,
+    ).catch((error: Error) => {
+      // The rules say so.
+      if (!error.message.startsWith('waited')) throw error;
+    }),
+  );
+}
+
+/** Writes what is needed to look into a violation. */
+export function report({ folder, worlds }: Round, evidence: Evidence | null, violations: string[]): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'violations.txt'), `${violations.join('\n')}\n`);
+  if (evidence) writeFileSync(join(folder, 'evidence.json'), JSON.stringify(evidence, null, 1));
+  for (const [name, file] of worlds.logs()) writeFileSync(join(folder, `service-${name}.log`), readFileSync(file));
+}

@@ -1,0 +1,65 @@
+import { modelFault } from '../model-faults.js';
+import { grouped, perJob, type Rule } from './rule.js';
+
+/** From a record's time stamp to its commit, and from a look at the records to the model's ledger. */
+const betweenMs = 250;
+
+export const callRules: Rule[] = [
+  perJob('a model answer that is recorded is not bought again', (job, { model }) => {
+    const recorded = grouped(
+      job.calls.filter(({ httpStatus }) => httpStatus < 300),
+      ({ key }) => key,
+    );
+    return model.flatMap((line) => {
+      if (line.event !== 'in' || line.job !== job.name) return [];
+      const last = recorded.get(line.key)?.at(-1);
+      return last && line.at > last.createdAt + betweenMs
+        ? [`asked again ${Math.round(line.at - last.createdAt)} ms after its record: ${line.key}`]
+        : [];
+    });
+  }),
+  perJob('a model call is bought again at most once for each kill', (job, { model, kills }) => {
+    const bought = grouped(
+      model.filter(({ event, job: of, fault }) => event === 'in' && of === job.name && passes(fault)),
+      ({ key }) => key,
+    );
+    const recorded = grouped(
+      job.calls.filter(({ httpStatus }) => httpStatus < 300),
+      ({ key }) => key,
+    );
+    return [...bought].flatMap(([key, { length }]) => {
+      const most = Math.max(1, recorded.get(key)?.length ?? 0) + kills.length;
+      return length <= most ? [] : [`bought ${length} times: ${key}`];
+    });
+  }),
+  perJob('a whole answer that the container got is recorded', (job) => {
+    const known = new Set(
+      job.calls
+        .filter(({ httpStatus }) => httpStatus < 300)
+        .map(({ rolloutId, text }) => `${rolloutId}\0${text ?? ''}`),
+    );
+    return job.container.flatMap((line) =>
+      line.event === 'asked' && line.text !== null && !known.has(`${line.rolloutId}\0${line.text}`)
+        ? [`not recorded: "${line.text}" for ${line.rolloutId}`]
+        : [],
+    );
+  }),
+  perJob('what the model answered wrongly is recorded as no answer', (job, { model }) => {
+    const wrong = new Set(
+      model.flatMap((line) => (line.event === 'in' && line.job === job.name && !passes(line.fault) ? [line.key] : [])),
+    );
+    const good = grouped(
+      model.filter((line) => line.event === 'in' && line.job === job.name && passes(line.fault)),
+      ({ key }) => key,
+    );
+    const recorded = grouped(
+      job.calls.filter(({ httpStatus, key }) => httpStatus < 300 && wrong.has(key)),
+      ({ key }) => key,
+    );
+    return [...recorded].flatMap(([key, { length }]) =>
+      length <= (good.get(key)?.length ?? 0) ? [] : [`${length} answers recorded, fewer were given: ${key}`],
+    );
+  }),
+];
+
+const passes = (fault: string): boolean => modelFault(fault)?.whole ?? true;

@@ -1,0 +1,37 @@
+import type { Evidence, JobEvidence } from '../evidence.js';
+
+/** One promise of the service: `broken` answers how the evidence contradicts it, a line each. */
+export interface Rule {
+  name: string;
+  broken(evidence: Evidence): string[];
+}
+
+/** A rule on each job for itself; `look` tells what is wrong, without the job's name. */
+export function perJob(name: string, look: (job: JobEvidence, evidence: Evidence) => string[]): Rule {
+  return {
+    name,
+    broken: (evidence) =>
+      evidence.jobs.flatMap((job) => look(job, evidence).map((what) => `${job.name} (${job.id}): ${what}`)),
+  };
+}
+
+/** Items by a key, in their order. */
+export function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}
+
+/** JSON with the fields of objects in one order, since a database keeps none. */
+export const same = (value: unknown): string =>
+  JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+
+export const hasOutcome = ({ status }: { status: string }): boolean => status === 'succeeded' || status === 'failed';

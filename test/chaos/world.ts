@@ -1,0 +1,119 @@
+import { Client, Connection } from '@temporalio/client';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Api } from '../../src/cli/api.js';
+import { until } from '../support/until.js';
+import type { Dice } from './dice.js';
+import { startChaosModel, type ChaosModel } from './model.js';
+
+/** What can be killed. `tree`: everything at once. */
+export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres';
+
+/** A running service, with what the harness looks at it and hurts it with. */
+export interface World {
+  url: string;
+  apiKey: string;
+  api: Api;
+  model: ChaosModel;
+  /** kill -9, and up again after a while; resolves when what was killed is ready again. */
+  kill(target: Target, dice: Dice): Promise<void>;
+  /** Asks the database as superuser. */
+  sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** The processes of the service, by name. */
+  processes(): Record<string, number>;
+  /** Those that ended without having been killed since it was last asked; they are started again. */
+  died(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** What a kind of world brings itself; the rest is the same for all. */
+export type Engine = Pick<World, 'url' | 'kill' | 'processes' | 'died'> & {
+  databaseUrl: string;
+  temporalAddress: string;
+};
+
+/** Where a world lives. */
+export interface Ground {
+  folder: string;
+  logFile: string;
+  /** Settings that all processes of the service have. */
+  env: Record<string, string>;
+  /** What was started says here how it is stopped, the last first. */
+  stops: (() => Promise<unknown>)[];
+}
+
+/** Of the log of a service that did not start, in characters. */
+const lastWords = 2_000;
+const apiKey = 'chaos-test-key-0123456789';
+
+/** Starts a world on a folder and a model of its own; `logsTo` is told at once where its log is. */
+export async function startWorld(
+  start: (ground: Ground) => Promise<Engine>,
+  logsTo: (file: string) => void,
+): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'ratchet-chaos-'));
+  // As root, Postgres runs as another user, who has to pass through here.
+  chmodSync(folder, 0o755);
+  const model = await startChaosModel();
+  const logFile = join(folder, 'service.log');
+  writeFileSync(logFile, '');
+  logsTo(logFile);
+  const env = {
+    RATCHET_API_KEY: apiKey,
+    RATCHET_EGRESS: 'dev',
+    RATCHET_LOG_LEVEL: 'info',
+    RATCHET_PROVIDERS: 'chaos',
+    CHAOS_BASE_URL: model.url,
+  };
+  const stops: Ground['stops'] = [async () => rmSync(folder, { recursive: true, force: true }), () => model.close()];
+  const stop = async () => {
+    for (const step of stops.splice(0).reverse()) await step();
+  };
+  let engine: Engine;
+  try {
+    engine = await start({ folder, logFile, env, stops });
+    await ready(engine);
+  } catch (cause) {
+    const words = readFileSync(logFile, 'utf8').slice(-lastWords);
+    await stop();
+    throw new Error(`${(cause as Error).message}; the last words of its log: ${words}`, { cause });
+  }
+  return {
+    url: engine.url,
+    apiKey,
+    api: new Api(engine.url, apiKey),
+    model,
+    kill: (target, dice) => engine.kill(target, dice),
+    processes: () => engine.processes(),
+    died: () => engine.died(),
+    sql: (text, values) => query(engine.databaseUrl, text, values),
+    async temporal(work) {
+      const connection = await Connection.connect({ address: engine.temporalAddress });
+      try {
+        return await work(new Client({ connection }));
+      } finally {
+        await connection.close();
+      }
+    },
+    stop,
+  };
+}
+
+/** Resolves when the service can do everything: database, Temporal, a worker. */
+export async function ready(world: Pick<World, 'url'>): Promise<void> {
+  await until('the service is ready', async () => (await fetch(`${world.url}/readyz`)).ok, 60);
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, text: string, values?: unknown[]): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
