@@ -10,6 +10,7 @@ import { planRollouts } from '../src/storage/rollouts.js';
 import { toJsonb } from '../src/storage/json.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
+import { beating } from './heartbeat.js';
 import { containerKey, lockOpenJob, readSpec } from './jobs.js';
 
 /** Why a container may be unfit now and fit later. */
@@ -42,10 +43,12 @@ export function prepareActivities(deps: ActivityDeps) {
     }
   }
 
+  const prepared = <T>(work: () => Promise<T>) => guarded(() => beating(work));
+
   return {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
-      guarded(async () => {
+      prepared(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
         const messages = await probe(spec, job, async (url, key, signal) => {
           return spec.initialPrompt ?? (await container.taskInfo(url, key, signal)).initialPrompt;
@@ -69,7 +72,7 @@ export function prepareActivities(deps: ActivityDeps) {
      * carried; if they differ from seed to seed, there is none to improve and the session fails.
      */
     adoptBaseline: (job: JobRef): Promise<void> =>
-      guarded(() =>
+      prepared(() =>
         db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
           if ((await readPrompts(tx, job.jobId)).get(0)) return;
@@ -96,7 +99,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
-      guarded(async () => {
+      prepared(async () => {
         const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
         await probe(spec, job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {

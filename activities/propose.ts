@@ -8,12 +8,12 @@ import { findProposerCall, recordProposerCall } from '../src/storage/proposals.j
 import { readExamples } from '../src/storage/reflection-examples.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
+import { beating } from './heartbeat.js';
 import { guarded } from './failure.js';
 import { lockOpenJob, readSpec } from './jobs.js';
 
 const tries = 3;
 const maxChars = 32_000;
-const heartbeatMs = 1_000;
 
 type Attempt = { ok: true; text: string } | { ok: false; reason: string };
 
@@ -110,17 +110,6 @@ export function proposeActivity(deps: ActivityDeps) {
 
 function systemText(messages: Message[] | null): string {
   return messages?.find((message) => message.role === 'system')?.content ?? '';
-}
-
-async function beating<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
-  try {
-    // Gives up waiting as soon as the activity is cancelled; what was bought until then is recorded.
-    return await Promise.race([work(), context.cancelled]);
-  } finally {
-    clearInterval(timer);
-  }
 }
 
 /** Like Promise.all over `items`, with at most `limit` at once; the results are in the items' order. */

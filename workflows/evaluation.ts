@@ -6,6 +6,7 @@ import { runSlices } from './rollouts.js';
 
 const { prepareEvaluation } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 

@@ -21,6 +21,7 @@ export interface SessionInput extends JobInput {
 
 const { prepareSession, adoptBaseline } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 const { propose } = proxyActivities<Activities>({
