@@ -4,6 +4,7 @@ import { containerKind, modelKind } from './hostile.js';
 import { killKinds } from './kills.js';
 import { outsideKind } from './outside.js';
 import { report, type Round } from './round.js';
+import { statesKind } from './states.js';
 import { sseKind } from './streams.js';
 
 /** What a round came to: `said` is for its line, `violations` are what must not be. */
@@ -50,4 +51,7 @@ function tell({ jobs, kills }: Evidence): string {
 }
 
 /** All kinds, in the order in which they are run. */
-export const kinds: readonly Kind[] = [...killKinds, sseKind, outsideKind, containerKind, modelKind].map(judged);
+export const kinds: readonly Kind[] = [
+  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind].map(judged),
+  statesKind,
+];

@@ -1,0 +1,21 @@
+import { withServers } from '../states/own-servers.js';
+import { runStateSequences } from '../states/sequences.js';
+import type { Kind } from './kinds.js';
+
+/** So many sequences a round make 500 in the 20 rounds that are to hold. */
+const sequences = 25;
+
+/** Sequences of commands against the state table; a failure is shrunk and says how to run it alone. */
+export const statesKind: Kind = {
+  name: 'states',
+  async play({ seed }) {
+    try {
+      // Each lane takes a seed of its own.
+      const report = await withServers((servers) => runStateSequences({ seed: seed * 100, sequences, servers }));
+      const commands = Object.values(report.commands).reduce((sum, n) => sum + n, 0);
+      return { said: `${report.sequences} sequences, ${commands} commands`, violations: [] };
+    } catch (error) {
+      return { said: 'a sequence does not do what the table says', violations: [(error as Error).message] };
+    }
+  },
+};
