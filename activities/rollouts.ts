@@ -3,6 +3,7 @@ import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } fr
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobSpec } from '../src/contracts/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
+import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
 import { acquireLease, releaseLease } from '../src/storage/leases.js';
 import { areWhole, haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js';
@@ -54,19 +55,21 @@ export function rolloutActivity(deps: ActivityDeps) {
           return { spec, apiKey, prompts, token: await acquireLease(tx, job.jobId, runnerName(), leaseSeconds) };
         });
         const lease = token ?? (await waitForLease(deps, job));
-        const runner = new Runner(deps, job, { spec, apiKey, prompts }, lease);
-        const fault = await runner.run().catch(async (error: unknown) => {
-          await db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
+        const conclude = async (tx: Tx): Promise<Pick<SliceReport, 'finished' | 'answers'>> => {
+          await releaseLease(tx, job.jobId, lease);
+          if (!(await haveEnded(tx, job.jobId, input.from, input.to))) return { finished: false, answers: null };
+          const answers = input.collect ? await readAnswers(tx, job.jobId, input.from, input.to) : null;
+          return { finished: true, answers: answers && packAnswers(answers) };
+        };
+        const runner = new Runner(deps, job, { spec, apiKey, prompts }, lease, conclude);
+        const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
+        const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
+          await giveUp();
           throw error;
         });
-        return db.org(job.orgId, async (tx): Promise<SliceReport> => {
-          await releaseLease(tx, job.jobId, lease);
-          const { counts } = runner;
-          if (fault || !(await haveEnded(tx, job.jobId, input.from, input.to)))
-            return { finished: false, answers: null, fault, counts };
-          const answers = input.collect ? await readAnswers(tx, job.jobId, input.from, input.to) : null;
-          return { finished: true, answers: answers && packAnswers(answers), fault: null, counts };
-        });
+        if (!conclusion) await giveUp();
+        const { finished, answers } = conclusion ?? { finished: false, answers: null };
+        return { finished, answers, fault: fault ?? null, counts: runner.counts };
       }),
   };
 }

@@ -5,6 +5,7 @@ import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.j
 import { issueInferenceKey } from '../src/clients/inference-key.js';
 import type { JobSpec, Message } from '../src/contracts/spec.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
+import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
 import { exchange, type Claim, type Exchange, type Want } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
@@ -21,6 +22,8 @@ const sliceMs = 30_000;
 const sliceRollouts = 10;
 /** How long a slice that now and then only waits for rewards goes on. */
 const longestMs = 60 * 60_000;
+/** Where nothing is left to claim, so long the first outcome waits for the others: they end the slice together. */
+const lingerMs = 10;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
 
@@ -38,12 +41,14 @@ type Fault = { code: string; message: string };
  * slice's time is over, the workflow asks for its end or the worker shuts down. It starts nothing that it has not claimed,
  * and every exchange with Postgres both records what has ended and claims what may start.
  */
-export class Runner {
+export class Runner<Conclusion> {
   counts: OutcomeCounts = noOutcomes;
   private readonly aborter = new AbortController();
   private readonly inFlight = new Map<string, Promise<void>>();
   private ended: Outcome[] = [];
   private readonly ahead = new Ahead();
+  /** The last exchange had fewer rollouts to give than there were slots for. */
+  private dry = false;
   /** Rollouts that wait for their reward: each keeps its slot. */
   private awaiting = 0;
   private refusal: Fault | null = null;
@@ -58,21 +63,27 @@ export class Runner {
   private readonly spec: JobSpec;
   private readonly apiKey: string | null;
   private readonly token: number;
+  private readonly conclude: (tx: Tx) => Promise<Conclusion>;
 
-  constructor(deps: ActivityDeps, job: JobRef, slice: Slice, token: number) {
+  /** `conclude`: what is done in the transaction of the exchange that leaves nothing to do. */
+  constructor(deps: ActivityDeps, job: JobRef, slice: Slice, token: number, conclude: (tx: Tx) => Promise<Conclusion>) {
     this.deps = deps;
     this.job = job;
     this.spec = slice.spec;
     this.apiKey = slice.apiKey;
     this.prompts = slice.prompts;
     this.token = token;
+    this.conclude = conclude;
     this.concurrency = new Concurrency(slice.spec.maxConcurrent);
     // Every rollout in flight listens to it.
     setMaxListeners(0, this.aborter.signal);
   }
 
-  /** Resolves when the slice has ended and nothing is in flight; with a fault when the job must fail. */
-  async run(): Promise<Fault | null> {
+  /**
+   * Resolves when the slice has ended and nothing is in flight: with what `conclude` came to, with a fault when the job must
+   * fail, with neither when it was stopped.
+   */
+  async run(): Promise<{ conclusion?: Conclusion; fault?: Fault }> {
     const context = Context.current();
     const begunAt = Date.now();
     let startedAt = begunAt;
@@ -97,20 +108,22 @@ export class Runner {
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
         const mayStart = !this.stopped() && !late && !this.refusal;
         if (!mayStart || idle) this.ahead.giveBack();
-        const done = await this.exchange(mayStart);
+        if (this.dry && this.ended.length > 0) await this.linger();
+        const done = await this.exchange(mayStart, begunAt);
         if (!done.held || done.control === 'stop') {
           this.aborter.abort(new Error('the job was stopped'));
           await Promise.all(this.inFlight.values());
-          return null;
+          return {};
         }
         const fault = this.refusal ?? mustFail(this.counts, this.spec.maxFailureRate, false);
         if (fault) {
           this.aborter.abort(new Error(fault.message));
           await Promise.all(this.inFlight.values());
           // What had ended by then is kept.
-          await this.exchange(false);
-          return { code: fault.code, message: fault.message };
+          await this.exchange(false, begunAt);
+          return { fault: { code: fault.code, message: fault.message } };
         }
+        if (done.conclusion !== undefined) return { conclusion: done.conclusion };
         if (done.control === 'run' && mayStart) {
           this.ahead.add(done.claims);
           this.begin();
@@ -118,12 +131,8 @@ export class Runner {
           this.ahead.giveBack();
         }
         if (this.ahead.owes) this.nudge();
-        if (this.inFlight.size + this.ended.length + this.ahead.size === 0 && !this.ahead.owes) {
-          const waits = !this.stopped() && done.control === 'run' && done.awaiting > 0;
-          if (!waits || Date.now() - begunAt > longestMs) return null;
-          // A slice that only waits for rewards is in nobody's way: it begins anew, and fills the slots they free.
-          startedAt = Date.now();
-        }
+        // A slice that only waits for rewards is in nobody's way: it begins anew, and fills the slots they free.
+        if (this.isIdle()) startedAt = Date.now();
         idle = await this.something();
       }
     } finally {
@@ -134,12 +143,24 @@ export class Runner {
     }
   }
 
+  /** Whether this runner has nothing in its hands. */
+  private isIdle(): boolean {
+    return this.inFlight.size + this.ended.length + this.ahead.size === 0 && !this.ahead.owes;
+  }
+
+  /** Whether an exchange that found this leaves the slice with nothing to do, and nothing to wait for. */
+  private isOver(found: Exchange, begunAt: number): boolean {
+    if (!found.held || found.control === 'stop' || found.claims.length > 0 || !this.isIdle()) return false;
+    const waits = !this.stopped() && found.control === 'run' && found.awaiting > 0;
+    return !waits || Date.now() - begunAt > longestMs;
+  }
+
   private stopped(): boolean {
     return this.asked || this.deps.draining.aborted || this.aborter.signal.aborted;
   }
 
   /** One exchange with Postgres; while that does not answer, what has ended is kept. */
-  private async exchange(mayStart: boolean): Promise<Exchange> {
+  private async exchange(mayStart: boolean, begunAt: number): Promise<Exchange & { conclusion?: Conclusion }> {
     const { report, told } = this.ahead.tell();
     const outcomes = this.ended;
     this.ended = [];
@@ -148,9 +169,11 @@ export class Runner {
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         const want = mayStart ? this.wanted() : { slots: 0, ahead: 0 };
-        const result = await this.deps.db.org(this.job.orgId, (tx) =>
-          exchange(tx, this.job, runner, { outcomes, ...report }, want),
-        );
+        const result = await this.deps.db.org(this.job.orgId, async (tx) => {
+          const found = await exchange(tx, this.job, runner, { outcomes, ...report }, want);
+          return this.isOver(found, begunAt) ? { ...found, conclusion: await this.conclude(tx) } : found;
+        });
+        this.dry = result.claims.length < want.slots + want.ahead;
         this.counts = result.counts;
         this.awaiting = result.awaiting + this.ended.filter((one) => one.status === 'awaiting_reward').length;
         told(result.control, outcomes.length);
@@ -276,6 +299,11 @@ export class Runner {
   private nudge(): void {
     this.woken = true;
     this.wake();
+  }
+
+  /** Resolves when nothing is in flight any more, or shortly. */
+  private async linger(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.inFlight.values()), delay(lingerMs)]);
   }
 
   /** Resolves when a rollout has ended or the job's control may have changed (false), or a second is over (true). */

@@ -6,10 +6,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compare, type Pair } from './gepa/compare.js';
-import { reachedLine, wallLine, type Line } from './gepa/lines.js';
+import { reachedLine, wallLine } from './gepa/lines.js';
 import { startRatchet } from './gepa/ratchet.js';
 import type { SearchTask } from './gepa/search.js';
 import { gepaPython } from './peers/gepa/venv.js';
+import type { Line } from './table.js';
 import { startWorlds } from './worlds/client.js';
 
 export const name = 'gepa';

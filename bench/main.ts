@@ -8,7 +8,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { report } from './profile.js';
-import { rows, type Rows } from './rows.js';
+import { comparisons, rows, type Rows } from './rows.js';
 import { failedLine, lineOf, markdown, usedTable, type Line, type Row } from './table.js';
 import { inTime, withWorld } from './world.js';
 
@@ -17,23 +17,33 @@ const { values, positionals } = parseArgs({
   options: { repeat: { type: 'string' }, json: { type: 'string' }, profile: { type: 'string' } },
 });
 const repeat = Number(values.repeat ?? 1);
-const unknown = positionals.filter((name) => !rows.some((one) => one.name === name));
+const names = [...rows, ...comparisons].map(({ name }) => name);
+const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0 || !Number.isInteger(repeat) || repeat < 1) {
   const why = unknown.length > 0 ? `no rows ${unknown.join(', ')}` : '--repeat must be a number of at least 1';
-  process.stderr.write(`bench: ${why}; rows are ${rows.map(({ name }) => name).join(', ')}\n`);
+  process.stderr.write(`bench: ${why}; rows are ${names.join(', ')}\n`);
   process.exit(2);
 }
-const wanted = rows.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const isWanted = ({ name }: { name: string }) => positionals.length === 0 || positionals.includes(name);
 const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
 if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
 
 const loadBefore = loadavg()[0]!.toFixed(1);
 const lines: Line[] = [];
 const measured: Record<string, { runs: Row[][]; failures: string[] }> = {};
-for (const group of wanted) {
+for (const group of rows.filter(isWanted)) {
   const { runs, failures } = await measure(group);
   measured[group.name] = { runs, failures };
   lines.push(...merged(runs), ...failures.map((reason) => failedLine(group.name, reason)));
+}
+for (const { name, run, seconds } of comparisons.filter(isWanted)) {
+  process.stderr.write(`${name} …\n`);
+  try {
+    lines.push(...(await inTime(seconds * 1_000, `"${name}" is measured`, run())));
+  } catch (error) {
+    process.stderr.write(`${(error as Error).stack}\n`);
+    lines.push(failedLine(name, (error as Error).message));
+  }
 }
 const used = usedTable(Object.values(measured).flatMap(({ runs }) => runs[0] ?? []));
 process.stdout.write(`${[machine(), markdown(lines), used].filter(Boolean).join('\n\n')}\n`);

@@ -1,4 +1,5 @@
-import type { Row } from './table.js';
+import * as gepa from './gepa.js';
+import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
 import * as evaluation from './rows/evaluation.js';
@@ -24,3 +25,14 @@ export const rows: readonly Rows[] = [
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
 ];
+
+/** A group that makes worlds of its own, several of them, and answers what they came to. */
+export interface Comparison {
+  name: string;
+  run(): Promise<Line[]>;
+  /** How long it may take, seconds. */
+  seconds: number;
+}
+
+/** What stands below the rows in the table. */
+export const comparisons: readonly Comparison[] = [{ name: gepa.name, run: () => gepa.run(), seconds: 1_800 }];

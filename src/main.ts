@@ -39,6 +39,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Connections to Postgres of each role. */
+const poolSize = 20;
+
 /**
  * Starts the service: Postgres, Temporal, then the roles asked for; whatever fails stops what was started before.
  * `bundle`: the workflows, where they are not those of the build.
@@ -68,7 +71,7 @@ export async function startService(
       databaseUrl = postgres.url;
     }
     await migrate(databaseUrl, log);
-    const db = connect(databaseUrl, log, 30);
+    const db = connect(databaseUrl, log, poolSize);
     stops.push(() => db.close());
     await checkDatabase(db, secretKey);
     if (apiKey) await ensureBootstrapKey(db, secretKey, 'default', apiKey.value);
@@ -110,12 +113,15 @@ export async function startService(
       const shutdown = new AbortController();
       // Every open stream listens to it.
       setMaxListeners(0, shutdown.signal);
+      // Where one process is both, requests do not wait behind rollouts for a connection.
+      const httpDb = roles.work ? connect(databaseUrl, log, poolSize) : db;
+      if (httpDb !== db) stops.push(() => httpDb.close());
       const app = await buildApp({
-        db,
+        db: httpDb,
         notifications,
         log,
         commander: createCommander(client, async ({ orgId, jobId, kind }) => {
-          await startWorkflow(client, db, { orgId, jobId, kind });
+          await startWorkflow(client, httpDb, { orgId, jobId, kind });
         }),
         secretKey,
         publicUrl,
@@ -126,9 +132,9 @@ export async function startService(
           checkContainerUrl(containerUrl, config.egress.mode, config.egress.allowlist),
         checkProvider: (name) => providers.check(name),
         listProviders: () => providers.list(),
-        readiness: createReadiness(db, client),
+        readiness: createReadiness(httpDb, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
-        registerProxy: (proxied) => registerProxy(proxied, { db, notifications, providers, log }),
+        registerProxy: (proxied) => registerProxy(proxied, { db: httpDb, notifications, providers, log }),
         observe: metrics.request,
         shutdown: shutdown.signal,
       });

@@ -1,16 +1,7 @@
 import { gepaVersion } from '../peers/gepa/venv.js';
 import type { Pair, Side } from './compare.js';
+import type { Line } from '../table.js';
 import { sum } from './timeline.js';
-
-/** A line of the bench's table. */
-export interface Line {
-  what: string;
-  measured: string;
-  beside: string;
-  ratio: string;
-  aim: string;
-  met: 'met' | 'not met' | 'no aim';
-}
 
 const peerName = `gepa ${gepaVersion}`;
 

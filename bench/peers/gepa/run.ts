@@ -17,10 +17,10 @@ export async function runGepa(
   proposerUrl: string,
   run: Run,
   task: SearchTask,
-  env: NodeJS.ProcessEnv = process.env,
+  env?: NodeJS.ProcessEnv,
 ): Promise<Outcome> {
   const script = join(import.meta.dirname, 'optimize.py');
-  const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], env });
+  const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   child.stdin.end(

@@ -15,7 +15,7 @@ const minutes = 60_000;
  * A Python with the official gepa in it: the path of its interpreter. Made once under `folder`, kept for later runs.
  * Rejects with the reason in one line where there is no Python, no pip or no registry.
  */
-export async function gepaPython(folder: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+export async function gepaPython(folder: string, env?: NodeJS.ProcessEnv): Promise<string> {
   const home = join(folder, `gepa-${gepaVersion}`);
   const python = join(home, 'bin', 'python');
   if (existsSync(python)) return python;
@@ -29,9 +29,9 @@ export async function gepaPython(folder: string, env: NodeJS.ProcessEnv = proces
   return python;
 }
 
-async function step(what: string, file: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+async function step(what: string, file: string, args: string[], env?: NodeJS.ProcessEnv): Promise<void> {
   try {
-    await run(file, args, { timeout: 5 * minutes, env });
+    await run(file, args, { timeout: 5 * minutes, ...(env && { env }) });
   } catch (error) {
     const { code, stderr } = error as NodeJS.ErrnoException & { stderr?: string };
     const said = stderr?.trim().split('\n').at(-1);
