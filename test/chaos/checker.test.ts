@@ -147,7 +147,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (first(e).resent = 2),
     (e) => {
       for (const row of first(e).rollouts) row.resent += 1;
-      first(e).resent += 3;
+      Object.assign(first(e), { resent: 4, maxConcurrent: 1 });
     },
   ],
   'max_concurrent holds, but for what a dead worker had in flight': [
@@ -164,7 +164,14 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (first(e).traces[0]!.calls = []),
     (e) => (first(e).traces[1]!.resent = 0),
   ],
-  'a model answer that is recorded is not bought again': [(e) => bought(e, 1_050 + 251)],
+  'a model answer that is recorded is not bought again': [
+    (e) => bought(e, 1_050 + 251),
+    // The second answer is on record, too.
+    (e) => {
+      bought(e, 20_010);
+      first(e).calls.push({ ...first(e).calls[0]!, id: 'call_2', createdAt: 20_015 });
+    },
+  ],
   'a model call is bought again at most once for each kill': [(e) => [1_041, 1_042].forEach((at) => bought(e, at))],
   'a whole answer that the container got is recorded': [
     (e) => (first(e).calls[0]!.text = 'no'),

@@ -92,7 +92,8 @@ function work(
   const asks = dice.between(0, nature.asks);
   return async (call, response) => {
     const { rolloutId, attempt } = call;
-    await delay(worksMs);
+    // Most of the work comes after the model's answers: a kill then finds rollouts with answers on record.
+    await delay(worksMs / 4);
     let answered = true;
     for (let n = 0; n < asks && !response.destroyed; n += 1) {
       const stream = dice.chance(40);
@@ -106,6 +107,7 @@ function work(
         await delay(300);
       }
     }
+    await delay(worksMs);
     const reward = (answered ? worth : 0) - attempt * attemptStep;
     ledger.note({ event: 'answer', at: Date.now(), rolloutId, attempt, reward });
     if (!response.destroyed) await answers.reward(reward, `needs rule-${call.seed % rules}.`)(call, response);

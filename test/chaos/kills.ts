@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
 import type { Evidence } from './evidence.js';
-import { startEvaluation, startSession, type JobPlan } from './jobs.js';
+import { startEvaluation, startSession, type Job, type JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from './round.js';
 import type { Target } from './world.js';
@@ -16,8 +17,9 @@ export const patientPlan = (seeds: number): JobPlan => ({
   mayEnd: ['completed'],
 });
 
-/** Between what is killed and the next kill; the first may come as soon as the jobs are made. */
-const betweenMs = [0, 2_500] as const;
+/** A kill comes this long after so many percent of an evaluation's rollouts have come since the last, or the job has ended. */
+const afterPercent = [0, 45] as const;
+const afterMs = [0, 400] as const;
 const mostKills = 2;
 /** These hold runners of rollouts. */
 const runners: Target[] = ['tree', 'worker'];
@@ -38,7 +40,8 @@ async function killRound(round: Round, target: Target): Promise<Evidence> {
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
   const kills: Evidence['kills'] = [];
   for (let left = dice.between(1, mostKills); left > 0; left -= 1) {
-    await delay(dice.between(...betweenMs));
+    await progress(jobs[0]!, (plan.seeds * dice.between(...afterPercent)) / 100);
+    await delay(dice.between(...afterMs));
     kills.push({
       at: Date.now(),
       what: embedded ? `${target} of npm start` : target,
@@ -47,4 +50,11 @@ async function killRound(round: Round, target: Target): Promise<Evidence> {
     await world.kill(target, dice);
   }
   return conclude(round, world, jobs, { model, kills, lastFaultAt: Date.now() });
+}
+
+/** Resolves when so many more calls have come to the job's container, or none comes any more because all have come. */
+async function progress(job: Job, calls: number): Promise<void> {
+  const count = () => job.container.ledger.lines().filter(({ event }) => event === 'in').length;
+  const wanted = Math.min(count() + calls, job.seeds.length);
+  await until(`${wanted} calls have come to ${job.name}`, () => count() >= wanted, 60);
 }
