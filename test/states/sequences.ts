@@ -8,6 +8,7 @@ import { reward } from './commands/reward.js';
 import { create, finish, finishJob, releaseSome } from './commands/work.js';
 import { newModel, type Model } from './model.js';
 import { assertNothingStarted, settle } from './observe.js';
+import { withServers } from './own-servers.js';
 import { isTerminal } from './table.js';
 import { afterwards, send, take } from './verbs.js';
 import { startWorld, type Servers, type World } from './world.js';
@@ -15,7 +16,8 @@ import { startWorld, type Servers, type World } from './world.js';
 export interface StateSequences {
   seed: number;
   sequences: number;
-  servers: Servers;
+  /** Absent: servers of their own. */
+  servers?: Servers;
   /** How many worlds work side by side, each on its share of the sequences. */
   lanes?: number;
   /** One failure alone, as it was printed: its path, and its replay path. */
@@ -67,25 +69,32 @@ const commands: Commands[] = [
  * sequence that fails and how to run it alone, at the first difference.
  */
 export async function runStateSequences(options: StateSequences): Promise<StateReport> {
-  const { seed, sequences, only, lanes = 2 } = options;
+  const { seed, sequences, only, servers, lanes = 2 } = options;
+  if (!servers) return withServers((own) => runStateSequences({ ...options, servers: own }));
   const report: StateReport = { sequences: 0, commands: {} };
+  const shared: Shared = { report, failed: null };
   const share = Math.ceil(sequences / lanes);
-  const run = { ...options, report, failed: null as Error | null };
   await Promise.all(
-    Array.from({ length: only ? 1 : lanes }, (_, lane) =>
-      runLane({ ...run, seed: seed + lane, sequences: Math.min(share, sequences - lane * share) }, run),
-    ),
+    Array.from({ length: only ? 1 : lanes }, async (_, lane) => {
+      const part = { ...options, servers, seed: seed + lane, sequences: Math.min(share, sequences - lane * share) };
+      // Whatever goes wrong in one lane, the others end by themselves, with their processes.
+      if (part.sequences > 0) await runLane(part, shared).catch((error: Error) => (shared.failed ??= error));
+    }),
   );
-  if (run.failed) throw run.failed;
+  if (shared.failed) throw shared.failed;
   return report;
 }
 
-async function runLane(
-  options: StateSequences & { report: StateReport },
-  shared: { failed: Error | null },
-): Promise<void> {
-  const { seed, sequences, only, report, onProgress } = options;
-  const world = await startWorld(options.servers);
+/** What lanes tell each other. */
+interface Shared {
+  report: StateReport;
+  failed: Error | null;
+}
+
+async function runLane(options: StateSequences & { servers: Servers }, shared: Shared): Promise<void> {
+  const { seed, sequences, only, servers, onProgress } = options;
+  const { report } = shared;
+  const world = await startWorld(servers);
   let earliest: { at: number; what: string; ran: string[] } | null = null;
   const property = fc.asyncProperty(
     // One sequence in ten may kill.
