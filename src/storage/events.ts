@@ -52,7 +52,8 @@ export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Pro
     `with fresh as (
        select e, row_number() over (order by n) as r
          from jsonb_array_elements($3::jsonb) with ordinality as t(e, n)
-        where not exists (select 1 from events x where x.job_id = $1 and x.key = e->>'key')
+        -- A look-up for each key: as a join Postgres may read all of the job's events instead.
+        where (select x.seq from events x where x.job_id = $1 and x.key = e->>'key') is null
      ), bumped as (
        update job_controls set event_seq = event_seq + (select count(*) from fresh) where job_id = $1 returning event_seq
      ), inserted as (
