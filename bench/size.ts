@@ -34,6 +34,8 @@ const longestSeconds = 60 * 60;
 /** Measures all lines; `say` is told of what goes on. */
 export async function run(say: (line: string) => void = () => undefined, size: Limits = limits): Promise<Line[]> {
   const bench = await startBench();
+  const interrupted = () => void bench.stop().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     const evaluation = await evaluate(bench, size, say);
     const session = await search(bench, size, say);
@@ -47,6 +49,7 @@ export async function run(say: (line: string) => void = () => undefined, size: L
       },
     ];
   } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await bench.stop();
   }
 }

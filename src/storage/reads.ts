@@ -17,12 +17,21 @@ export interface CandidateRow extends Record<string, unknown> {
 /** A reward as it is counted (src/core/scores.ts): Postgres's `avg` refuses numbers whose squares overflow. */
 const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
-/** Sums of finished rollouts by candidate. */
+/** Sums of finished rollouts by candidate, from the ordinal $2 on. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
     coalesce(sum(${countedReward}) filter (where status = 'succeeded'), 0) as rewards
-  from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed')`;
+  from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed') and ordinal >= $2`;
 
-/** A session's candidates in the order of their lever versions. */
+/** Up to which ordinal the candidates' own sums go; it only grows. */
+export async function readCounted(tx: Tx, jobId: string): Promise<number> {
+  const [row] = await tx.query<{ n: number }>('select rollouts_counted as n from jobs where id = $1', [jobId]);
+  return row?.n ?? 0;
+}
+
+/**
+ * A session's candidates in the order of their lever versions. The second condition on the ordinal is the truth of this very
+ * statement; the first is a number, because of a query there Postgres guesses a third of all rollouts, and reads the table.
+ */
 export async function readCandidates(tx: Tx, jobId: string): Promise<CandidateRow[]> {
   return tx.query<CandidateRow>(
     `select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
@@ -32,7 +41,7 @@ export async function readCandidates(tx: Tx, jobId: string): Promise<CandidateRo
        left join (${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1)
                    group by candidate_id) r on r.candidate_id = c.id
       where c.job_id = $1 order by c.lever_version`,
-    [jobId],
+    [jobId, await readCounted(tx, jobId)],
   );
 }
 

@@ -4,7 +4,7 @@ import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
 import { candidateId } from '../core/ids.js';
-import { rewardSums } from './reads.js';
+import { readCounted, rewardSums } from './reads.js';
 
 export interface ErrorDetails {
   code: string;
@@ -84,17 +84,19 @@ async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummar
 
 /** Adds to the candidates' sums what has come since they were last added to. */
 async function countRewards(tx: Tx, job: JobRef, through: number): Promise<void> {
+  const from = await readCounted(tx, job.jobId);
+  if (through <= from) return;
   await tx.query(
     `with fresh as (
-       ${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1) and ordinal < $2 group by candidate_id
+       ${rewardSums} and ordinal < $3 group by candidate_id
      ), moved as (
-       update jobs set rollouts_counted = $2 where id = $1 and rollouts_counted < $2
+       update jobs set rollouts_counted = $3 where id = $1
      )
      update candidates c
         set rollouts_counted = c.rollouts_counted + f.n, rewards_counted = c.rewards_counted + f.succeeded,
             reward_sum = c.reward_sum + f.rewards
        from fresh f where c.id = f.candidate_id and c.job_id = $1`,
-    [job.jobId, through],
+    [job.jobId, from, through],
   );
 }
 

@@ -70,6 +70,11 @@ const mine = (id: string) => world.container.ledger.filter((entry) => entry.roll
 const command = (kind: Kind, id: string, name: string) =>
   short.api.call<{ status: string }>('POST', `${base[kind]}/${id}/${name}`);
 
+const unanswered = (id: string) =>
+  short.db.org('default', (tx) =>
+    tx.query('select id, kind from commands where job_id = $1 and outcome is null', [id]),
+  );
+
 /** Every run ended soon after the suggestion came, and every event of the job is there once, in order. */
 async function expectChain(kind: Kind, id: string, least: number): Promise<History[]> {
   const runs = await chainOf(short.temporal, `${kind}-${id}`);
@@ -79,10 +84,7 @@ async function expectChain(kind: Kind, id: string, least: number): Promise<Histo
     tx.query<{ seq: number }>('select seq from events where job_id = $1 order by seq', [id]),
   );
   expect(rows.map((row) => row.seq)).toEqual(rows.map((_, i) => i + 1));
-  const open = await short.db.org('default', (tx) =>
-    tx.query('select id, kind from commands where job_id = $1 and outcome is null', [id]),
-  );
-  expect(open).toEqual([]);
+  expect(await unanswered(id)).toEqual([]);
   return runs;
 }
 
@@ -164,11 +166,16 @@ describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
     world.container.behave(() => answers.pending202());
     const id = await create(kind);
     await until('a rollout is in flight', () => mine(id).length > 0);
-    const names = Array.from({ length: 20 }, (_, i) => (i % 2 ? 'resume' : 'pause'));
-    await until('it has three runs', async () => {
-      await Promise.all(names.map((name) => command(kind, id, name)));
-      return (await runsOf(kind, id)) >= 3;
-    });
+    const inTurn = Array.from({ length: 20 }, (_, i) => (i % 2 ? 'resume' : 'pause'));
+    for (const names of [inTurn, inTurn.map(() => 'pause')]) {
+      const runs = (await runsOf(kind, id)) + 3;
+      await until('it went on three times', async () => {
+        await Promise.all(names.map((name) => command(kind, id, name)));
+        return (await runsOf(kind, id)) >= runs;
+      });
+    }
+    // The end would answer what nobody has answered.
+    await until('every command is answered', async () => (await unanswered(id)).length === 0);
     expect((await command(kind, id, 'pause')).status).toBe('paused');
     expect((await command(kind, id, 'cancel')).status).toBe('cancelled');
     await until('it is closed', async () => (await workflow(kind, id).describe()).status.name === 'CANCELLED');
