@@ -24,7 +24,8 @@ if (unknown.length > 0 || !Number.isInteger(repeat) || repeat < 1) {
   process.stderr.write(`bench: ${why}; rows are ${names.join(', ')}\n`);
   process.exit(2);
 }
-const isWanted = ({ name }: { name: string }) => positionals.length === 0 || positionals.includes(name);
+const isWanted = ({ name, onRequest }: { name: string; onRequest?: true }) =>
+  positionals.includes(name) || (positionals.length === 0 && !onRequest);
 const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
 if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
 

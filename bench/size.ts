@@ -5,16 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { historyOf, timed, watch, type Times } from './size/measure.js';
 import { startBench, type Bench } from './size/service.js';
-
-/** A line of the bench's table. */
-export interface Line {
-  what: string;
-  measured: string;
-  beside: string;
-  ratio: string;
-  aim: string;
-  met: 'met' | 'not met' | 'no aim';
-}
+import type { Line } from './table.js';
 
 export interface Limits {
   population: number;
