@@ -12,8 +12,8 @@ export const containerKind: Judged = {
   play: (round) =>
     hostile(round, 0, {
       nature: { faults: 50, workMs: [1, 30], asks: 0, patienceMs: 0 },
-      // One try has a second: a container that hangs is given up after three.
-      ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 1, mayEnd: ['completed'] },
+      // Three tries of a container that hangs have to be over soon; and on a busy machine no good answer may come too late.
+      ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 3, mayEnd: ['completed'] },
     }),
 };
 
