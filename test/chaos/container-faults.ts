@@ -41,7 +41,8 @@ const busy = (status: number, form: 'seconds' | 'date' | 'none'): ContainerFault
   name: `${status} Retry-After ${form}`,
   weight: 2,
   codes: ['container_busy'],
-  tries: [1, 9],
+  // A second apart in what three tries of 3 s and the pauses between them take.
+  tries: [1, 12],
   mendable: true,
   // A date has whole seconds.
   waitMs: form === 'seconds' ? 1_000 : form === 'date' ? 0 : 500,
