@@ -68,11 +68,12 @@ async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => 
   const history = await historyOf(bench, `evaluation-${id}`);
   const status = await timed(looks, () => bench.api.call('GET', path));
   const results = await timed(20, () => bench.api.call('GET', `${path}/results`));
+  const beside = await timed(looks, () => bench.api.call('GET', '/livez'));
   return [
     line(`${what}: events of history`, history.events, 'events', 500),
     line(`${what}: largest payload`, history.payload / 1_000, 'kB', 500),
-    ...reading(`${what}: GET status`, status),
-    ...reading(`${what}: GET results, ${kB(results)}`, results, null),
+    ...reading(`${what}: GET status`, status, beside),
+    ...reading(`${what}: GET results, ${kB(results)}`, results, beside, null),
   ];
 }
 
@@ -112,9 +113,11 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   const restQuery = await timed(looks, query);
   const results = await timed(looks, () => bench.api.call('GET', `${path}/results`));
   const list = await timed(looks, () => bench.api.call('GET', '/api/v1/online/sessions'));
+  const beside = await timed(looks, () => bench.api.call('GET', '/livez'));
   await bench.api.call('POST', `${path}/resume`);
   const busy = await timed(looks, () => bench.api.call('GET', path));
   const busyQuery = await timed(looks, query);
+  const busyBeside = await timed(looks, () => bench.api.call('GET', '/livez'));
   await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
   const history = await historyOf(bench, `session-${id}`);
   const what = `session of ${1 + population * generations} candidates, ${generations} generations, ${evaluationSeeds} evaluation seeds`;
@@ -122,12 +125,12 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
     line(`${what}: events of one run, of ${history.runs} runs`, history.events, 'events', 10_000),
     line(`${what}: bytes of one run's history`, history.bytes / 1_000, 'kB', 50_000),
     line(`${what}: largest payload`, history.payload / 1_000, 'kB', 500),
-    ...reading(`${what}: GET status at work, ${kB(busy)}`, busy),
-    ...reading(`${what}: query at work`, busyQuery),
-    ...reading(`${what}: GET status at rest`, rest),
-    ...reading(`${what}: query at rest`, restQuery),
-    ...reading(`${what}: GET results, ${kB(results)}`, results),
-    ...reading(`${what}: GET list`, list),
+    ...reading(`${what}: GET status at work, ${kB(busy)}`, busy, busyBeside),
+    ...reading(`${what}: query at work`, busyQuery, busyBeside),
+    ...reading(`${what}: GET status at rest`, rest, beside),
+    ...reading(`${what}: query at rest`, restQuery, beside),
+    ...reading(`${what}: GET results, ${kB(results)}`, results, beside),
+    ...reading(`${what}: GET list`, list, beside),
   ];
 }
 
@@ -135,9 +138,14 @@ const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const kB = ({ bytes }: Times) => `${Math.round(bytes / 1_000)} kB`;
 const figure = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
 
-/** Reading is aimed at 50 ms at p99. */
-function reading(what: string, times: Times, most: number | null = 50): Line[] {
-  return [line(`${what}, p50`, times.p50, 'ms', null), line(`${what}, p99`, times.p99, 'ms', most)];
+/** Reading is aimed at 50 ms at p99. Beside it stands a request that reads nothing, at the same time. */
+function reading(what: string, times: Times, beside: Times, most: number | null = 50): Line[] {
+  const of = (part: 'p50' | 'p99', aim: number | null): Line => ({
+    ...line(`${what}, ${part}`, times[part], 'ms', aim),
+    beside: `${figure(beside[part])} ms: GET /livez`,
+    ratio: figure(times[part] / beside[part]),
+  });
+  return [of('p50', null), of('p99', most)];
 }
 
 function line(what: string, value: number, unit: string, most: number | null): Line {
@@ -160,6 +168,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     evaluationSeeds: evaluationSeeds ?? limits.evaluationSeeds,
     seeds: seeds ?? limits.seeds,
   };
-  for (const { what, measured, aim, met } of await run(print, size))
-    print(`${met.padEnd(8)} ${measured.padStart(14)}  ${what}${aim && ` (${aim})`}`);
+  for (const { what, measured, beside, aim, met } of await run(print, size)) {
+    print(`${met.padEnd(8)} ${measured.padStart(14)}  ${what}${aim && ` (${aim})`}${beside && ` [${beside}]`}`);
+  }
 }
