@@ -22,8 +22,8 @@ const sliceMs = 30_000;
 const sliceRollouts = 10;
 /** How long a slice that now and then only waits for rewards goes on. */
 const longestMs = 60 * 60_000;
-/** Where nothing is left to claim, so long the first outcome waits for the others: they end the slice together. */
-const lingerMs = 10;
+/** So long the first outcome waits for others where no slot waits for the exchange: fewer, larger exchanges cost less. */
+const lingerMs = 5;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
 
@@ -55,6 +55,7 @@ export class Runner<Conclusion> {
   private readonly prompts: Map<number, Message[] | null>;
   private wake: () => void = () => undefined;
   private woken = false;
+  private hurry: () => void = () => undefined;
   private asked = false;
   private latency = { sumMs: 0, n: 0 };
   private readonly concurrency: Concurrency;
@@ -108,7 +109,7 @@ export class Runner<Conclusion> {
           Date.now() - startedAt > Math.max(sliceMs, sliceRollouts * (this.latency.sumMs / (this.latency.n || 1)));
         const mayStart = !this.stopped() && !late && !this.refusal;
         if (!mayStart || idle) this.ahead.giveBack();
-        if (this.dry && this.ended.length > 0) await this.linger();
+        if (this.ended.length > 0 && !this.isUrgent()) await this.linger();
         const done = await this.exchange(mayStart, begunAt);
         if (!done.held || done.control === 'stop') {
           this.aborter.abort(new Error('the job was stopped'));
@@ -219,6 +220,7 @@ export class Runner<Conclusion> {
         this.inFlight.delete(claim.rolloutId);
         this.begin();
         this.nudge();
+        if (this.isUrgent()) this.hurry();
       });
     this.inFlight.set(claim.rolloutId, running);
   }
@@ -301,9 +303,21 @@ export class Runner<Conclusion> {
     this.wake();
   }
 
-  /** Resolves when nothing is in flight any more, or shortly. */
+  /** Whether a slot, or the slice's end, waits for the next exchange. */
+  private isUrgent(): boolean {
+    return this.inFlight.size === 0 || (!this.dry && this.ahead.size === 0);
+  }
+
+  /** Resolves when the exchange is urgent, or shortly. */
   private async linger(): Promise<void> {
-    await Promise.race([Promise.allSettled(this.inFlight.values()), delay(lingerMs)]);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, lingerMs);
+      this.hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.hurry = () => undefined;
   }
 
   /** Resolves when a rollout has ended or the job's control may have changed (false), or a second is over (true). */
