@@ -55,7 +55,9 @@ export async function command(
   // Closed is closed: no workflow is there to ask, and none could answer otherwise.
   if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
 
-  const commandId = await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, kind));
+  const inserted = await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, kind));
+  if ('closed' in inserted) return { code: 200, body: { ...ids, status: decided(inserted.closed, kind) } };
+  const { commandId } = inserted;
   const outcome = await deliverAndWait(deps, job, kind, commandId);
   if (outcome?.outcome === 'refused') throw refused(kind, outcome.status);
   if (outcome) return { code: 200, body: { ...ids, status: outcome.status, command_id: commandId } };

@@ -1,19 +1,24 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CommandKind } from '../contracts/control.js';
-import type { Status } from '../core/status.js';
+import { isTerminal, type Status } from '../core/status.js';
 import type { Tx } from './db.js';
-import type { JobRef } from './events.js';
+import { lockJob, type JobRef } from './events.js';
 
-/** Writes a command down before it is sent; answers its id. */
-export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<string> {
-  const id = `cmd_${uuidv7().replaceAll('-', '')}`;
+/** A command that was written down, or the status of a job that has closed, where nobody will decide one. */
+export type Inserted = { commandId: string } | { closed: Status };
+
+/** Writes a command down before it is sent. Under the job's lock: whoever closes the job settles every command there is. */
+export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<Inserted> {
+  const { status } = await lockJob(tx, job);
+  if (isTerminal(status)) return { closed: status };
+  const commandId = `cmd_${uuidv7().replaceAll('-', '')}`;
   await tx.query('insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, $4)', [
-    id,
+    commandId,
     job.orgId,
     job.jobId,
     kind,
   ]);
-  return id;
+  return { commandId };
 }
 
 /** What the workflow answered to a command and the job's status then; null as long as it has not. */

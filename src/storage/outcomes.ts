@@ -30,7 +30,10 @@ export interface Written extends Record<string, unknown> {
 
 const reported = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
 
-/** Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. */
+/**
+ * Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. Where a
+ * reward was reported before, the rollout has succeeded with that one.
+ */
 export async function writeOutcomes(
   tx: Tx,
   job: JobRef,
@@ -40,10 +43,10 @@ export async function writeOutcomes(
   const rows = await tx.query<Written>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
-            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details), error = o.error,
-            latency_ms = o.latency_ms,
+            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
+            error = case when w.id is null then o.error end, latency_ms = o.latency_ms,
             started_at = coalesce(r.started_at, clock_timestamp() - make_interval(secs => o.latency_ms / 1000)),
-            deadline_at = case when o.status = 'awaiting_reward'
+            deadline_at = case when o.status = 'awaiting_reward' and w.id is null
                                then clock_timestamp() + make_interval(secs => $3 - o.latency_ms / 1000) end,
             completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
@@ -56,11 +59,11 @@ export async function writeOutcomes(
                 case when bool_and(c.cost_usd is not null) then min(c.cost_source) end as cost_source
            from model_calls c where c.job_id = $1 and c.rollout_id = o.id
        ) u on true
-       -- A reward that was reported before the container's word that it comes later was written.
+       -- A rollout has one reward, whoever reported it first: what the container says afterwards does not change it.
        left join lateral (
          select w.id, w.reward, coalesce(w.body->'reward_info'->'details', w.body->'reward_info') as details
            from rewards w
-          where o.status = 'awaiting_reward' and w.job_id = $1 and w.rollout_id = o.id and w.counted
+          where w.job_id = $1 and w.rollout_id = o.id and w.counted
        ) w on true
       where r.id = o.id and r.job_id = $1 and r.attempt = o.attempt and r.status = 'running'
       returning ${reported}`,

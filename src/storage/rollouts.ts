@@ -18,7 +18,8 @@ export async function planRollouts(
     `with input as (
        select * from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
               as t(id, ordinal, candidate_id, seed, stage, generation)
-        where not exists (select 1 from rollouts r where r.id = t.id)
+        -- A look-up for each: as a join Postgres may read all the rollouts there are.
+        where (select r.ordinal from rollouts r where r.id = t.id) is null
      ), bumped as (
        update job_controls set rollout_idx = rollout_idx + (select count(*) from input) where job_id = $1 returning rollout_idx
      )

@@ -1,4 +1,5 @@
-import type { Call, Place } from './table.js';
+import fc from 'fast-check';
+import { isTerminal, type Call, type Place } from './table.js';
 
 /** A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a whole. */
 export interface InboxEntry {
@@ -47,6 +48,8 @@ export interface Model {
   sinceKill: number;
   /** What ran, in order. */
   ran: string[];
+  /** The cells of the table that were met: `running pause`, say. */
+  cells: Set<string>;
 }
 
 export const newModel = (mayKill: boolean): Model => ({
@@ -56,10 +59,21 @@ export const newModel = (mayKill: boolean): Model => ({
   kills: 0,
   sinceKill: 0,
   ran: [],
+  cells: new Set(),
 });
 
-/** The job that a number stands for, whatever number it is; undefined as long as there is none. */
-export const jobAt = (model: Readonly<Model>, slot: number): Job | undefined => model.jobs[slot % model.jobs.length];
+/** Numbers that stand for jobs. */
+export const slots = fc.nat(7);
+
+/**
+ * The job that a number stands for, whatever number it is; undefined as long as there is none. Odd ones stand for jobs that
+ * are open, where there are any: what has ended is soon told.
+ */
+export function jobAt({ jobs }: Readonly<Model>, slot: number): Job | undefined {
+  const open = jobs.filter((job) => !isTerminal(job.place.status));
+  const among = slot % 2 === 1 && open.length > 0 ? open : jobs;
+  return among[Math.floor(slot / 2) % among.length];
+}
 
 /** The job's rollout has ended with this reward. */
 export function end(job: Job, rollout: string, reward: number): void {

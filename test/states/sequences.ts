@@ -25,10 +25,12 @@ export interface StateSequences {
   onProgress?(done: number): void;
 }
 
-/** What ran: how often each command did, kills among them. */
+/** What ran: how often each command did, kills among them, and what of the table that has met. */
 export interface StateReport {
   sequences: number;
   commands: Record<string, number>;
+  /** The cells of the table that were met one by one, not in a race. */
+  cells: Set<string>;
 }
 
 /** After a failure, so long is it shrunk. */
@@ -52,7 +54,7 @@ const times = (n: number, commands: Commands): Commands[] =>
 /** Kills cost seconds: only sequences that have leave to kill do. */
 const commands: Commands[] = [
   ...times(3, create),
-  ...times(9, control),
+  ...times(14, control),
   ...times(7, reward),
   ...times(4, race),
   ...times(4, releaseSome),
@@ -71,7 +73,7 @@ const commands: Commands[] = [
 export async function runStateSequences(options: StateSequences): Promise<StateReport> {
   const { seed, sequences, only, servers, lanes = 2 } = options;
   if (!servers) return withServers((own) => runStateSequences({ ...options, servers: own }));
-  const report: StateReport = { sequences: 0, commands: {} };
+  const report: StateReport = { sequences: 0, commands: {}, cells: new Set() };
   const shared: Shared = { report, failed: null };
   const share = Math.ceil(sequences / lanes);
   await Promise.all(
@@ -171,8 +173,9 @@ async function clear(world: World, model: Model): Promise<void> {
   world.container.clear();
 }
 
-function count(report: StateReport, { ran }: Model): void {
+function count(report: StateReport, { ran, cells }: Model): void {
   report.sequences += 1;
+  for (const cell of cells) report.cells.add(cell);
   for (const command of ran) {
     const name = command.split('(', 1)[0]!;
     report.commands[name] = (report.commands[name] ?? 0) + 1;

@@ -6,6 +6,11 @@ import { runStateSequences } from './sequences.js';
 
 const seed = 20_261_121;
 
+/** Of the jobs that are open; test/core/status.test.ts has all. */
+const cells = ['running', 'paused'].flatMap((status) =>
+  ['pause', 'resume', 'cancel', 'stop'].map((verb) => `${status} ${verb}`),
+);
+
 test(`30 sequences of commands do what the table says (seed ${seed})`, async () => {
   const [onlySeed, path, replayPath] = process.env['STATES_ONLY']?.split(' ') ?? [];
   const report = await runStateSequences({
@@ -15,4 +20,5 @@ test(`30 sequences of commands do what the table says (seed ${seed})`, async () 
     ...(path ? { only: { path, ...(replayPath ? { replayPath } : {}) } } : {}),
   });
   expect(report.sequences).toBe(path ? 1 : 30);
+  if (!path) expect(cells.filter((cell) => !report.cells.has(cell))).toEqual([]);
 }, 600_000);

@@ -40,6 +40,7 @@ export async function take(world: World, model: Model, job: Job, verb: Verb, rep
     model.sinceKill += 1;
     return;
   }
+  meet(model, job, verb);
   const due = step(job.place, verb);
   assert.deepEqual(await answerTo(world, job, reply), due.answer, `${verb} of ${job.id}, ${job.place.status}`);
   move(job, due.place);
@@ -63,9 +64,13 @@ export async function takeUnanswered(world: World, model: Model, job: Job, verb:
     job.pending.push({ verb, native, commandId: null });
     return;
   }
+  meet(model, job, verb);
   move(job, step(job.place, verb).place);
   await flush(world, job);
 }
+
+/** Writes down which cell of the table a verb has met. */
+const meet = (model: Model, job: Job, verb: Verb): unknown => model.cells.add(`${job.place.status} ${verb}`);
 
 /** The job is at another place from now on. */
 export function move(job: Job, place: Place): void {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
+import { insertCommand } from '../../src/storage/commands.js';
 import { finishJob, recordDecision } from '../../src/storage/record.js';
 import { exchange, type Claim, type Report, type Want } from '../../src/storage/exchange.js';
 import { acquireLease, releaseLease } from '../../src/storage/leases.js';
@@ -67,9 +68,11 @@ const rows = () =>
       attempt: number;
       resent: number;
       feedback: string | null;
-    }>('select ordinal, status, reward, attempt, resent, feedback from rollouts where job_id = $1 order by ordinal', [
-      job.jobId,
-    ]),
+      error: unknown;
+    }>(
+      'select ordinal, status, reward, attempt, resent, feedback, error from rollouts where job_id = $1 order by ordinal',
+      [job.jobId],
+    ),
   );
 const eventKeys = async () =>
   (
@@ -291,23 +294,35 @@ describe('rewards that come later', () => {
     expect((await swap(next, [], 2)).claims).toHaveLength(1);
   });
 
-  test('one that comes before the container’s word that it comes later counts as well', async () => {
-    const token = (await lease())!;
-    const [claim] = (await swap(token, [], 1)).claims;
-    await db.org('default', (tx) =>
-      recordReward(tx, job, {
-        rolloutId: claim!.rolloutId,
-        correlationId: null,
-        candidateId: null,
-        reward: 0.75,
-        details: { feedback: 'early' },
-        body: { reward_info: { outcome_reward: 0.75, details: { feedback: 'early' } } },
-      }),
-    );
-    const word = outcome(claim!, { status: 'awaiting_reward', reward: null, feedback: null, details: null });
-    expect(await swap(token, [word], 0)).toMatchObject({ awaiting: 0, counts: { succeeded: 1 } });
-    expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.75, feedback: 'early' });
-  });
+  test.each([
+    ['that it comes later', { status: 'awaiting_reward', reward: null, feedback: null, details: null }],
+    ['with another reward', { reward: 0.25 }],
+    [
+      'that it failed',
+      { status: 'failed', reward: null, error: { code: 'x', message: 'x', infrastructure: false, connect: true } },
+    ],
+  ] satisfies [string, Partial<Outcome>][])(
+    'one that comes before the container’s word %s is the one that counts',
+    async (_, word) => {
+      const token = (await lease())!;
+      const [claim] = (await swap(token, [], 1)).claims;
+      await db.org('default', (tx) =>
+        recordReward(tx, job, {
+          rolloutId: claim!.rolloutId,
+          correlationId: null,
+          candidateId: null,
+          reward: 0.75,
+          details: { feedback: 'early' },
+          body: { reward_info: { outcome_reward: 0.75, details: { feedback: 'early' } } },
+        }),
+      );
+      expect(await swap(token, [outcome(claim!, word)], 0)).toMatchObject({
+        awaiting: 0,
+        counts: { succeeded: 1, failed: 0, connectFailuresInARow: 0 },
+      });
+      expect((await rows())[0]).toMatchObject({ status: 'succeeded', reward: 0.75, feedback: 'early', error: null });
+    },
+  );
 
   test('a rollout that does not wait is not settled', async () => {
     expect(await settle(rolloutId(job.jobId, 0), 1)).toBe(false);
@@ -361,6 +376,17 @@ describe('the end of a job', () => {
       { id: 'b', outcome: 'refused', status_after: 'completed' },
       { id: 'c', outcome: 'refused', status_after: 'completed' },
     ]);
+  });
+
+  test('leaves no command open, also none that comes at that very moment', async () => {
+    const send = () => db.org('default', (tx) => insertCommand(tx, job, 'pause'));
+    const [, ...sent] = await Promise.all([end('completed'), ...Array.from({ length: 20 }, send)]);
+    expect(await send()).toEqual({ closed: 'completed' });
+    const written = sent.filter((one) => 'commandId' in one);
+    const settled = await db.org('default', (tx) =>
+      tx.query('select id from commands where job_id = $1 and outcome is not null', [job.jobId]),
+    );
+    expect(settled).toHaveLength(written.length);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { jobAt, type Job, type Model } from '../model.js';
+import { jobAt, slots, type Job, type Model } from '../model.js';
 import { asOperator, assertNothingStarted, workflowOf } from '../observe.js';
 import type { Verb } from '../table.js';
 import { afterwards, commandable, send, signal, take, takeUnanswered, type Door } from '../verbs.js';
@@ -71,8 +71,8 @@ export class NativeCancel implements fc.AsyncCommand<Model, World> {
   toString = () => `nativeCancel(${this.slot})`;
 }
 
-const verb = fc.constantFrom<Verb>('pause', 'pause', 'resume', 'resume', 'cancel', 'stop');
+const verb = fc.constantFrom<Verb>('pause', 'pause', 'pause', 'resume', 'resume', 'cancel', 'stop');
 const door = fc.constantFrom<Door>('post', 'post', 'patch', 'patch any kind', 'signal');
 
-export const control = fc.tuple(fc.nat(5), verb, door, fc.boolean()).map((args) => new Control(...args));
-export const nativeCancel = fc.nat(5).map((slot) => new NativeCancel(slot));
+export const control = fc.tuple(slots, verb, door, fc.boolean()).map((args) => new Control(...args));
+export const nativeCancel = slots.map((slot) => new NativeCancel(slot));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { until } from '../../support/until.js';
-import { jobAt, isDone, type Job, type Model } from '../model.js';
+import { jobAt, isDone, slots, type Job, type Model } from '../model.js';
 import {
   asOperator,
   assertNothingStarted,
@@ -203,9 +203,9 @@ export class KillApi implements fc.AsyncCommand<Model, World> {
   toString = () => `killApi(${this.during === null ? '' : `${this.during} of ${this.slot}, after ${this.ms} ms`})`;
 }
 
-export const terminate = fc.nat(5).map((slot) => new Terminate(slot));
+export const terminate = slots.map((slot) => new Terminate(slot));
 export const killWorker = fc.boolean().map((answering) => new KillWorker(answering));
 export const startAgain = fc.constant(null).map(() => new StartWorker());
 export const killApi = fc
-  .tuple(fc.nat(5), fc.constantFrom<(Verb | null)[]>(null, 'pause', 'resume', 'cancel', 'stop'), fc.nat(20))
+  .tuple(slots, fc.constantFrom<(Verb | null)[]>(null, 'pause', 'resume', 'cancel', 'stop'), fc.nat(20))
   .map((args) => new KillApi(...args));

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import fc from 'fast-check';
 import { isLate } from '../held-container.js';
-import { jobAt, type Job, type Model } from '../model.js';
+import { jobAt, slots, type Job, type Model } from '../model.js';
 import { answerTo, assertNothingStarted, settle, workflowOf } from '../observe.js';
 import { courses, isTerminal, type Answer, type Verb } from '../table.js';
 import { afterwards, send, type Door } from '../verbs.js';
@@ -41,7 +41,9 @@ export class Race implements fc.AsyncCommand<Model, World> {
     const released = await this.toRelease(world, job);
     for (const { id } of released) world.container.release(id);
     const answers = await Promise.all(this.entrants.map((entrant) => enter(world, job, entrant)));
-    const ending = released.filter(({ seed }) => !isLate(seed)).length + job.outcomes.size === job.seeds.length;
+    const ends = ({ id, seed }: { id: string; seed: number }) =>
+      !isLate(seed) || job.inbox.some(({ rollout, counted }) => counted && rollout === id);
+    const ending = released.filter(ends).length + job.outcomes.size === job.seeds.length;
     const mayComplete = job.kind === 'evaluation' && ending;
     const possible = [
       ...courses(job.place, this.entrants, { inOrder: false, done: false }),
@@ -97,5 +99,5 @@ const entrant = fc.record<Entrant>({
 });
 
 export const race = fc
-  .tuple(fc.nat(5), fc.array(entrant, { minLength: 2, maxLength: 3 }), fc.boolean())
+  .tuple(slots, fc.array(entrant, { minLength: 2, maxLength: 3 }), fc.boolean())
   .map((args) => new Race(...args));

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { isLate } from '../held-container.js';
-import { end, jobAt, type Job, type Model } from '../model.js';
+import { end, jobAt, slots, type Job, type Model } from '../model.js';
 import { assertIds, assertNothingStarted, pathOf, settle } from '../observe.js';
 import { isTerminal } from '../table.js';
 import { afterwards, commandable, take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
 
-/** Which rollout a reward is for; `held`: one at the container that will say that its reward comes later. */
+/** Which rollout a reward is for; `held`: one at the container, which will answer with a reward of its own, or that it comes later. */
 type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
 type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
 
@@ -37,7 +36,7 @@ export class Reward implements fc.AsyncCommand<Model, World> {
     if (job.dying) await settle(world, job, model.workerLives);
     if (job.dying) return;
     assertNothingStarted(world, job);
-    const rollout = await this.rollout(world, job);
+    const rollout = this.rollout(world, job);
     if (repeat === 'twice at once' && !mayEndJob(job, rollout)) {
       // Without a rollout there is nothing by which the second could be recognized but the key.
       const key = rollout === null ? randomUUID() : undefined;
@@ -88,18 +87,12 @@ export class Reward implements fc.AsyncCommand<Model, World> {
     return world.call('POST', `${pathOf(job)}/reward`, body, key);
   }
 
-  private async rollout(world: World, job: Job): Promise<string | null> {
+  private rollout(world: World, job: Job): string | null {
     switch (this.args.target) {
       case 'awaited':
         return [...job.awaited][0] ?? null;
-      case 'held': {
-        const rows = await world.rows<{ id: string; seed: number }>(
-          'select id, seed::int from rollouts where job_id = $1 and id = any($2)',
-          job.id,
-          world.container.held(job.id),
-        );
-        return rows.find(({ seed }) => isLate(seed))?.id ?? null;
-      }
+      case 'held':
+        return world.container.held(job.id)[0] ?? null;
       case 'ended':
         return [...job.outcomes.keys()][0] ?? null;
       case 'unknown':
@@ -157,7 +150,7 @@ export function note(job: Job, rollout: string | null, reward: number): void {
 
 export const reward = fc
   .record<RewardArgs>({
-    slot: fc.nat(5),
+    slot: slots,
     target: fc.constantFrom('awaited', 'awaited', 'awaited', 'held', 'ended', 'unknown', 'none'),
     repeat: fc.constantFrom('once', 'once', 'then the same', 'then another', 'twice at once'),
     reward: fc.constantFrom(0, 0.25, 0.5, 1),

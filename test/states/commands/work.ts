@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { containerKey, isLate, rewardOf } from '../held-container.js';
-import { end, jobAt, type Job, type Model } from '../model.js';
+import { end, jobAt, slots, type Job, type Model } from '../model.js';
 import { atRest, look, pathOf, reached, rolloutsOf, settle } from '../observe.js';
 import { until } from '../../support/until.js';
 import { afterwards } from '../verbs.js';
@@ -119,10 +119,10 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
     rollouts,
   );
   for (const { id, seed } of rows) {
-    // A reward that was reported before the container said that it comes later counts at once.
-    const early = job.inbox.find(({ rollout }) => rollout === id)?.reward;
-    if (!isLate(seed)) end(job, id, rewardOf(seed));
-    else if (early !== undefined) end(job, id, early);
+    // A reward that was reported before the container said anything is the one that counts.
+    const early = job.inbox.find(({ rollout, counted }) => counted && rollout === id)?.reward;
+    if (early !== undefined) end(job, id, early);
+    else if (!isLate(seed)) end(job, id, rewardOf(seed));
     else job.awaited.add(id);
   }
 }
@@ -192,5 +192,5 @@ export const create = fc
     doomed: fc.nat(7).map((n) => n === 7),
   })
   .map((args) => new Create(args));
-export const releaseSome = fc.tuple(fc.nat(5), fc.integer({ min: 1, max: 3 })).map((args) => new Release(...args));
-export const finishJob = fc.nat(5).map((slot) => new Finish(slot));
+export const releaseSome = fc.tuple(slots, fc.integer({ min: 1, max: 3 })).map((args) => new Release(...args));
+export const finishJob = slots.map((slot) => new Finish(slot));
