@@ -1,9 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
-import { issueInferenceKey } from '../src/clients/inference-key.js';
-import type { JobSpec, Message } from '../src/contracts/spec.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
 import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
@@ -12,6 +9,7 @@ import type { Outcome } from '../src/storage/outcomes.js';
 import { Ahead } from './ahead.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
+import { outcomeOf, runOne, type Slice } from './one-rollout.js';
 
 /** Renewed by every exchange; after a kill the job waits this long for its next runner. */
 export const leaseSeconds = 10;
@@ -26,13 +24,6 @@ const longestMs = 60 * 60_000;
 const lingerMs = 5;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
-
-/** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
-export interface Slice {
-  spec: JobSpec;
-  apiKey: string | null;
-  prompts: Map<number, Message[] | null>;
-}
 
 type Fault = { code: string; message: string };
 
@@ -52,7 +43,6 @@ export class Runner<Conclusion> {
   /** Rollouts that wait for their reward: each keeps its slot. */
   private awaiting = 0;
   private refusal: Fault | null = null;
-  private readonly prompts: Map<number, Message[] | null>;
   private wake: () => void = () => undefined;
   private woken = false;
   private hurry: () => void = () => undefined;
@@ -61,8 +51,7 @@ export class Runner<Conclusion> {
   private readonly concurrency: Concurrency;
   private readonly deps: ActivityDeps;
   private readonly job: JobRef;
-  private readonly spec: JobSpec;
-  private readonly apiKey: string | null;
+  private readonly slice: Slice;
   private readonly token: number;
   private readonly conclude: (tx: Tx) => Promise<Conclusion>;
 
@@ -70,9 +59,7 @@ export class Runner<Conclusion> {
   constructor(deps: ActivityDeps, job: JobRef, slice: Slice, token: number, conclude: (tx: Tx) => Promise<Conclusion>) {
     this.deps = deps;
     this.job = job;
-    this.spec = slice.spec;
-    this.apiKey = slice.apiKey;
-    this.prompts = slice.prompts;
+    this.slice = slice;
     this.token = token;
     this.conclude = conclude;
     this.concurrency = new Concurrency(slice.spec.maxConcurrent);
@@ -116,7 +103,7 @@ export class Runner<Conclusion> {
           await Promise.all(this.inFlight.values());
           return {};
         }
-        const fault = this.refusal ?? mustFail(this.counts, this.spec.maxFailureRate, false);
+        const fault = this.refusal ?? mustFail(this.counts, this.slice.spec.maxFailureRate, false);
         if (fault) {
           this.aborter.abort(new Error(fault.message));
           await Promise.all(this.inFlight.values());
@@ -166,7 +153,7 @@ export class Runner<Conclusion> {
     const outcomes = this.ended;
     this.ended = [];
     const givenUpAt = Date.now() + databasePatienceMs;
-    const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.spec.rolloutTimeoutS };
+    const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.slice.spec.rolloutTimeoutS };
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         const want = mayStart ? this.wanted() : { slots: 0, ahead: 0 };
@@ -227,75 +214,18 @@ export class Runner<Conclusion> {
 
   /** The outcome of one claim; null when it was told to stop, or the container refused the job's key. */
   private async runOne(claim: Claim): Promise<Outcome | null> {
-    const { spec, job } = this;
-    const startedAt = performance.now();
-    const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
-    let result: RolloutOutcome;
-    try {
-      result = await this.deps.container.rollout(
-        {
-          url: spec.container.url,
-          apiKey: this.apiKey,
-          rolloutId: claim.rolloutId,
-          seed: claim.seed,
-          envName: spec.container.envName,
-          envConfig: spec.container.envConfig,
-          policy: spec.policy,
-          messages: this.promptOf(claim),
-          inferenceUrl: `${this.deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
-          inferenceApiKey: issueInferenceKey(this.deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
-          tryTimeoutMs,
-          deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
-          onPushback: () => this.concurrency.lower(),
-        },
-        this.aborter.signal,
-      );
-    } catch (error) {
-      if (this.aborter.signal.aborted) return null;
-      const message = error instanceof Error ? error.message : String(error);
-      this.deps.log.error(
-        { err: error, rollout_id: claim.rolloutId },
-        'a rollout failed in a way the client does not know',
-      );
-      result = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
-    }
-    if (this.aborter.signal.aborted) return null;
-    const latencyMs = performance.now() - startedAt;
+    const { signal } = this.aborter;
+    const onPushback = () => this.concurrency.lower();
+    const answered = await runOne(this.deps, this.job, this.slice, claim, { signal, onPushback });
+    if (!answered) return null;
+    const { result, latencyMs } = answered;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, n: this.latency.n + 1 };
-    const row = {
-      rolloutId: claim.rolloutId,
-      attempt: claim.attempt,
-      latencyMs,
-      feedback: null,
-      details: null,
-      error: null,
-      reward: null,
-    };
-    switch (result.kind) {
-      case 'reward':
-        this.concurrency.raise();
-        return {
-          ...row,
-          status: 'succeeded',
-          reward: result.reward,
-          feedback: result.feedback,
-          details: result.details,
-        };
-      case 'pending':
-        return { ...row, status: 'awaiting_reward' };
-      case 'failed': {
-        const { code, message, infrastructure, connect } = result;
-        return { ...row, status: 'failed', error: { code, message, infrastructure, connect } };
-      }
-      case 'refused_key':
-        this.refusal = { code: 'container_refused_key', message: result.message };
-        return null;
+    if (result.kind === 'refused_key') {
+      this.refusal = { code: 'container_refused_key', message: result.message };
+      return null;
     }
-  }
-
-  private promptOf(claim: Claim): Message[] | null {
-    if (!claim.candidateId) return null;
-    return this.prompts.get(Number(claim.candidateId.split('_').at(-1))) ?? null;
+    if (result.kind === 'reward') this.concurrency.raise();
+    return outcomeOf(claim, { result, latencyMs });
   }
 
   private nudge(): void {

@@ -1,6 +1,8 @@
 import { condition, continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { JobControl, type CarriedOver, type Ending } from './job-control.js';
+import type { Ending } from './ending.js';
+import { JobControl } from './job-control.js';
+import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runSlices } from './rollouts.js';
 

@@ -1,23 +1,23 @@
 import {
   ActivityCancellationType,
-  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
-  log,
   patched,
   proxyActivities,
   setDefaultSignalHandler,
   setHandler,
   upsertSearchAttributes,
-  workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities, CommandOutcome, NewEvent } from '../activities/index.js';
+import type { Activities } from '../activities/index.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
-import { transition, type StatusCommand } from '../src/core/status.js';
+import type { StatusCommand } from '../src/core/status.js';
 import type { SearchView } from '../src/core/work.js';
+import { decide, type Waiting } from './decide.js';
+import { endingOf, type Ending } from './ending.js';
+import { isLong, leavesAtRest, untilLong, type CarriedOver } from './long-run.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -31,27 +31,6 @@ import {
   type StatusView,
 } from './messages.js';
 
-/** How a job ends. */
-export interface Ending {
-  status: 'completed' | 'failed' | 'cancelled';
-  stoppedBy: string;
-  error?: { code: string; message: string; retryable?: boolean };
-}
-
-/** A command that has come and is not decided yet. */
-interface Waiting {
-  kind: StatusCommand;
-  commandId: string | null;
-}
-
-/** What a run that continues as new hands on; runs of earlier releases had no `inbox`. */
-export interface CarriedOver {
-  status: 'running' | 'paused';
-  pauses: number;
-  counts: OutcomeCounts;
-  inbox?: Waiting[];
-}
-
 /**
  * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), how to write down
  * what it has decided before the job rests or ends, and how to begin a new run that goes on from here.
@@ -63,10 +42,7 @@ export interface JobStory {
   continueAsNew(control: CarriedOver): Promise<never>;
 }
 
-/** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
-const longest = { events: 5_000, bytes: 5_000_000 };
-/** What runs that began under 0.1.0 do otherwise: go on in a new run from every rest, and decide commands together. */
-const atRest = 'continue-as-new-at-rest';
+/** Runs that began under 0.1.0 decide commands one at a time. */
 const atOnce = 'commands-at-once';
 /** At most so many commands are decided at once, which keeps one record small. */
 const commandsAtOnce = 100;
@@ -144,29 +120,13 @@ export class JobControl {
     const free = () => this.inbox.length === 0 && !this.busy && this.status === 'running';
     if (!free() || isLong()) await this.story.publish();
     await condition(() => free() || isLong());
-    if (isLong() && patched(atRest)) await this.leave();
+    if (isLong() && leavesAtRest()) await this.leave();
     if (!free()) await condition(free);
   }
 
-  /**
-   * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
-   * history has grown long. Answers null where it was cancelled before it could say anything.
-   */
-  async untilLong<T>(activity: () => Promise<T>): Promise<T | null> {
-    if (!patched(atRest)) return activity();
-    const early = new CancellationScope();
-    let over = false;
-    const watch = async () => {
-      await condition(() => over || isLong());
-      if (!over) early.cancel();
-    };
-    try {
-      const [result] = await Promise.all([early.run(activity).finally(() => (over = true)), watch()]);
-      return result;
-    } catch (error) {
-      if (isCancellation(error) && early.consideredCancelled && !this.isCancelled()) return null;
-      throw error;
-    }
+  /** Has an activity run that ends early where the run's history has grown long; null: it came to nothing. */
+  untilLong<T>(activity: () => Promise<T>): Promise<T | null> {
+    return untilLong(activity, () => this.isCancelled());
   }
 
   /** Goes on in a new run. Commands that are not decided yet go with it. */
@@ -266,32 +226,15 @@ export class JobControl {
     while (!this.interrupted && this.inbox.length > 0) await this.decide(this.inbox.splice(0, commandsAtOnce));
   }
 
-  /** Decides commands one after another and writes them at once; one that ends the job ends this too. */
+  /** Decides commands and writes what became of them at once; one that ends the job ends this too. */
   private async decide(commands: Waiting[]): Promise<void> {
     const before = this.status;
-    const outcomes: CommandOutcome[] = [];
-    const events: NewEvent[] = [];
-    let ending: Ending | null = null;
-    for (const { kind, commandId } of commands) {
-      const result = transition(this.status, kind);
-      if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
-        if (commandId) this.accepted.push(commandId);
-        ending =
-          kind === 'cancel'
-            ? { status: 'cancelled', stoppedBy: 'cancelled' }
-            : { status: 'completed', stoppedBy: 'reward_stop' };
-        break;
-      }
-      if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
-        this.status = kind === 'pause' ? 'paused' : 'running';
-        if (kind === 'pause') this.pauses += 1;
-        const type = kind === 'pause' ? 'paused' : 'resumed';
-        events.push({ key: `${type}:${this.pauses}`, type, message: type, data: {} });
-      }
-      if (commandId) {
-        outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: this.status });
-      }
-    }
+    const { standing, outcomes, events, ending, accepted } = decide(
+      { status: this.status, pauses: this.pauses },
+      commands,
+    );
+    ({ status: this.status, pauses: this.pauses } = standing);
+    if (accepted) this.accepted.push(accepted);
     if (this.status !== before) upsertSearchAttributes([{ key: statusAttribute, value: this.status }]);
     if (outcomes.length > 0 || events.length > 0) {
       const status = this.status === 'paused' ? 'paused' : 'running';
@@ -308,22 +251,4 @@ export class JobControl {
       this.scope.cancel();
     }
   }
-}
-
-/** Whether this run should hand on to a new one: as the server suggests, or by our own bounds. */
-function isLong(): boolean {
-  const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
-}
-
-/** What an error that ended the story means. Nothing but a cancellation leaves a job without a reason. */
-function endingOf(error: unknown): Ending {
-  if (isCancellation(error)) return { status: 'cancelled', stoppedBy: 'cancelled' };
-  const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
-  const code = cause instanceof ApplicationFailure && cause.type ? cause.type : 'internal';
-  const message = cause instanceof Error ? cause.message : String(cause);
-  const details =
-    cause instanceof ApplicationFailure ? (cause.details?.[0] as { retryable?: boolean } | undefined) : undefined;
-  log.info('the job fails', { code, message });
-  return { status: 'failed', stoppedBy: 'failed', error: { code, message, retryable: details?.retryable ?? false } };
 }

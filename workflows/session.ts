@@ -10,7 +10,9 @@ import { gepa } from '../src/core/gepa/step.js';
 import { createGepa, type GepaState } from '../src/core/gepa/state.js';
 import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
-import { JobControl, type CarriedOver, type Ending } from './job-control.js';
+import type { Ending } from './ending.js';
+import { JobControl } from './job-control.js';
+import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runToEnd, type Unwritten } from './rollouts.js';
 

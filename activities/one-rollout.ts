@@ -1,0 +1,84 @@
+import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
+import { issueInferenceKey } from '../src/clients/inference-key.js';
+import type { JobSpec, Message } from '../src/contracts/spec.js';
+import type { JobRef } from '../src/storage/events.js';
+import type { Claim } from '../src/storage/exchange.js';
+import type { Outcome } from '../src/storage/outcomes.js';
+import type { ActivityDeps } from './deps.js';
+
+/** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
+export interface Slice {
+  spec: JobSpec;
+  apiKey: string | null;
+  prompts: Map<number, Message[] | null>;
+}
+
+/** What the container made of a rollout, after so many milliseconds. */
+export interface Answered {
+  result: RolloutOutcome;
+  latencyMs: number;
+}
+
+/** Has the container run one rollout, with the tries it is due; null where `signal` told it to stop meanwhile. */
+export async function runOne(
+  deps: ActivityDeps,
+  job: JobRef,
+  { spec, apiKey, prompts }: Slice,
+  claim: Claim,
+  { signal, onPushback }: { signal: AbortSignal; onPushback: () => void },
+): Promise<Answered | null> {
+  const startedAt = performance.now();
+  const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
+  let result: RolloutOutcome;
+  try {
+    result = await deps.container.rollout(
+      {
+        url: spec.container.url,
+        apiKey,
+        rolloutId: claim.rolloutId,
+        seed: claim.seed,
+        envName: spec.container.envName,
+        envConfig: spec.container.envConfig,
+        policy: spec.policy,
+        messages: promptOf(claim, prompts),
+        inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
+        inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
+        tryTimeoutMs,
+        deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
+        onPushback,
+      },
+      signal,
+    );
+  } catch (error) {
+    if (signal.aborted) return null;
+    const message = error instanceof Error ? error.message : String(error);
+    deps.log.error({ err: error, rollout_id: claim.rolloutId }, 'a rollout failed in a way the client does not know');
+    result = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
+  }
+  return signal.aborted ? null : { result, latencyMs: performance.now() - startedAt };
+}
+
+function promptOf({ candidateId }: Claim, prompts: Slice['prompts']): Message[] | null {
+  if (!candidateId) return null;
+  return prompts.get(Number(candidateId.split('_').at(-1))) ?? null;
+}
+
+/** A claim's outcome as it is recorded; that the container refuses the job's key is none. */
+export function outcomeOf(
+  { rolloutId, attempt }: Claim,
+  { result, latencyMs }: { result: Exclude<RolloutOutcome, { kind: 'refused_key' }>; latencyMs: number },
+): Outcome {
+  const row = { rolloutId, attempt, latencyMs, reward: null, feedback: null, details: null, error: null };
+  switch (result.kind) {
+    case 'reward': {
+      const { reward, feedback, details } = result;
+      return { ...row, status: 'succeeded', reward, feedback, details };
+    }
+    case 'pending':
+      return { ...row, status: 'awaiting_reward' };
+    case 'failed': {
+      const { code, message, infrastructure, connect } = result;
+      return { ...row, status: 'failed', error: { code, message, infrastructure, connect } };
+    }
+  }
+}

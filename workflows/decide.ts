@@ -1,0 +1,52 @@
+import type { CommandOutcome, NewEvent } from '../activities/index.js';
+import { transition, type StatusCommand } from '../src/core/status.js';
+import type { Ending } from './ending.js';
+import type { StatusView } from './messages.js';
+
+/** A command that has come and is not decided yet. */
+export interface Waiting {
+  kind: StatusCommand;
+  /** Null: an operator's, for whom nobody waits. */
+  commandId: string | null;
+}
+
+/** Where a job stands; `pauses` counts how often it was paused, by which its events have their keys. */
+export interface Standing {
+  status: StatusView['status'];
+  pauses: number;
+}
+
+/** What becomes of commands: outcomes and events are to be written, and `ending` is where one of them ends the job. */
+export interface Verdict {
+  standing: Standing;
+  outcomes: CommandOutcome[];
+  events: NewEvent[];
+  ending: Ending | null;
+  /** The command that ends the job; it is answered when the job is closed, and those after it are refused then. */
+  accepted: string | null;
+}
+
+/** Decides commands one after another by the transition table. */
+export function decide(from: Standing, commands: readonly Waiting[]): Verdict {
+  let { status, pauses } = from;
+  const outcomes: CommandOutcome[] = [];
+  const events: NewEvent[] = [];
+  for (const { kind, commandId } of commands) {
+    const result = transition(status, kind);
+    if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
+      const ending: Ending =
+        kind === 'cancel'
+          ? { status: 'cancelled', stoppedBy: 'cancelled' }
+          : { status: 'completed', stoppedBy: 'reward_stop' };
+      return { standing: { status, pauses }, outcomes, events, ending, accepted: commandId };
+    }
+    if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
+      status = kind === 'pause' ? 'paused' : 'running';
+      if (kind === 'pause') pauses += 1;
+      const type = kind === 'pause' ? 'paused' : 'resumed';
+      events.push({ key: `${type}:${pauses}`, type, message: type, data: {} });
+    }
+    if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
+  }
+  return { standing: { status, pauses }, outcomes, events, ending: null, accepted: null };
+}

@@ -1,0 +1,44 @@
+import { CancellationScope, condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import type { OutcomeCounts } from '../src/core/failures.js';
+import type { Waiting } from './decide.js';
+
+/** What a run that continues as new hands on; runs of earlier releases had no `inbox`. */
+export interface CarriedOver {
+  status: 'running' | 'paused';
+  pauses: number;
+  counts: OutcomeCounts;
+  inbox?: Waiting[];
+}
+
+/** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
+const longest = { events: 5_000, bytes: 5_000_000 };
+
+/** Whether this run should hand on to a new one: as the server suggests, or by our own bounds. */
+export function isLong(): boolean {
+  const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
+}
+
+/** Whether the run goes on in a new one from every rest; runs that began under 0.1.0 do so between two stages only. */
+export const leavesAtRest = (): boolean => patched('continue-as-new-at-rest');
+
+/**
+ * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
+ * history has grown long. Answers null where it was cancelled before it could say anything. `isCancelled`: the job itself.
+ */
+export async function untilLong<T>(activity: () => Promise<T>, isCancelled: () => boolean): Promise<T | null> {
+  if (!leavesAtRest()) return activity();
+  const early = new CancellationScope();
+  let over = false;
+  const watch = async () => {
+    await condition(() => over || isLong());
+    if (!over) early.cancel();
+  };
+  try {
+    const [result] = await Promise.all([early.run(activity).finally(() => (over = true)), watch()]);
+    return result;
+  } catch (error) {
+    if (isCancellation(error) && early.consideredCancelled && !isCancelled()) return null;
+    throw error;
+  }
+}
