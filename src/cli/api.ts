@@ -1,4 +1,8 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+
+/** After a stream broke it is asked for again so soon. */
+const againMs = 100;
 
 /** One event of a job's stream, as its data line carries it. */
 export interface JobEvent {
@@ -43,16 +47,17 @@ export class Api {
       });
       if (response.status === 204) return;
       if (!response.ok || !response.body) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-      const ready: EventSourceMessage[] = [];
-      const parser = createParser({ onEvent: (event) => ready.push(event) });
-      const decoder = new TextDecoder();
-      for await (const chunk of response.body) {
-        parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-        for (const { data } of ready.splice(0)) {
+      const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+      try {
+        for await (const { data } of messages) {
           const event = JSON.parse(data) as JobEvent;
           last = event.seq;
           yield event;
         }
+      } catch (error) {
+        if (error instanceof SyntaxError) throw error;
+        // The connection broke; a service that is gone does not answer the next one either, which is an error then.
+        await delay(againMs);
       }
     }
   }
