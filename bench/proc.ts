@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { ifItLives } from '../src/embedded/process.js';
 import { descendants } from '../test/support/tree.js';
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
@@ -31,14 +32,4 @@ export function memoryMiB(pid: number): { now: number; peak: number } {
 /** Begins the peak of `memoryMiB` anew: `clear_refs` 5 of proc(5). */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
-}
-
-function ifItLives(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
-    throw error;
-  }
 }

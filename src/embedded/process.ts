@@ -63,7 +63,8 @@ function beganByPs(pid: number): string | undefined {
   return line?.startsWith('Z') ? undefined : line?.replace(/^\S+\s+/, '');
 }
 
-function ifItLives(read: () => string | undefined): string | undefined {
+/** What is read of a process in /proc; undefined where it is gone. */
+export function ifItLives<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answers } from '../support/fake-answers.js';
@@ -8,6 +7,7 @@ import { propose } from '../support/rules-world.js';
 import type { Dice } from './dice.js';
 import { Ledger, type ModelLine } from './ledger.js';
 import { behaveAs, modelFaults, type ModelFault } from './model-faults.js';
+import { listen } from '../support/loopback.js';
 
 interface Asked {
   model: string;
@@ -65,9 +65,9 @@ export async function startChaosModel(): Promise<ChaosModel> {
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => response.destroy(error));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${url}/v1`,
     begin(dice, file, percent) {
       ledger = new Ledger(file);
       draw = (job, key, n) => {
@@ -79,11 +79,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
       };
       return ledger;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

@@ -1,4 +1,4 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SeenEvent } from './evidence.js';
 
@@ -46,15 +46,10 @@ export function startReader(name: string, url: () => string, apiKey: string): Re
       return;
     }
     if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
-    const ready: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (event) => ready.push(event) });
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body) {
-      parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-      for (const { data } of ready.splice(0)) {
-        const { seq, type, message, data: fields } = JSON.parse(data) as SeenEvent;
-        reader.events.push({ seq, type, message, data: fields });
-      }
+    const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { data: text } of messages) {
+      const { seq, type, message, data } = JSON.parse(text) as SeenEvent;
+      reader.events.push({ seq, type, message, data });
     }
   }
 

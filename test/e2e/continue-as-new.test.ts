@@ -5,6 +5,7 @@ import { answers } from '../support/fake-container.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
+import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 
 // Jobs whose histories grow too long for one run go on in new ones, at any point and with nothing lost. The server's own
@@ -231,12 +232,8 @@ describe('an evaluation', () => {
   });
 
   test('lets what is in flight end before it continues as new: nothing is sent again', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    world.container.behave(() => async (call, response) => {
-      await held;
-      await answers.reward(1)(call, response);
-    });
+    const { opened, open } = gate();
+    world.container.behave(() => answers.held(opened, answers.reward(1)));
     const id = await create('evaluation');
     await until('three are in flight', () => mine(id).length === 3);
     await until('its slice is asked to end', async () => {
@@ -251,7 +248,7 @@ describe('an evaluation', () => {
       beats.add(JSON.stringify(raw.pendingActivities?.[0]?.lastHeartbeatTime));
       return beats.size > 2;
     });
-    release();
+    open();
     expect(await ended('evaluation', id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     expect(mine(id).map((entry) => entry.attempt)).toEqual(seeds.map(() => 1));
     await expectChain('evaluation', id, 2);

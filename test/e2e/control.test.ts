@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { WorkflowFailedError } from '@temporalio/client';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 
 // The transition table of every job over HTTP, through the real workflow, cell by cell; and the same commands from the
@@ -137,17 +138,13 @@ describe.each(kinds)('%s: the transition table', (kind) => {
 
 describe.each(kinds)('%s: what commands do', (kind) => {
   test('once a pause is answered nothing starts; what is in flight finishes and counts; a resume goes on', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    box.behave(() => async (call, response) => {
-      await held;
-      await answers.reward(1)(call, response);
-    });
+    const { opened, open } = gate();
+    box.behave(() => answers.held(opened, answers.reward(1)));
     const id = await create(kind);
     const mine = () => box.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
     await until('one is in flight', () => mine().length === 1);
     expect((await command(kind, id, 'pause')).status).toBe(200);
-    release();
+    open();
     await until('what was in flight counts', async () => {
       const rows = await service.db.org('default', (tx) =>
         tx.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]),
@@ -168,19 +165,15 @@ describe.each(kinds)('%s: what commands do', (kind) => {
   });
 
   test('a job whose last rollout ends while it is paused stays paused until it is resumed', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    box.behave(() => async (call, response) => {
-      await held;
-      await answers.reward(1)(call, response);
-    });
+    const { opened, open } = gate();
+    box.behave(() => answers.held(opened, answers.reward(1)));
     const id = await create(kind, 3);
     await until(
       'all are in flight',
       () => box.ledger.filter((call) => call.rolloutId.includes(id.slice(4))).length === 3,
     );
     expect((await command(kind, id, 'pause')).status).toBe(200);
-    release();
+    open();
     await until('all have ended, and nothing runs', async () => {
       const rows = await service.db.org('default', (tx) =>
         tx.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]),
@@ -313,12 +306,8 @@ test('no worker to answer: 202 with the pending command, which takes effect when
 }, 90_000);
 
 test('a pause in a stage’s last rollouts: what follows from them is decided and stands in row and log', async () => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  box.behave(() => async (call, response) => {
-    await held;
-    await answers.reward(0.25)(call, response);
-  });
+  const { opened, open } = gate();
+  box.behave(() => answers.held(opened, answers.reward(0.25)));
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base.session, {
     policy_optimization: {
       algorithm: 'gepa',
@@ -331,7 +320,7 @@ test('a pause in a stage’s last rollouts: what follows from them is decided an
   const mine = () => box.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
   await until('the whole baseline is in flight', () => mine().length === 3);
   expect((await command('session', id, 'pause')).status).toBe(200);
-  release();
+  open();
   const rowOf = () => service.api.call<{ best_reward: number | null }>('GET', `${base.session}/${id}`);
   await until('the row knows the baseline’s reward', async () => (await rowOf()).best_reward === 0.25);
   expect(await workflow('session', id).query('status')).toMatchObject({ status: 'paused', bestReward: 0.25 });

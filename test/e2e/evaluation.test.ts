@@ -1,23 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { largestReward } from '../../src/core/scores.js';
-import {
-  startFakeContainer,
-  answers,
-  type FakeContainer,
-  type FakeContainerOptions,
-} from '../support/fake-container.js';
+import { containersOfEachTest } from '../support/containers-of-each-test.js';
+import { answers } from '../support/fake-container.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 let service: TestService;
-const containers: FakeContainer[] = [];
 beforeAll(async () => {
   service = await startTestService();
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
-afterEach(async () => {
-  for (const container of containers.splice(0)) await container.close();
-});
 
 interface Status {
   status: string;
@@ -32,11 +24,7 @@ interface Results {
   results: { seed: number; reward: number | null; latency_ms: number; trace_id: string; error?: string | null }[];
 }
 
-async function container(options: FakeContainerOptions = {}): Promise<FakeContainer> {
-  const made = await startFakeContainer(options);
-  containers.push(made);
-  return made;
-}
+const container = containersOfEachTest();
 async function create(url: string, seeds: number[], more: Record<string, unknown> = {}): Promise<string> {
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
     container_url: url,
@@ -244,7 +232,6 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('nobody at the URL: the job fails before any rollout, naming it', async () => {
     const box = await container();
     await box.close();
-    containers.splice(0);
     const id = await create(box.url, [0]);
     const job = await ended(id);
     expect(job.status).toBe('failed');

@@ -1,31 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import {
-  answers,
-  startFakeContainer,
-  type FakeContainer,
-  type FakeContainerOptions,
-} from '../support/fake-container.js';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { containersOfEachTest } from '../support/containers-of-each-test.js';
+import { answers } from '../support/fake-container.js';
 import { anySpec, insertJob } from '../support/job.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 
 // What a review found by thinking of unlucky moments; each was a defect once.
 
 let service: TestService;
-const containers: FakeContainer[] = [];
 beforeAll(async () => {
   service = await startTestService();
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
-afterEach(async () => {
-  for (const box of containers.splice(0)) await box.close();
-});
 
-async function container(options: FakeContainerOptions): Promise<FakeContainer> {
-  const box = await startFakeContainer(options);
-  containers.push(box);
-  return box;
-}
+const container = containersOfEachTest();
 const policy = { provider: 'local', model: 'local' };
 const jobs = '/api/v1/offline/jobs';
 async function evaluate(url: string, seeds: number, more: Record<string, unknown> = {}, at = service): Promise<string> {
@@ -74,18 +63,17 @@ test('a graceful stop lets rollouts in flight call their model and finish', asyn
   expect(box.ledger).toHaveLength(6);
 });
 
+/** A container that does not say how it is before `answer` is called. */
+async function heldAtProbe() {
+  const { opened, open: answer } = gate();
+  const health = answers.held(opened, answers.status(200, '{}'));
+  return { answer, box: await container({ prompt: [{ role: 'system', content: 'Say yes.' }], health }) };
+}
+
 test.each(['session', 'evaluation'])(
   'a %s cancelled while its container is still being probed: nothing is written after the end',
   async (kind) => {
-    let answer: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (answer = resolve));
-    const box = await container({
-      prompt: [{ role: 'system', content: 'Say yes.' }],
-      health: async (call, response) => {
-        await held;
-        await answers.status(200, '{}')(call, response);
-      },
-    });
+    const { box, answer } = await heldAtProbe();
     const session = {
       algorithm: 'gepa',
       container_url: box.url,
@@ -111,15 +99,7 @@ test.each(['session', 'evaluation'])(
 );
 
 test('a session that is paused while its container is still being probed: its log begins with its start', async () => {
-  let answer: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (answer = resolve));
-  const box = await container({
-    prompt: [{ role: 'system', content: 'Say yes.' }],
-    health: async (call, response) => {
-      await held;
-      await answers.status(200, '{}')(call, response);
-    },
-  });
+  const { box, answer } = await heldAtProbe();
   const gepa = { population_size: 1, generations: 1, evaluation: { seeds: [0] } };
   const base = '/api/v1/online/sessions';
   const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base, {

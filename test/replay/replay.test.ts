@@ -6,6 +6,7 @@ import { History } from '../support/chain.js';
 import { answers } from '../support/fake-container.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 import { folder, record, replay } from './histories.js';
 
@@ -64,10 +65,9 @@ describe('histories recorded with earlier code', () => {
 
 describe('histories of today', () => {
   test('a session with an activity that was retried, a pause and a resume', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const { opened, open } = gate();
     world.container.behave((call) => async (_call, response) => {
-      await held;
+      await opened;
       const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
       await answers.reward(world.score(prompt, call.seed), `needs rule-${call.seed % world.rules}.`)(call, response);
     });
@@ -93,7 +93,7 @@ describe('histories of today', () => {
       });
     });
     await until('it is paused', async () => (await statusOf(id)) === 'paused');
-    release();
+    open();
     await handle.signal('resume');
     await until('it has completed', async () => (await statusOf(id)) === 'completed', 60);
     const history = await historyOf(`session-${id}`, 'session-retry-pause-resume');

@@ -57,6 +57,13 @@ export const answers = {
       reward_info: { outcome_reward: reward, ...(details || feedback ? { details: { ...details, feedback } } : {}) },
       success_status: 'success',
     })),
+  /** Holds the call until then. */
+  held:
+    (opened: Promise<unknown>, then: Behaviour): Behaviour =>
+    async (call, response) => {
+      await opened;
+      await then(call, response);
+    },
   json:
     (make: (call: ReceivedRollout) => unknown, status = 200): Behaviour =>
     (call, response) =>

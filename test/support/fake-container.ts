@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { answers, type Behaviour, type ReceivedRollout, type RolloutBody } from './fake-answers.js';
+import { listen } from './loopback.js';
 
 export { answers, type Behaviour, type ReceivedRollout, type RolloutBody } from './fake-answers.js';
 
@@ -114,18 +114,13 @@ export async function startFakeContainer(options: FakeContainerOptions = {}): Pr
       response.end(error.stack);
     });
   });
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server, options.port);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     ledger,
     probes,
     maxConcurrency: () => Math.max(0, ...ledger.map((entry) => entry.concurrency)),
     behave: (next) => (choose = next),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

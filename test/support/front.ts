@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { listen } from './loopback.js';
 
 /** One address in front of several servers, as a load balancer is: each connection goes to the next one that takes it. */
 export async function startFront(targets: () => string[]) {
   let turn = 0;
-  const open = new Set<Socket>();
   const server = createServer((near) => {
-    open.add(near.on('error', () => near.destroy()).on('close', () => open.delete(near)));
+    near.on('error', () => near.destroy());
     const attempt = (left: string[]) => {
       const [next, ...rest] = left;
       if (!next) return near.destroy();
@@ -24,14 +23,5 @@ export async function startFront(targets: () => string[]) {
     turn += 1;
     attempt(all.map((_, i) => all[(turn + i) % all.length]!));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return listen(server);
 }

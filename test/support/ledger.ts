@@ -1,7 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.js';
 
 /** One call of a rollout as the container saw it: `at` counts all lines of the ledger, in their order. */
 export interface LedgerLine {
@@ -55,20 +54,15 @@ export async function startLedger(containerUrl: string, file: string) {
       passed.end(body);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     lines(): LedgerLine[] {
       return readFileSync(file, 'utf8')
         .split('\n')
         .filter(Boolean)
         .map((line, at) => ({ at, ...(JSON.parse(line) as Omit<LedgerLine, 'at'>) }));
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

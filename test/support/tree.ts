@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { ifItLives } from '../../src/embedded/process.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -86,24 +87,19 @@ export function descendants(pid: number): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch (error) {
-    // It ended meanwhile.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
-      return undefined;
-    throw error;
-  }
+  const fields = statOf(pid);
+  return fields && Number(fields[1]);
 }
 
 function alive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
-  } catch {
-    return false;
-  }
+  const fields = statOf(pid);
+  return fields !== undefined && fields[0] !== 'Z';
+}
+
+/** What /proc/<pid>/stat says from its third field on; undefined where the process is gone. */
+function statOf(pid: number): string[] | undefined {
+  const stat = ifItLives(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
