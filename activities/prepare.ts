@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ContainerError } from '../src/clients/container.js';
-import type { EvaluationSpec, Message, SessionSpec } from '../src/contracts/spec.js';
+import type { EvaluationSpec, JobSpec, Message, SessionSpec } from '../src/contracts/spec.js';
 import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
 import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
@@ -29,17 +29,19 @@ const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => guarded(() => 
 export function prepareActivities(deps: ActivityDeps) {
   const { db, container } = deps;
 
-  /** Has the container probed; why it cannot serve is the reason for which the job fails. */
-  async function probe<T>(
-    spec: SessionSpec | EvaluationSpec,
+  /** Reads a job's request and has its container probed; why it cannot serve is the reason for which the job fails. */
+  async function probe<Spec extends JobSpec, T>(
     job: JobRef,
-    ask: (url: string, key: string | null, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const key = await db.org(job.orgId, (tx) => containerKey(tx, deps.secretKey, job, spec));
+    ask: (spec: Spec, key: string | null, signal: AbortSignal) => Promise<T>,
+  ): Promise<{ spec: Spec; found: T }> {
+    const { spec, key } = await db.org(job.orgId, async (tx) => {
+      const spec = await readSpec<Spec>(tx, job);
+      return { spec, key: await containerKey(tx, deps.secretKey, job, spec) };
+    });
     try {
       const { cancellationSignal } = Context.current();
       await container.health(spec.container.url, key, cancellationSignal);
-      return await ask(spec.container.url, key, cancellationSignal);
+      return { spec, found: await ask(spec, key, cancellationSignal) };
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message, passing.has(error.code));
       throw error;
@@ -50,13 +52,12 @@ export function prepareActivities(deps: ActivityDeps) {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
       guardedBeating(async () => {
-        const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
-        const messages = await probe(spec, job, async (url, key, signal) => {
-          return spec.initialPrompt ?? (await container.taskInfo(url, key, signal)).initialPrompt;
+        const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
+          return spec.initialPrompt ?? (await container.taskInfo(spec.container.url, key, signal)).initialPrompt;
         });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
-          await addCandidate(tx, job, { leverVersion: 0, generation: 0, parents: [], messages: systemOnly(messages) });
+          await addCandidate(tx, job, baselineOf(systemOnly(messages)));
         });
         return {
           gepa: { ...spec.gepa, maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed },
@@ -97,28 +98,22 @@ export function prepareActivities(deps: ActivityDeps) {
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
       guardedBeating(async () => {
-        const spec = await db.org(job.orgId, (tx) => readSpec<EvaluationSpec>(tx, job));
-        await probe(spec, job, () => Promise.resolve());
+        const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, []);
-          await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
-            job.jobId,
-            toJsonb({ total: spec.seeds.length }),
+          const total = toJsonb({ total: spec.seeds.length });
+          await Promise.all([
+            tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [job.jobId, total]),
+            spec.candidate && addCandidate(tx, job, baselineOf(spec.candidate.messages)),
+            planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null),
           ]);
-          if (spec.candidate) {
-            await addCandidate(tx, job, {
-              leverVersion: 0,
-              generation: 0,
-              parents: [],
-              messages: spec.candidate.messages,
-            });
-          }
-          await planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null);
         });
         return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
       }),
   };
 }
+
+const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
 
 /** Only a system message is under optimization; what else the container's prompt has stays in the container. */
 function systemOnly(messages: Message[] | null): Message[] | null {
@@ -138,8 +133,10 @@ export function sessionStarted({ algorithm, gepa }: SessionSpec, baselineKnown: 
 
 async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
   await lockOpenJob(tx, job);
-  await tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
-    job.jobId,
+  await Promise.all([
+    tx.query('update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1', [
+      job.jobId,
+    ]),
+    appendEvents(tx, job, events),
   ]);
-  await appendEvents(tx, job, events);
 }

@@ -27,7 +27,8 @@ export interface SliceInput extends JobRef {
 export interface SliceReport {
   finished: boolean;
   answers: PackedAnswers | null;
-  fault: { code: string; message: string } | null;
+  /** Why the job must fail; reports of earlier releases did not say `retryable`. */
+  fault: { code: string; message: string; retryable?: boolean } | null;
   /** Of all the job's rollouts so far. */
   counts: OutcomeCounts;
 }
@@ -42,24 +43,30 @@ export function rolloutActivity(deps: ActivityDeps) {
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const { spec, apiKey, prompts, token } = await db.org(job.orgId, async (tx) => {
-          if (input.decided) await recordDecided(tx, job, input.decided);
-          const spec = await readSpec<JobSpec>(tx, job);
-          const apiKey = await containerKey(tx, deps.secretKey, job, spec);
-          if (input.plan) {
-            await lockOpenJob(tx, job);
-            const withCandidate = spec.kind === 'session' || spec.candidate !== null;
-            await planRollouts(tx, job, unpackRequests(input.plan), withCandidate);
-          }
-          if (!(await areWhole(tx, job.jobId, input.from, input.to))) throw recordLost(job);
-          const prompts = await readOpenPrompts(tx, job.jobId);
-          return { spec, apiKey, prompts, token: await acquireLease(tx, job.jobId, runnerName(), leaseSeconds) };
+          const [spec] = await Promise.all([
+            readSpec<JobSpec>(tx, job),
+            input.decided && recordDecided(tx, job, input.decided),
+            lockOpenJob(tx, job),
+          ]);
+          const withCandidate = spec.kind === 'session' || spec.candidate !== null;
+          const [apiKey, , whole, prompts, token] = await Promise.all([
+            containerKey(tx, deps.secretKey, job, spec),
+            input.plan && planRollouts(tx, job, unpackRequests(input.plan), withCandidate),
+            areWhole(tx, job.jobId, input.from, input.to),
+            readOpenPrompts(tx, job.jobId),
+            acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
+          ]);
+          if (!whole) throw recordLost(job);
+          return { spec, apiKey, prompts, token };
         });
         const lease = token ?? (await waitForLease(deps, job));
         const conclude = async (tx: Tx): Promise<Pick<SliceReport, 'finished' | 'answers'>> => {
-          await releaseLease(tx, job.jobId, lease);
-          if (!(await haveEnded(tx, job.jobId, input.from, input.to))) return { finished: false, answers: null };
-          const answers = input.collect ? await readAnswers(tx, job.jobId, input.from, input.to) : null;
-          return { finished: true, answers: answers && packAnswers(answers) };
+          const [finished, answers] = await Promise.all([
+            haveEnded(tx, job.jobId, input.from, input.to),
+            input.collect ? readAnswers(tx, job.jobId, input.from, input.to) : null,
+            releaseLease(tx, job.jobId, lease),
+          ]);
+          return { finished, answers: answers && packAnswers(answers) };
         };
         const runner = new Runner(deps, job, { spec, apiKey, prompts }, lease, conclude);
         const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));

@@ -1,9 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../clients/cost.js';
-import { errorCode } from '../clients/untrusted.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
+import { patiently } from '../storage/patience.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 
 /** How a call to the model ended. */
@@ -41,20 +40,12 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
         stream: upstream.stream,
         ...result,
       };
-      const givenUpAt = Date.now() + recordPatienceMs;
-      for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
-        try {
-          await db.org(orgId, (tx) => recordCall(tx, row));
-          return id;
-        } catch (error) {
-          if (Date.now() + waitMs > givenUpAt || !passes(error)) throw error;
-          log.warn(
-            { err: error, job_id: jobId, rollout_id: rollout.id },
-            'a model call is not recorded yet; trying again',
-          );
-          await delay(waitMs);
-        }
-      }
+      await patiently(() => db.orgApart(orgId, (tx) => recordCall(tx, row)), {
+        patienceMs: recordPatienceMs,
+        onRetry: (err) =>
+          log.warn({ err, job_id: jobId, rollout_id: rollout.id }, 'a model call is not recorded yet; trying again'),
+      });
+      return id;
     },
 
     takeBackUnlessDelivered({ orgId, rollout }, id, reply) {
@@ -68,10 +59,4 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
       else reply.raw.once('close', check);
     },
   };
-}
-
-/** Bad data and broken constraints (SQLSTATE 21–23, 25, 42) stay; all else that Postgres says may pass. */
-function passes(error: unknown): boolean {
-  const code = errorCode(error) ?? '';
-  return !(code.length === 5 && /^(21|22|23|25|42)/.test(code));
 }

@@ -37,7 +37,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  /** Everything the database has to say about a call, in one transaction. */
+  /** Everything the database has to say about a call. */
   async function resolve(
     { caller: { orgId, keyId } }: FastifyRequest,
     jobId: string,
@@ -46,13 +46,13 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
     const { presence } = deps.notifications;
-    return deps.db.org(orgId, async (tx) => {
+    return deps.db.orgApart(orgId, async (tx) => {
       const found = await resolveCall(tx, { jobId, correlationId, presence });
       if (!found) throw refuse.notFound('session');
       refuseEnded(found, keyId === null);
       const { candidateId, policy, messages } = found;
-      const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
       const upstream = substitute(body, policy, messages);
+      const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
       const call = { orgId, jobId, correlationId, rollout, candidateId, provider: policy.provider, upstream };
       const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };

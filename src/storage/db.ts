@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-/** A query runner bound to one transaction. */
+/** Runs statements on one connection. What is asked without waiting is sent at once and answered in turn. */
 export interface Tx {
   /**
    * Answers the rows. With a `name` the statement is parsed and planned once a connection, not at each call: for those
@@ -17,6 +17,8 @@ export interface Tx {
  */
 export interface Db {
   org<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** As `org`, but each statement is a transaction of its own, and one round trip: for what needs no more. */
+  orgApart<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Resolves when the database answers; rejects with its error. */
@@ -52,6 +54,15 @@ export function asApp(url: string): pg.ClientConfig {
   };
 }
 
+/** Whose rows a transaction may see. */
+type Settings = Record<string, string>;
+
+/** One round trip: set_config takes no parameters in a simple query, so its values are escaped literals. */
+function beginning(client: pg.PoolClient, settings: Settings): string {
+  const sets = Object.entries(settings).map(([k, v]) => `select set_config('${k}', ${client.escapeLiteral(v)}, true)`);
+  return ['begin', ...sets].join('; ');
+}
+
 const int8 = 20;
 const float8 = 701;
 
@@ -60,6 +71,8 @@ export function connect(url: string, log: Logger, max = 10): Db {
   const pool = new pg.Pool({
     ...asApp(url),
     max,
+    // What follows need not wait for `begin`, nor for what it does not depend on.
+    pipeline: true,
     query_timeout: 30_000,
     application_name: 'ratchet',
     types: {
@@ -73,25 +86,30 @@ export function connect(url: string, log: Logger, max = 10): Db {
     if (!closing) log.warn({ err }, 'an idle database connection broke');
   });
 
-  async function transaction<T>(settings: Record<string, string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function run<T>(settings: Settings, how: 'together' | 'apart', work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     const onError = (error: Error) => (broken = error);
     client.on('error', onError);
+    const begin = () => client.query(beginning(client, settings));
+    const commit = () => client.query('commit');
+    // After a statement that has failed, Postgres takes the commit for a rollback.
+    const alone = async (asked: pg.QueryConfig) => (await Promise.all([begin(), client.query(asked), commit()]))[1];
+    let over = false;
+    const query: Tx['query'] = async (text, values, name) => {
+      // Of statements that were sent together one has failed: the connection is about to be somebody else's.
+      if (over) throw new Error('The transaction of this statement has ended.');
+      const asked = { text, ...(values && { values }), ...(name && { name }) };
+      return (await (how === 'apart' ? alone(asked) : client.query(asked))).rows;
+    };
     try {
-      // One round trip: set_config takes no parameters in a simple query, so its values are escaped literals.
-      const sets = Object.entries(settings).map(
-        ([k, v]) => `select set_config('${k}', ${client.escapeLiteral(v)}, true)`,
-      );
-      await client.query(['begin', ...sets].join('; '));
-      const result = await work({
-        query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) =>
-          (await client.query<Row>({ text, ...(values && { values }), ...(name && { name }) })).rows,
-      });
-      await client.query('commit');
+      const [, result] = await Promise.all([how === 'together' && begin(), work({ query })]);
+      over = true;
+      if (how === 'together') await commit();
       return result;
     } catch (error) {
-      await client.query('rollback').catch((rollback: Error) => (broken = rollback));
+      over = true;
+      if (how === 'together') await client.query('rollback').catch((rollback: Error) => (broken = rollback));
       throw error;
     } finally {
       client.removeListener('error', onError);
@@ -100,9 +118,10 @@ export function connect(url: string, log: Logger, max = 10): Db {
   }
 
   return {
-    org: (orgId, work) => transaction({ 'app.org': orgId }, work),
-    auth: (hash, work) => transaction({ 'app.scope': 'auth', 'app.key_hash': hash }, work),
-    worker: (work) => transaction({ 'app.scope': 'worker' }, work),
+    org: (orgId, work) => run({ 'app.org': orgId }, 'together', work),
+    orgApart: (orgId, work) => run({ 'app.org': orgId }, 'apart', work),
+    auth: (hash, work) => run({ 'app.scope': 'auth', 'app.key_hash': hash }, 'together', work),
+    worker: (work) => run({ 'app.scope': 'worker' }, 'together', work),
     ping: async () => {
       await pool.query('select 1');
     },

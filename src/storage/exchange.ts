@@ -60,18 +60,22 @@ export async function exchange(
   };
   if (!held) return { held, control: open ? row.control : 'stop', claims: [], awaiting: 0, counts };
 
-  const written = outcomes.length > 0 ? await writeOutcomes(tx, job, runner.rolloutSeconds, outcomes) : [];
-  const waiting = await countAwaiting(tx, job);
+  const [written, waiting] = await Promise.all([
+    writeOutcomes(tx, job, runner.rolloutSeconds, outcomes),
+    countAwaiting(tx, job),
+  ]);
   const expired = waiting.overdue > 0 ? await expireAwaiting(tx, job) : [];
   const ended = [...written, ...expired];
   for (const { status, error } of ended) {
     counts = countOutcome(counts, status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed');
   }
-  await reportOutcomes(tx, job, row, ended);
   const awaiting = waiting.awaiting - expired.length;
   const now = row.control === 'run' ? Math.max(0, want.slots - awaiting) : 0;
   const ahead = row.control === 'run' ? want.ahead : 0;
-  const claims = await renew(tx, job.jobId, runner, { counts, begun, returned, now, ahead });
+  const [, claims] = await Promise.all([
+    reportOutcomes(tx, job, row, ended),
+    renew(tx, job.jobId, runner, { counts, begun, returned, now, ahead }),
+  ]);
   return { held, control: row.control, claims, awaiting, counts };
 }
 
@@ -110,7 +114,7 @@ async function renew(
        update rollouts set started_at = clock_timestamp()
         where job_id = $1 and id = any($7) and status = 'running' and started_at is null
      ), returned as (
-       update rollouts set status = 'queued'
+       update rollouts set status = 'queued', started_at = case when resent > 0 then started_at end
         where job_id = $1 and id = any($8) and status = 'running' and lease_token = $2
      ), chosen as materialized (
        select id, ordinal from rollouts

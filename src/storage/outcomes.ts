@@ -40,6 +40,7 @@ export async function writeOutcomes(
   rolloutSeconds: number,
   outcomes: Outcome[],
 ): Promise<Written[]> {
+  if (outcomes.length === 0) return [];
   const rows = await tx.query<Written>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),

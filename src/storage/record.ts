@@ -39,27 +39,30 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
   const { step } = decision;
   // A worker that was cut off may come back with what it was to write long ago.
   if (step !== undefined && row.step !== null && step <= row.step) return;
-  if (step !== undefined) await tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]);
-  if (decision.projection) {
-    await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
-      job.jobId,
-      toJsonb(decision.projection),
-    ]);
-  }
-  await updateCandidates(tx, job, decision.candidates ?? []);
-  if (decision.outcomesThrough !== undefined) await countRewards(tx, job, decision.outcomesThrough);
-  if (decision.status) await setStatus(tx, job, decision.status);
-  await settleCommands(tx, decision.commands ?? [], decision.status ?? row.status);
-  await appendEvents(tx, job, decision.events ?? []);
+  await Promise.all([
+    step !== undefined && tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]),
+    decision.projection &&
+      tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
+        job.jobId,
+        toJsonb(decision.projection),
+      ]),
+    updateCandidates(tx, job, decision.candidates ?? []),
+    decision.outcomesThrough !== undefined && countRewards(tx, job, decision.outcomesThrough),
+    decision.status && setStatus(tx, job, decision.status),
+    settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
+    appendEvents(tx, job, decision.events ?? []),
+  ]);
 }
 
 async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
-  await tx.query('update jobs set status = $2 where id = $1', [job.jobId, status]);
-  await tx.query(`update job_controls set control = $2 where job_id = $1`, [
-    job.jobId,
-    status === 'paused' ? 'pause' : 'run',
+  await Promise.all([
+    tx.query('update jobs set status = $2 where id = $1', [job.jobId, status]),
+    tx.query(`update job_controls set control = $2 where job_id = $1`, [
+      job.jobId,
+      status === 'paused' ? 'pause' : 'run',
+    ]),
+    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
   ]);
-  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
 }
 
 async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummary[]): Promise<void> {
@@ -101,13 +104,15 @@ async function countRewards(tx: Tx, job: JobRef, through: number): Promise<void>
 }
 
 async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status): Promise<void> {
-  for (const { commandId, outcome, statusAfter = status } of commands) {
-    await tx.query(
-      'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
-      [commandId, outcome, statusAfter],
-    );
-    await tx.query(`select pg_notify('ratchet_commands', $1)`, [commandId]);
-  }
+  await Promise.all(
+    commands.flatMap(({ commandId, outcome, statusAfter = status }) => [
+      tx.query(
+        'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
+        [commandId, outcome, statusAfter],
+      ),
+      tx.query(`select pg_notify('ratchet_commands', $1)`, [commandId]),
+    ]),
+  );
 }
 
 /** How a job ends. */
@@ -130,36 +135,38 @@ export interface Ending {
 export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<boolean> {
   const row = await lockJob(tx, job);
   if (isTerminal(row.status)) return false;
-  await tx.query(
-    `update job_controls set control = 'stop', lease_token = lease_token + 1, lease_owner = null, lease_expires_at = null
-      where job_id = $1`,
-    [job.jobId],
-  );
-  await tx.query(
-    `update rollouts set status = 'cancelled', completed_at = now()
-      where job_id = $1 and status in ('queued', 'running', 'awaiting_reward')`,
-    [job.jobId],
-  );
-  await updateCandidates(tx, job, ending.candidates ?? []);
-  if (ending.outcomesThrough !== undefined) await countRewards(tx, job, ending.outcomesThrough);
-  await tx.query(
-    `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
-            started_at = coalesce(started_at, now()), completed_at = now()
-      where id = $1`,
-    [
+  const [open] = await Promise.all([
+    tx.query<{ id: string; kind: string }>('select id, kind from commands where job_id = $1 and outcome is null', [
       job.jobId,
-      ending.status,
-      ending.stoppedBy,
-      ending.error && toJsonb(ending.error),
-      toJsonb(ending.projection ?? {}),
-    ],
-  );
-  await tx.query('delete from secrets where job_id = $1', [job.jobId]);
-  await appendEvents(tx, job, ending.events);
-  const open = await tx.query<{ id: string; kind: string }>(
-    'select id, kind from commands where job_id = $1 and outcome is null',
-    [job.jobId],
-  );
+    ]),
+    tx.query(
+      `update job_controls set control = 'stop', lease_token = lease_token + 1, lease_owner = null, lease_expires_at = null
+        where job_id = $1`,
+      [job.jobId],
+    ),
+    tx.query(
+      `update rollouts set status = 'cancelled', completed_at = now()
+        where job_id = $1 and status in ('queued', 'running', 'awaiting_reward')`,
+      [job.jobId],
+    ),
+    updateCandidates(tx, job, ending.candidates ?? []),
+    ending.outcomesThrough !== undefined && countRewards(tx, job, ending.outcomesThrough),
+    tx.query(
+      `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
+              started_at = coalesce(started_at, now()), completed_at = now()
+        where id = $1`,
+      [
+        job.jobId,
+        ending.status,
+        ending.stoppedBy,
+        ending.error && toJsonb(ending.error),
+        toJsonb(ending.projection ?? {}),
+      ],
+    ),
+    tx.query('delete from secrets where job_id = $1', [job.jobId]),
+    appendEvents(tx, job, ending.events),
+    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
+  ]);
   await settleCommands(
     tx,
     open.map(({ id, kind }) => ({
@@ -169,6 +176,5 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
     })),
     ending.status,
   );
-  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
   return true;
 }

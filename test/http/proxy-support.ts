@@ -107,6 +107,7 @@ export async function startProxy(
   // The server makes its database as it starts, after it is given the proxy.
   const db = {
     org: (orgId, work) => (failure ? Promise.reject(failure) : http.db.org(orgId, work)),
+    orgApart: (orgId, work) => (failure ? Promise.reject(failure) : http.db.orgApart(orgId, work)),
   } as Db;
   const notifications = {
     get presence() {

@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { connect } from '../../src/storage/db.js';
+import { connect, type Db } from '../../src/storage/db.js';
 import { createDatabase } from '../support/embedded.js';
+import { gate } from '../support/gate.js';
 
 const settings = ['idle_in_transaction_session_timeout', 'statement_timeout', 'tcp_keepalives_idle'];
 
@@ -45,4 +46,65 @@ test('a transaction that is left open is ended by Postgres, and its lock with it
   } finally {
     await db.close();
   }
+});
+
+describe('statements that are sent together', () => {
+  let db: Db;
+  beforeAll(async () => {
+    db = connect(await createDatabase(), pino({ level: 'silent' }), 1);
+  });
+  afterAll(() => db.close());
+  const wideOpen = `current_setting('app.org', true)`;
+
+  test('are answered in turn', async () => {
+    const rows = await db.org('default', (tx) =>
+      Promise.all([1, 2, 3].map((n) => tx.query<{ n: number }>('select $1::int as n', [n]))),
+    );
+    expect(rows).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+  });
+
+  test('fail together, and nothing of them comes out on a connection that is somebody else’s by then', async () => {
+    const { opened, open } = gate();
+    let late: Promise<unknown> = Promise.resolve();
+    const work = db.org('default', (tx) => {
+      late = tx.query('select 1').then(async () => {
+        await opened;
+        return tx.query(`select ${wideOpen} as org`);
+      });
+      return Promise.all([late, tx.query('select 1 / 0')]);
+    });
+    await expect(work).rejects.toThrow('division by zero');
+    const other = db.org('other', async (tx) => {
+      open();
+      await expect(late).rejects.toThrow('has ended');
+      return tx.query(`select ${wideOpen} as org`);
+    });
+    expect(await other).toEqual([{ org: 'other' }]);
+  });
+
+  test('apart: each stands alone, sees its organization only, and leaves no trace on the connection', async () => {
+    const seen = await db.orgApart('one', async (tx) => {
+      const [first] = await tx.query<{ org: string; id: string }>(
+        `select ${wideOpen} as org, pg_current_xact_id()::text as id`,
+      );
+      await expect(tx.query('select 1 / 0')).rejects.toThrow('division by zero');
+      const [second] = await tx.query<{ org: string; id: string }>(
+        `select ${wideOpen} as org, pg_current_xact_id()::text as id`,
+      );
+      return [first!, second!];
+    });
+    expect(seen.map(({ org }) => org)).toEqual(['one', 'one']);
+    expect(seen[0]!.id).not.toBe(seen[1]!.id);
+    expect(await db.worker((tx) => tx.query(`select ${wideOpen} as org`))).toEqual([{ org: '' }]);
+  });
+
+  test('apart: what came before a failure stays', async () => {
+    const id = 'evl_apart';
+    const put = db.orgApart('default', async (tx) => {
+      await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('default', $1, '')`, [id]);
+      await tx.query('select 1 / 0');
+    });
+    await expect(put).rejects.toThrow('division by zero');
+    expect(await db.org('default', (tx) => tx.query('select key from idempotency_keys'))).toEqual([{ key: id }]);
+  });
 });
