@@ -41,6 +41,8 @@ interface Ports {
 const tuning = [
   ...['journal_mode=wal', 'synchronous=normal'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
   ...[
+    // An activity goes to the worker that asks for it, without a way through the task queue.
+    'system.enableActivityEagerExecution=true',
     'matching.numTaskqueueReadPartitions=1',
     'matching.numTaskqueueWritePartitions=1',
     'history.timerProcessorMaxTimeShift="5ms"',
