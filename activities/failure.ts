@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { JobGoneError } from '../src/storage/events.js';
+import { sqlStateOf } from '../src/storage/patience.js';
 
 /**
  * SQLSTATE classes that a retry cannot mend: bad data, broken constraints, wrong statements, missing rights.
@@ -16,10 +17,9 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof ApplicationFailure || !(error instanceof Error)) throw error;
-    const sqlState = 'code' in error && typeof error.code === 'string' ? error.code : '';
     if (error instanceof JobGoneError) throw jobFailure('job_gone', error.message);
     const ours = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-    if (ours || (sqlState.length === 5 && hopeless.test(sqlState))) {
+    if (ours || hopeless.test(sqlStateOf(error) ?? '')) {
       throw ApplicationFailure.create({
         type: 'internal',
         nonRetryable: true,

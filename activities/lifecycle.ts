@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Decision as SearchDecision, SearchView } from '../src/core/work.js';
 import type { EvaluationSpec, JobSpec } from '../src/contracts/spec.js';
 import type { Tx } from '../src/storage/db.js';
-import type { JobRef, NewEvent } from '../src/storage/events.js';
+import { lockJob, type JobRef, type NewEvent } from '../src/storage/events.js';
 import { candidateId } from '../src/core/ids.js';
 import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../src/storage/record.js';
 import { readTotals } from '../src/storage/reads.js';
@@ -59,6 +59,8 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
     finish: ({ ending, search, accepted, ...job }: FinishInput) =>
       guarded(async () => {
         await db.org(job.orgId, async (tx) => {
+          // What is told of the end must be what there is then: a runner may still be recording.
+          await lockJob(tx, job);
           const evaluation = job.jobId.startsWith('evl_') ? await evaluationTotals(tx, job) : null;
           const error = ending.error && evaluation ? withProgress(ending.error, evaluation) : ending.error;
           await finishJob(tx, job, {

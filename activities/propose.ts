@@ -7,6 +7,7 @@ import { buildReflection, parseProposal, type ReflectionExample } from '../src/c
 import type { ProposalAnswer, ProposalRequest } from '../src/core/work.js';
 import { addCandidate, readPrompts } from '../src/storage/candidates.js';
 import { findProposerCall, recordProposerCall } from '../src/storage/proposals.js';
+import { patiently } from '../src/storage/patience.js';
 import { readExamples } from '../src/storage/reflection-examples.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
@@ -14,9 +15,11 @@ import { guarded } from './failure.js';
 import { beating } from './heartbeat.js';
 import { lockOpenJob, readSpec, recordLost } from './jobs.js';
 import { recordDecided, type Decided } from './lifecycle.js';
+import { mapLimited } from './map-limited.js';
 
 const tries = 3;
 const maxChars = 32_000;
+const recordPatienceMs = 15_000;
 
 type Attempt = { ok: true; text: string } | { ok: false; reason: string };
 
@@ -48,7 +51,12 @@ export function proposeActivity(deps: ActivityDeps) {
         const call = await proposerCall(deps.providers, { policy: spec.proposer, messages, signal });
         if (!call.ok) return { ok: false, reason: call.message };
         answer = { text: call.text, finishReason: call.finishReason };
-        await db.org(job.orgId, (tx) => recordProposerCall(tx, place, spec.proposer, messages, call));
+        const { proposer } = spec;
+        // Paid for, so it is worth waiting for the database.
+        await patiently(() => db.org(job.orgId, (tx) => recordProposerCall(tx, place, proposer, messages, call)), {
+          patienceMs: recordPatienceMs,
+          onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'a proposal is not recorded yet; trying again'),
+        });
       }
       const parsed = parseProposal(answer.text, { parent, maxChars, finishReason: answer.finishReason });
       if (parsed.ok) return parsed;
@@ -59,22 +67,25 @@ export function proposeActivity(deps: ActivityDeps) {
 
   return {
     propose: (input: JobRef & { requests: ProposalRequest[]; decided?: Decided | null }): Promise<ProposalAnswer[]> =>
-      guarded(async () => {
-        const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const { decided } = input;
-        if (decided) await db.org(job.orgId, (tx) => recordDecided(tx, job, decided));
-        const spec = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
-        const prompts = await db.org(job.orgId, (tx) => readPrompts(tx, job.jobId));
-        if (!input.requests.every(({ parent }) => prompts.has(parent))) throw recordLost(job);
-        const { cancellationSignal } = Context.current();
-        return beating(async () => {
+      guarded(() =>
+        beating(async () => {
+          const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+          const [spec, prompts] = await db.org(job.orgId, (tx) =>
+            Promise.all([
+              readSpec<SessionSpec>(tx, job),
+              readPrompts(tx, job.jobId),
+              input.decided && recordDecided(tx, job, input.decided),
+            ]),
+          );
+          if (!input.requests.every(({ parent }) => prompts.has(parent))) throw recordLost(job);
+          const { cancellationSignal } = Context.current();
           const attempts = await mapLimited(input.requests, spec.maxConcurrent, async (request) => {
             const parent = systemText(prompts.get(request.parent) ?? null);
             return attempt(job, spec, request, parent, cancellationSignal);
           });
           return keep(job, input.requests, attempts);
-        });
-      }),
+        }),
+      ),
   };
 
   /** Stores the new texts in the order asked; a text that is already some candidate's is a duplicate. */
@@ -117,15 +128,4 @@ export function proposeActivity(deps: ActivityDeps) {
 
 function systemText(messages: Message[] | null): string {
   return messages?.find((message) => message.role === 'system')?.content ?? '';
-}
-
-/** Like Promise.all over `items`, with at most `limit` at once; the results are in the items' order. */
-async function mapLimited<In, Out>(items: In[], limit: number, work: (item: In) => Promise<Out>): Promise<Out[]> {
-  const results = new Array<Out>(items.length);
-  let next = 0;
-  const worker = async () => {
-    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i]!);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  return results;
 }

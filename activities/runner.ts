@@ -25,7 +25,7 @@ const lingerMs = 5;
 /** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
 const databasePatienceMs = 60_000;
 
-type Fault = { code: string; message: string };
+type Fault = { code: string; message: string; retryable: boolean };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
@@ -109,7 +109,7 @@ export class Runner<Conclusion> {
           await Promise.all(this.inFlight.values());
           // What had ended by then is kept.
           await this.exchange(false, begunAt);
-          return { fault: { code: fault.code, message: fault.message } };
+          return { fault };
         }
         if (done.conclusion !== undefined) return { conclusion: done.conclusion };
         if (done.control === 'run' && mayStart) {
@@ -221,7 +221,7 @@ export class Runner<Conclusion> {
     const { result, latencyMs } = answered;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, n: this.latency.n + 1 };
     if (result.kind === 'refused_key') {
-      this.refusal = { code: 'container_refused_key', message: result.message };
+      this.refusal = { code: 'container_refused_key', message: result.message, retryable: false };
       return null;
     }
     if (result.kind === 'reward') this.concurrency.raise();

@@ -5,6 +5,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  log,
   patched,
   proxyActivities,
   setDefaultSignalHandler,
@@ -193,7 +194,8 @@ export class JobControl {
 
   private async close(ending: Ending): Promise<void> {
     await condition(() => !this.busy);
-    await this.story.publish();
+    // What the search decided is in `finish` as well: that it cannot be written apart must not hide how the job ends.
+    await this.story.publish().catch((error: unknown) => log.error('the last decisions are not recorded', { error }));
     this.status = ending.status;
     upsertSearchAttributes([{ key: statusAttribute, value: ending.status }]);
     await finish({

@@ -55,7 +55,10 @@ export async function runSlices(
     plan = null;
     unwritten.decided = null;
     control.counts = report.counts;
-    if (report.fault) throw ApplicationFailure.nonRetryable(report.fault.message, report.fault.code);
+    if (report.fault) {
+      const { message, code, retryable } = report.fault;
+      throw ApplicationFailure.nonRetryable(message, code, { retryable });
+    }
     if (report.finished) return report.answers;
   }
 }

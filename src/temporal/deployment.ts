@@ -10,7 +10,7 @@ const versioned = 2;
 const notFound = 5;
 const everyMs = 500;
 
-/** What makes a worker one of this build: the jobs that it begins stay with their build until they end or continue as new. */
+/** What makes a worker one of this build: the jobs that it begins stay with their build until they end. */
 export function pinnedTo(buildId: string) {
   return {
     version: { deploymentName, buildId },

@@ -75,13 +75,14 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
   }
   const ending = await closedBy(client, job);
   await db.org(job.org_id, async (tx) => {
-    await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
     if (ending && (await finishJob(tx, where, ending))) {
       log.warn(
         { job_id: job.id, status: ending.status, reason: ending.error?.message },
         'closed a job whose workflow is closed',
       );
     }
+    // Last: whoever locks both rows of a job locks its control row first.
+    await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
   });
 }
 

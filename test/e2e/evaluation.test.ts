@@ -248,7 +248,10 @@ describe('what goes wrong, and what follows (once each)', () => {
       },
     });
     const id = await create(box.url, range(60), { max_concurrent: 1, max_failure_rate: 1 });
-    expect(await ended(id, 60)).toMatchObject({ status: 'failed', error_details: { code: 'container_unreachable' } });
+    expect(await ended(id, 60)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'container_unreachable', retryable: true },
+    });
     expect((await resultsOf(id)).summary.num_failed).toBeLessThan(20);
   }, 90_000);
 

@@ -96,11 +96,17 @@ const recorded = async (id: string) =>
     )
   ).map((row) => row.id);
 
-/** As after a restore of Temporal: the workflow stands at its first decision again. */
-async function turnBack(id: string): Promise<void> {
+/** As after a restore of Temporal: the workflow stands at its first decision again, or where it asked for rollouts. */
+async function turnBack(id: string, to: 'the start' | 'its rollouts' = 'the start'): Promise<void> {
   const workflowId = `evaluation-${id}`;
   const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+  const decisions = events!.filter((event) => event.workflowTaskCompletedEventAttributes);
+  const asked = events!.find(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'runRollouts',
+  )!;
+  const { workflowTaskCompletedEventId } = asked.activityTaskScheduledEventAttributes!;
+  const first =
+    to === 'the start' ? decisions[0]! : decisions.find((e) => e.eventId!.eq(workflowTaskCompletedEventId!))!;
   await service.temporal.workflowService.resetWorkflowExecution({
     namespace: service.temporal.options.namespace,
     workflowExecution: { workflowId },
@@ -125,19 +131,22 @@ test('Temporal at an earlier moment: what is on record is not asked for again', 
   expect(container.ledger.slice(calls).filter((entry) => before.includes(entry.rolloutId))).toEqual([]);
 });
 
-test('Temporal at an earlier moment: a job that has ended since stays as it ended', async () => {
-  const id = await begin();
-  open(id);
-  expect(await ended(id)).toMatchObject({ status: 'completed' });
-  const calls = container.ledger.length;
-  await turnBack(id);
-  await until('its workflow has found that out', async () => {
-    const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
-    return status.name === 'FAILED';
-  });
-  expect(await service.api.call('GET', `${jobs}/${id}`)).toMatchObject({ status: 'completed', error: null });
-  expect(container.ledger.slice(calls)).toEqual([]);
-});
+test.each(['the start', 'its rollouts'] as const)(
+  'Temporal at an earlier moment, %s: a job that has ended since stays as it ended',
+  async (to) => {
+    const id = await begin();
+    open(id);
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    const calls = container.ledger.length;
+    await turnBack(id, to);
+    await until('its workflow has found that out', async () => {
+      const { status } = await service.temporal.workflow.getHandle(`evaluation-${id}`).describe();
+      return status.name === 'FAILED';
+    });
+    expect(await service.api.call('GET', `${jobs}/${id}`)).toMatchObject({ status: 'completed', error: null });
+    expect(container.ledger.slice(calls)).toEqual([]);
+  },
+);
 
 test('Postgres at an earlier moment: what was lost with it is said, and jobs that still run go on', async () => {
   const done = await begin();

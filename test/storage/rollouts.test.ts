@@ -223,6 +223,9 @@ describe('exchange', () => {
     const again = await tell(token, {}, { slots: 1 });
     expect(again.claims.map((one) => one.ordinal)).toEqual([2]);
     expect((await rows()).map((row) => row.resent)).toEqual([0, 0, 0]);
+    await tell(token, { returned: [again.claims[0]!.rolloutId] }, {});
+    expect(await began()).toEqual([true, true, false]);
+    await tell(token, {}, { slots: 1 });
     // The claim that was given back has no say any more.
     await tell(token, { outcomes: [outcome(claims[2]!)] }, {});
     expect((await rows())[2]).toMatchObject({ status: 'running' });
