@@ -35,7 +35,7 @@ export interface Comparison {
   seconds: number;
 }
 
-/** What stands below the rows in the table; `onRequest`: only when it is named, for it takes up to an hour. */
+/** What stands below the rows in the table; `onRequest`: only when it is named, for it takes ten minutes. */
 export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: gepa.name, run: () => gepa.run(), seconds: 1_800 },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },
