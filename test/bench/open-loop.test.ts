@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dueMs, openLoop } from '../../bench/open-loop.js';
+import { gate } from '../support/gate.js';
 
 describe('an open loop', () => {
   test('has its calls due at a constant rate', async () => {
@@ -16,13 +17,12 @@ describe('an open loop', () => {
   test('waits for no answer before the next call, and for all at the end', async () => {
     let called = 0;
     let answered = 0;
-    let answer: () => void = () => undefined;
-    const all = new Promise<void>((resolve) => (answer = resolve));
+    const { opened, open } = gate();
     await openLoop(100, 0.05, async () => {
       called += 1;
       // The first call is answered only when the last has been made.
-      if (called === 5) answer();
-      await all;
+      if (called === 5) open();
+      await opened;
       answered += 1;
     });
     expect([called, answered]).toEqual([5, 5]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fake-container.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { gate, type Gate } from '../support/gate.js';
 import { propose } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -16,7 +17,7 @@ let model: FakeModel;
 let probed: Promise<void> | null = null;
 let proposed: Promise<void> | null = null;
 /** What the second half of a job's rollouts waits for, by the job's id without its prefix. */
-const gates = new Map<string, { opened: Promise<void>; open(): void }>();
+const gates = new Map<string, Gate>();
 beforeAll(async () => {
   model = await startFakeModel(async (request) => {
     await proposed;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     },
     behave: () => async (call, response) => {
       const prompt = promptIn(call.body);
-      if (call.seed >= 5 || prompt.includes('rule-')) await gate(call.rolloutId.split('_')[1]!).opened;
+      if (call.seed >= 5 || prompt.includes('rule-')) await gateOf(call.rolloutId.split('_')[1]!).opened;
       await answers.reward(prompt ? 0 : 1, 'needs rule-1.')(call, response);
     },
   });
@@ -42,14 +43,12 @@ afterAll(async () => {
   await model.close();
 }, 60_000);
 
-function gate(job: string) {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const found = gates.get(job) ?? { opened, open };
+function gateOf(job: string): Gate {
+  const found = gates.get(job) ?? gate();
   gates.set(job, found);
   return found;
 }
-const open = (id: string) => gate(id.slice(4)).open();
+const open = (id: string) => gateOf(id.slice(4)).open();
 
 const jobs = '/api/v1/offline/jobs';
 async function begin(): Promise<string> {

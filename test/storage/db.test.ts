@@ -54,7 +54,7 @@ describe('statements that are sent together', () => {
     db = connect(await createDatabase(), pino({ level: 'silent' }), 1);
   });
   afterAll(() => db.close());
-  const wideOpen = `current_setting('app.org', true)`;
+  const orgSetting = `current_setting('app.org', true)`;
 
   test('are answered in turn', async () => {
     const rows = await db.org('default', (tx) =>
@@ -69,7 +69,7 @@ describe('statements that are sent together', () => {
     const work = db.org('default', (tx) => {
       late = tx.query('select 1').then(async () => {
         await opened;
-        return tx.query(`select ${wideOpen} as org`);
+        return tx.query(`select ${orgSetting} as org`);
       });
       return Promise.all([late, tx.query('select 1 / 0')]);
     });
@@ -77,7 +77,7 @@ describe('statements that are sent together', () => {
     const other = db.org('other', async (tx) => {
       open();
       await expect(late).rejects.toThrow('has ended');
-      return tx.query(`select ${wideOpen} as org`);
+      return tx.query(`select ${orgSetting} as org`);
     });
     expect(await other).toEqual([{ org: 'other' }]);
   });
@@ -85,17 +85,17 @@ describe('statements that are sent together', () => {
   test('apart: each stands alone, sees its organization only, and leaves no trace on the connection', async () => {
     const seen = await db.orgApart('one', async (tx) => {
       const [first] = await tx.query<{ org: string; id: string }>(
-        `select ${wideOpen} as org, pg_current_xact_id()::text as id`,
+        `select ${orgSetting} as org, pg_current_xact_id()::text as id`,
       );
       await expect(tx.query('select 1 / 0')).rejects.toThrow('division by zero');
       const [second] = await tx.query<{ org: string; id: string }>(
-        `select ${wideOpen} as org, pg_current_xact_id()::text as id`,
+        `select ${orgSetting} as org, pg_current_xact_id()::text as id`,
       );
       return [first!, second!];
     });
     expect(seen.map(({ org }) => org)).toEqual(['one', 'one']);
     expect(seen[0]!.id).not.toBe(seen[1]!.id);
-    expect(await db.worker((tx) => tx.query(`select ${wideOpen} as org`))).toEqual([{ org: '' }]);
+    expect(await db.worker((tx) => tx.query(`select ${orgSetting} as org`))).toEqual([{ org: '' }]);
   });
 
   test('apart: what came before a failure stays', async () => {
