@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, type JobEvent } from '../../src/cli/api.js';
 import { startTree } from '../../test/support/tree.js';
+import { textsOf } from '../../src/contracts/components.js';
+import type { Message } from '../../src/contracts/spec.js';
+import { populationSize } from '../curve/trajectory.js';
 import type { Outcome, SearchTask } from './search.js';
 import type { Run } from '../worlds/client.js';
 
@@ -13,10 +16,8 @@ export interface Ratchet {
   stop(): Promise<void>;
 }
 
-/** One proposal a generation, as gepa has one an iteration. */
-const populationSize = 1;
-/** Enough that the budget ends every search first. */
-const generations = 499;
+/** As many as there may be: the budget is to end the search. */
+const generations = Math.floor(499 / populationSize);
 
 /** Starts the service; it knows the worlds' proposer as the provider `bench`. */
 export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
@@ -86,6 +87,7 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
     endedAt: Date.parse(last.ts),
     rollouts: rollouts.length,
     winner: results.best_prompt.messages[0]!.content,
+    winnerTexts: textsOf(results.best_prompt.messages),
     candidates,
   };
 }
@@ -93,7 +95,7 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
 type TimedEvent = JobEvent & { ts: string };
 
 interface Results {
-  best_prompt: { messages: { content: string }[] };
+  best_prompt: { messages: Message[] };
 }
 
 async function promptOf(api: Api, path: string): Promise<string> {

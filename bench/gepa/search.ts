@@ -21,5 +21,7 @@ export interface Outcome {
   endedAt: number;
   rollouts: number;
   winner: string;
+  /** The same by component, where it is told apart. */
+  winnerTexts?: Readonly<Record<string, string>>;
   candidates: Evaluated[];
 }

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { runTypeScript } from '../../test/support/children.js';
+import type { Texts, WorldKind } from './world.js';
 
 /** Which world, and how long its container and its proposer take for an answer. */
 export interface RunSetup {
+  /** `rules` where it is absent. */
+  kind?: WorldKind;
   world: number;
   rolloutMs: number;
   proposerMs: number;
+  /** The feedback teaches nothing. */
+  shuffledFeedback?: boolean;
 }
 
 /** One call as the world's process saw it; epoch milliseconds with fractions. */
@@ -22,7 +27,8 @@ export interface Run {
   containerUrl: string;
   model: string;
   ledger(): Promise<Entry[]>;
-  trueReward(prompt: string): Promise<number>;
+  /** Of the texts by component, or of the one text where there is one component. */
+  trueReward(prompt: string | Texts): Promise<number>;
 }
 
 /** The worlds' process. `proposerUrl` is a base to which `/chat/completions` is appended. */
@@ -46,7 +52,10 @@ export async function startWorlds(): Promise<Worlds> {
         containerUrl,
         model: id,
         ledger: () => call<Entry[]>(`${containerUrl}/ledger`),
-        trueReward: async (prompt) => (await call<{ reward: number }>(`${containerUrl}/truth`, { prompt })).reward,
+        async trueReward(prompt) {
+          const asked = typeof prompt === 'string' ? { prompt } : { texts: prompt };
+          return (await call<{ reward: number }>(`${containerUrl}/truth`, asked)).reward;
+        },
       };
     },
     async close() {

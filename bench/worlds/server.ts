@@ -2,28 +2,40 @@
  * The process in which a benchmark's world lives: container and proposer for as many runs as are opened, each with its
  * ledger. Prints one line of JSON, `{"url"}`, and serves until it is ended.
  *
- *   POST /runs {world, rolloutMs, proposerMs}       -> {id}
- *   GET  /runs/ID/health, /runs/ID/task_info, POST /runs/ID/rollout     the container
- *   POST /v1/chat/completions, the model being ID   the proposer
- *   GET  /runs/ID/ledger                            -> Entry[]
- *   POST /runs/ID/truth {prompt}                    -> {reward}
+ *   POST /runs {kind?, world, rolloutMs, proposerMs, shuffledFeedback?}        -> {id}; the kind is 'rules' by itself
+ *   GET  /runs/ID/health, /runs/ID/task_info, POST /runs/ID/rollout            the container
+ *   POST /v1/chat/completions, the model being ID                              the proposer
+ *   GET  /runs/ID/ledger                                                       -> Entry[]
+ *   POST /runs/ID/truth {texts}, or {prompt} of a world with one component     -> {reward}
+ *
+ * A rollout's sections have the names of the components that they are; a component without a section is the baseline's.
+ * A rollout asked for again by its id is answered as it was the first time.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry, RunSetup } from './client.js';
-import { baseline, rulesWorld, type RulesWorld } from './rules.js';
+import { openWorld, type Judgement, type Texts, type World } from './world.js';
 
 interface Run {
   setup: RunSetup;
-  world: RulesWorld;
+  world: World;
   ledger: Entry[];
+  /** What was answered, by the rollout's id. */
+  answered: Map<string, Judgement>;
+  /** How often each prompt was run on each seed. */
+  occurrences: Map<string, number>;
 }
 
 interface RolloutBody {
   rollout_id: string;
   env: { seed: number };
-  policy: { config: { prompt_template?: { sections: { role: string; content: string }[] } } };
+  policy: { config: { prompt_template?: { sections: Section[] } } };
+}
+interface Section {
+  role: string;
+  content: string;
+  name?: string;
 }
 interface ChatBody {
   model: string;
@@ -51,7 +63,8 @@ async function serve(request: IncomingMessage): Promise<unknown> {
   if (at === 'POST /runs') {
     const setup = body as RunSetup;
     const id = `run-${runs.size + 1}`;
-    runs.set(id, { setup, world: rulesWorld(setup.world), ledger: [] });
+    const world = openWorld(setup.kind ?? 'rules', setup.world, { shuffledFeedback: setup.shuffledFeedback ?? false });
+    runs.set(id, { setup, world, ledger: [], answered: new Map(), occurrences: new Map() });
     return { id };
   }
   if (at === 'POST /v1/chat/completions') return propose(body as ChatBody);
@@ -62,25 +75,52 @@ async function serve(request: IncomingMessage): Promise<unknown> {
     case 'GET health':
       return { status: 'healthy' };
     case 'GET task_info':
-      return { initial_prompt: { messages: [{ role: 'system', content: baseline }] } };
+      return { initial_prompt: { messages: initialMessages(run.world) } };
     case 'POST rollout':
       return rollout(run, body as RolloutBody);
     case 'GET ledger':
       return run.ledger;
     case 'POST truth':
-      return { reward: run.world.trueReward((body as { prompt: string }).prompt) };
+      return { reward: run.world.trueReward(textsOf(run.world, body as { texts: Texts } | { prompt: string })) };
     default:
       return null;
   }
 }
 
-async function rollout({ setup, world, ledger }: Run, body: RolloutBody): Promise<unknown> {
+function initialMessages({ components, baseline }: World) {
+  return components.map((name) => ({
+    role: 'system',
+    content: baseline[name],
+    ...(components.length > 1 && { name }),
+  }));
+}
+
+function textsOf({ components }: World, asked: { texts: Texts } | { prompt: string }): Texts {
+  return 'texts' in asked ? asked.texts : { [components[0]!]: asked.prompt };
+}
+
+async function rollout(run: Run, body: RolloutBody): Promise<unknown> {
   const startedAt = now();
-  if (setup.rolloutMs > 0) await delay(setup.rolloutMs);
-  const sections = body.policy.config.prompt_template?.sections;
-  const { reward, feedback } = world.score(sections?.[0]?.content ?? baseline, body.env.seed);
-  ledger.push({ kind: 'rollout', startedAt, endedAt: now() });
+  const { reward, feedback } = judge(run, body);
+  if (run.setup.rolloutMs > 0) await delay(run.setup.rolloutMs);
+  run.ledger.push({ kind: 'rollout', startedAt, endedAt: now() });
   return { rollout_id: body.rollout_id, reward_info: { outcome_reward: reward, details: { feedback } } };
+}
+
+function judge({ world, answered, occurrences }: Run, { rollout_id: id, env, policy }: RolloutBody): Judgement {
+  const known = answered.get(id);
+  if (known) return known;
+  const sections = policy.config.prompt_template?.sections ?? [];
+  const given = sections.map(({ name = world.components[0]!, content }) => [name, content] as const);
+  const foreign = given.find(([name]) => !world.components.includes(name));
+  if (foreign) throw new Error(`no component ${foreign[0]}: name a section one of ${world.components.join(', ')}`);
+  const texts: Texts = { ...world.baseline, ...Object.fromEntries(given) };
+  const what = JSON.stringify([env.seed, texts]);
+  const occurrence = occurrences.get(what) ?? 0;
+  occurrences.set(what, occurrence + 1);
+  const judgement = world.score(texts, env.seed, occurrence);
+  answered.set(id, judgement);
+  return judgement;
 }
 
 async function propose({ model, messages }: ChatBody): Promise<unknown> {

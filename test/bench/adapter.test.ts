@@ -9,6 +9,7 @@ import { runGepa } from '../../bench/peers/gepa/run.js';
 import { gepaPython } from '../../bench/peers/gepa/venv.js';
 import { startWorlds, type Worlds } from '../../bench/worlds/client.js';
 import { baseline, rulesWorld } from '../../bench/worlds/rules.js';
+import { openWorld } from '../../bench/worlds/world.js';
 import { createContainerClient } from '../../src/clients/container.js';
 import { proposerCall } from '../../src/clients/proposer-call.js';
 import { createProviders } from '../../src/clients/providers.js';
@@ -32,6 +33,7 @@ test('the service’s container client and proposer are served, and every call i
     expect(initialPrompt).toEqual([{ role: 'system', content: baseline }]);
 
     const world = rulesWorld(3);
+    const perfect = world.perfect['instruction']!;
     const outcome = await container.rollout(
       {
         url: run.containerUrl,
@@ -43,15 +45,15 @@ test('the service’s container client and proposer are served, and every call i
         policy: { provider: 'bench', model: run.model, params: {} },
         inferenceUrl: 'http://127.0.0.1:9',
         inferenceApiKey: 'none',
-        messages: [{ role: 'system', content: world.perfect }],
+        messages: [{ role: 'system', content: perfect }],
         tryTimeoutMs: 10_000,
         deadline: Date.now() + 20_000,
       },
       signal,
     );
-    expect(outcome).toMatchObject({ kind: 'reward', ...world.score(world.perfect, 7) });
+    expect(outcome).toMatchObject({ kind: 'reward', ...world.score(world.perfect, 7, 0) });
 
-    const { feedback } = world.score(baseline, 7);
+    const { feedback } = world.score(world.baseline, 7, 0);
     const messages = buildReflection({
       instruction: baseline,
       examples: [{ input: '', output: '', feedback, reward: 0 }],
@@ -62,7 +64,7 @@ test('the service’s container client and proposer are served, and every call i
       text: world.reflect(messages[0]!.content),
     });
     expect((await run.ledger()).map(({ kind }) => kind)).toEqual(['rollout', 'proposal']);
-    expect(await run.trueReward(world.perfect)).toBe(1);
+    expect(await run.trueReward(perfect)).toBe(1);
   } finally {
     await container.close();
     await providers.close();
@@ -84,7 +86,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     };
     const run = await worlds.open({ world: 1, rolloutMs: 20, proposerMs: 0 });
     const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
-    const outcome = await runGepa('python3', worlds.proposerUrl, run, task, env);
+    const outcome = await runGepa('python3', worlds.proposerUrl, run, task, { env });
     const usage = usageOf(await run.ledger(), outcome, task.maxConcurrent);
     expect(usage).toMatchObject({ rollouts: 23, mostAtOnce: 4 });
     expect(outcome.rollouts).toBe(23);
@@ -92,7 +94,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     const world = rulesWorld(1);
     const [first, second] = outcome.candidates;
     const mean = (text: string) =>
-      task.evaluationSeeds.reduce((total, seed) => total + world.score(text, seed).reward, 0) / 10;
+      task.evaluationSeeds.reduce((total, seed) => total + world.score({ instruction: text }, seed, 0).reward, 0) / 10;
     expect(first).toMatchObject({ text: baseline, reward: 0 });
     expect(second!.text).toBe(outcome.winner);
     expect(second!.reward).toBeCloseTo(mean(outcome.winner), 9);
@@ -100,6 +102,32 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     expect(await stepsOf(outcome, run.trueReward)).toHaveLength(second!.reward > 0 ? 2 : 1);
   },
 );
+
+(missing ? test.skip : test)('the Python adapter searches a prompt of several components', async () => {
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  const task: SearchTask = {
+    trainSeeds: range(0, 6),
+    evaluationSeeds: range(10, 30),
+    minibatchSize: 3,
+    maxRollouts: 43,
+    maxConcurrent: 4,
+    rngSeed: 0,
+  };
+  const run = await worlds.open({ kind: 'components', world: 3, rolloutMs: 0, proposerMs: 0 });
+  const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
+  const { candidates } = await runGepa('python3', worlds.proposerUrl, run, task, { useMerge: true, env });
+  const world = openWorld('components', 3);
+  const [first, second] = candidates;
+  expect(candidates.map(({ rollouts }) => rollouts)).toEqual([20, 43]);
+  expect(first).toMatchObject({ texts: world.baseline, text: world.baseline['plan'], reward: 0 });
+  expect(Object.keys(second!.texts)).toEqual(world.components);
+  expect(second!.texts['plan']).not.toBe(world.baseline['plan']);
+  const rewards = task.evaluationSeeds.map((seed) => world.score(second!.texts, seed, 0).reward);
+  // Only then is it seen that each text was sent as its component.
+  expect(second!.reward).toBeGreaterThan(0);
+  expect(second!.reward).toBeCloseTo(rewards.reduce((sum, reward) => sum + reward, 0) / 20, 9);
+  expect(await run.trueReward(second!.texts)).toBeCloseTo(world.trueReward(second!.texts), 9);
+});
 
 test('where there is no Python the reason is one line that says so', async () => {
   const nowhere = join(tmpdir(), 'ratchet-no-venv');

@@ -3,50 +3,30 @@
  * the proposer learns from what it is shown and from nothing else, in our reflection prompt as in gepa's.
  */
 import { describe, expect, test } from '@jest/globals';
-import { baseline, instances, rulesWorld } from '../../bench/worlds/rules.js';
-import { buildReflection, parseProposal } from '../../src/core/gepa/reflection.js';
+import { baseline, rulesWorld } from '../../bench/worlds/rules.js';
+import { readPrompt } from '../../bench/worlds/statements.js';
+import { instances } from '../../bench/worlds/topics.js';
+import type { World } from '../../bench/worlds/world.js';
+import { ours, proposalOf, theirs } from './reflections.js';
 
 const seeds = Array.from({ length: instances }, (_, seed) => seed);
 const worlds = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** As our service asks. */
-function ours(instruction: string, feedbacks: string[]): string {
-  const examples = feedbacks.map((feedback, n) => ({ input: `seed ${n}`, output: '', feedback, reward: 0 }));
-  const [message] = buildReflection({ instruction, examples });
-  return message!.content;
-}
-
-/** As `gepa` 0.1.4 asks: the default template of its `InstructionProposalSignature`, cut to its form. */
-function theirs(instruction: string, feedbacks: string[]): string {
-  const shown = feedbacks.map(
-    (feedback, n) =>
-      `# Example ${n + 1}\n## Inputs\nseed ${n}\n\n## Generated Outputs\n\n\n## Feedback\n${feedback}\n\n## Reward\n0.0\n\n`,
-  );
-  return (
-    `I provided an assistant with the following instructions to perform a task for me:\n\`\`\`\n${instruction}\n\`\`\`\n\n` +
-    `The following are examples of different task inputs provided to the assistant along with the assistant's response ` +
-    `for each of them, and some feedback on how the assistant's response could be better:\n\`\`\`\n${shown.join('\n\n')}\n\`\`\`\n\n` +
-    'Your task is to write a new instruction for the assistant.\n\nProvide the new instructions within ``` blocks.'
-  );
-}
-
-function proposalOf(answer: string, parent: string): string {
-  const parsed = parseProposal(answer, { parent, maxChars: 32_000, finishReason: 'stop' });
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.text;
-}
+const scoreOf = (world: World, instruction: string, seed: number) => world.score({ instruction }, seed, 0);
+const truthOf = (world: World, instruction: string) => world.trueReward({ instruction });
+const perfectOf = (world: World) => world.perfect['instruction']!;
 
 test.each(worlds)('world %d: the baseline scores 0, the perfect prompt 1, on every instance', (seed) => {
   const world = rulesWorld(seed);
-  expect(seeds.filter((instance) => world.score(world.perfect, instance).reward !== 1)).toEqual([]);
-  expect(seeds.filter((instance) => world.score(baseline, instance).reward !== 0)).toEqual([]);
-  expect([world.trueReward(baseline), world.trueReward(world.perfect)]).toEqual([0, 1]);
+  expect(seeds.filter((instance) => scoreOf(world, perfectOf(world), instance).reward !== 1)).toEqual([]);
+  expect(seeds.filter((instance) => scoreOf(world, baseline, instance).reward !== 0)).toEqual([]);
+  expect([truthOf(world, baseline), truthOf(world, perfectOf(world))]).toEqual([0, 1]);
 });
 
 test('a world follows from its seed, and seeds give different worlds', () => {
   const scores = (seed: number) => {
     const world = rulesWorld(seed);
-    return seeds.map((instance) => world.score(baseline, instance));
+    return seeds.map((instance) => scoreOf(world, baseline, instance));
   };
   expect(scores(3)).toEqual(scores(3));
   expect(new Set(worlds.map((seed) => JSON.stringify(scores(seed)))).size).toBe(worlds.length);
@@ -54,11 +34,11 @@ test('a world follows from its seed, and seeds give different worlds', () => {
 
 test('feedback names the rules that failed, and those only', () => {
   const world = rulesWorld(1);
-  const [[topic, word]] = [...world.rules] as [[string, string]];
+  const [[topic, word]] = [...readPrompt(perfectOf(world)).stated] as [[string, string]];
   const partly = `${baseline}\n- On ${topic}: say "${word}".`;
   for (const instance of seeds) {
-    const before = world.score(baseline, instance).feedback;
-    const after = world.score(partly, instance).feedback;
+    const before = scoreOf(world, baseline, instance).feedback;
+    const after = scoreOf(world, partly, instance).feedback;
     expect(after).toBe(before.replace(`Wrong on ${topic}: it must say "${word}".`, `Right on ${topic}.`));
   }
 });
@@ -70,14 +50,14 @@ describe.each([
   const lessons = worlds.flatMap((seed) => {
     const world = rulesWorld(seed);
     return seeds.slice(0, 60).map((instance) => {
-      const { feedback } = world.score(baseline, instance);
+      const { feedback } = scoreOf(world, baseline, instance);
       const answer = world.reflect(ask(baseline, [feedback]));
       return { world, instance, feedback, answer, text: proposalOf(answer, baseline) };
     });
   });
 
   test('improves mostly, and not always', () => {
-    const better = lessons.filter(({ world, instance, text }) => world.score(text, instance).reward > 0);
+    const better = lessons.filter(({ world, instance, text }) => scoreOf(world, text, instance).reward > 0);
     expect(better.length / lessons.length).toBeGreaterThan(0.6);
     expect(better.length / lessons.length).toBeLessThan(0.9);
   });
@@ -94,19 +74,19 @@ describe.each([
   test('climbs from the baseline to the perfect prompt where it is shown every failure and what is worse is dropped', () => {
     const world = rulesWorld(5);
     let best = baseline;
-    for (let round = 0; round < 400 && world.trueReward(best) < 1; round++) {
-      const shown = seeds.slice(round % 60, (round % 60) + 3).map((seed) => world.score(best, seed).feedback);
+    for (let round = 0; round < 400 && truthOf(world, best) < 1; round++) {
+      const shown = seeds.slice(round % 60, (round % 60) + 3).map((seed) => scoreOf(world, best, seed).feedback);
       const text = proposalOf(world.reflect(ask(best, shown)), best);
-      if (world.trueReward(text) >= world.trueReward(best)) best = text;
+      if (truthOf(world, text) >= truthOf(world, best)) best = text;
     }
-    expect(world.trueReward(best)).toBe(1);
+    expect(truthOf(world, best)).toBe(1);
   });
 });
 
 test('the proposer answers both prompts alike: it reads the instruction and the failures, not the frame', () => {
   for (const seed of worlds) {
     const world = rulesWorld(seed);
-    const feedbacks = [0, 1, 2].map((instance) => world.score(baseline, instance).feedback);
+    const feedbacks = [0, 1, 2].map((instance) => scoreOf(world, baseline, instance).feedback);
     expect(world.reflect(ours(baseline, feedbacks))).toBe(world.reflect(theirs(baseline, feedbacks)));
   }
 });

@@ -1,12 +1,13 @@
 """One run of the official gepa package against a world, with its defaults for all that the job does not say.
 
 Reads the job as JSON from standard input: container_url, proposer_url, model, train_seeds, evaluation_seeds,
-minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline. Writes JSON lines: "candidate" whenever one was fully
-evaluated (time in epoch milliseconds, text, validation score), then "end". The clock starts
-when gepa does, not when Python does.
+minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge. Writes JSON lines:
+"candidate" whenever one was fully evaluated (time in epoch milliseconds, texts, validation score, rollouts spent by then),
+then "end". The clock starts when gepa does, not when Python does.
 """
 
 import http.client
+import itertools
 import json
 import sys
 import threading
@@ -17,8 +18,8 @@ from urllib.parse import urlsplit
 import gepa
 from gepa.core.adapter import EvaluationBatch
 
-COMPONENT = "instruction"
 job = json.load(sys.stdin)
+ids = itertools.count()
 local = threading.local()
 
 
@@ -47,10 +48,13 @@ def propose(prompt):
     return answer["choices"][0]["message"]["content"]
 
 
-def rollout(seed, text):
-    sections = [{"role": "system", "content": text, "order": 0}]
+def rollout(seed, texts):
+    sections = [
+        {"role": "system", "content": text, "order": order, "name": name}
+        for order, (name, text) in enumerate(texts.items())
+    ]
     body = {
-        "rollout_id": f"{COMPONENT}-{seed}",
+        "rollout_id": f"gepa-{next(ids)}",
         "env": {"seed": seed},
         "policy": {"config": {"model": job["model"], "prompt_template": {"sections": sections}}},
     }
@@ -63,9 +67,11 @@ class Adapter:
 
     def __init__(self, pool):
         self.pool = pool
+        self.rollouts = 0
 
     def evaluate(self, batch, candidate, capture_traces=False):
-        results = list(self.pool.map(lambda seed: rollout(seed, candidate[COMPONENT]), batch))
+        results = list(self.pool.map(lambda seed: rollout(seed, candidate), batch))
+        self.rollouts += len(results)
         return EvaluationBatch(
             outputs=["" for _ in results],
             scores=[reward for reward, _ in results],
@@ -81,8 +87,12 @@ class Adapter:
 
 
 class Candidates:
+    def __init__(self, adapter):
+        self.adapter = adapter
+
     def on_valset_evaluated(self, event):
-        say("candidate", text=event["candidate"][COMPONENT], reward=event["average_score"])
+        score = event["average_score"]
+        say("candidate", texts=event["candidate"], reward=score, rollouts=self.adapter.rollouts)
 
 
 class Silent:
@@ -91,17 +101,19 @@ class Silent:
 
 
 with ThreadPoolExecutor(job["max_concurrent"]) as pool:
+    adapter = Adapter(pool)
     say("start")
     result = gepa.optimize(
-        seed_candidate={COMPONENT: job["baseline"]},
+        seed_candidate=job["baseline"],
         trainset=job["train_seeds"],
         valset=job["evaluation_seeds"],
-        adapter=Adapter(pool),
+        adapter=adapter,
         reflection_lm=propose,
         reflection_minibatch_size=job["minibatch_size"],
         max_metric_calls=job["max_rollouts"],
         seed=job["rng_seed"],
         logger=Silent(),
-        callbacks=[Candidates()],
+        callbacks=[Candidates(adapter)],
+        use_merge=job["use_merge"],
     )
-    say("end", text=result.best_candidate[COMPONENT], rollouts=result.total_metric_calls)
+    say("end", texts=result.best_candidate, rollouts=result.total_metric_calls)

@@ -2,14 +2,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { baseline } from '../../worlds/rules.js';
 import type { Run } from '../../worlds/client.js';
-import type { Outcome, SearchTask } from '../../gepa/search.js';
+import { openWorld, type Texts } from '../../worlds/world.js';
+import type { Evaluated, Outcome, SearchTask } from '../../gepa/search.js';
 
 type Line =
   | { kind: 'start'; at: number }
-  | { kind: 'candidate'; at: number; text: string; reward: number }
-  | { kind: 'end'; at: number; text: string; rollouts: number };
+  | { kind: 'candidate'; at: number; texts: Texts; reward: number; rollouts: number }
+  | { kind: 'end'; at: number; texts: Texts; rollouts: number };
+
+/** What gepa did; `rollouts` of a candidate: how many it had spent by then, on this one's evaluation too. */
+export interface GepaOutcome extends Outcome {
+  candidates: (Evaluated & { texts: Texts; rollouts: number })[];
+}
+
+export interface GepaOptions {
+  /** Of gepa's own `use_merge`. */
+  useMerge?: boolean;
+  env?: NodeJS.ProcessEnv;
+}
 
 /** Lets the official gepa search `run`'s world, in a Python of its own; its errors are the end of the bench's row. */
 export async function runGepa(
@@ -17,8 +28,10 @@ export async function runGepa(
   proposerUrl: string,
   run: Run,
   task: SearchTask,
-  env?: NodeJS.ProcessEnv,
-): Promise<Outcome> {
+  { useMerge = false, env }: GepaOptions = {},
+): Promise<GepaOutcome> {
+  const { kind = 'rules', world } = run.setup;
+  const { components, baseline } = openWorld(kind, world);
   const script = join(import.meta.dirname, 'optimize.py');
   const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
   let errors = '';
@@ -35,6 +48,7 @@ export async function runGepa(
       max_rollouts: task.maxRollouts,
       max_concurrent: task.maxConcurrent,
       rng_seed: task.rngSeed,
+      use_merge: useMerge,
     }),
   );
   const ended = once(child, 'close');
@@ -46,11 +60,15 @@ export async function runGepa(
   const first = lines[0];
   const last = lines.at(-1);
   if (first?.kind !== 'start' || last?.kind !== 'end') throw new Error(`gepa ended early: ${errors.slice(-2_000)}`);
+  // Where there are several components `text` is the first one's.
+  const textOf = (texts: Texts) => texts[components[0]!]!;
   return {
     startedAt: first.at,
     endedAt: last.at,
     rollouts: last.rollouts,
-    winner: last.text,
-    candidates: lines.filter((line) => line.kind === 'candidate'),
+    winner: textOf(last.texts),
+    candidates: lines
+      .filter((line) => line.kind === 'candidate')
+      .map(({ at, texts, reward, rollouts }) => ({ at, text: textOf(texts), reward, texts, rollouts })),
   };
 }

@@ -1,0 +1,27 @@
+import { createGepa } from '../../src/core/gepa/state.js';
+import { gepa } from '../../src/core/gepa/step.js';
+import { InProcess, searchInProcess } from '../worlds/in-process.js';
+import { openWorld } from '../worlds/world.js';
+import { taskOf } from './task.js';
+import { populationSize, type CurveStep, type Search, type Trajectory } from './trajectory.js';
+
+export const coreName = 'core';
+
+/** The search that sessions run, in this process and at once: for tuning, and to see that the service finds the same. */
+export function searchCore(search: Search, budgets: readonly number[]): Trajectory {
+  const { kind, world, shuffledFeedback, maxRollouts } = search;
+  const truth = openWorld(kind, world, { shuffledFeedback });
+  const steps: CurveStep[] = [{ rollouts: 0, trueReward: truth.trueReward(truth.baseline) }];
+  let rollouts = 0;
+  for (const budget of budgets.filter((one) => one <= maxRollouts)) {
+    const { trainSeeds, evaluationSeeds, minibatchSize, rngSeed } = taskOf(world, budget);
+    const answers = new InProcess(truth);
+    const seeds = { trainSeeds, evaluationSeeds, minibatchSize };
+    const generations = Math.floor(499 / populationSize);
+    const config = { ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
+    const end = searchInProcess(gepa, createGepa(config), answers);
+    rollouts += end.asked;
+    steps.push({ rollouts: budget, trueReward: truth.trueReward(answers.textsOf(end.best!.candidate)) });
+  }
+  return { ...search, rollouts, steps };
+}

@@ -1,0 +1,34 @@
+import type { Ratchet } from '../gepa/ratchet.js';
+import type { Worlds } from '../worlds/client.js';
+import { openWorld } from '../worlds/world.js';
+import { taskOf } from './task.js';
+import type { CurveStep, Search, Trajectory } from './trajectory.js';
+
+export const ratchetName = 'ratchet';
+
+/**
+ * Lets sessions of the whole service search a world that answers at once, one for each of the budgets up to the search's: what
+ * a session does depends on its budget, so a curve is of several. Throws where one and the container count differently.
+ */
+export async function searchRatchet(
+  ratchet: Ratchet,
+  worlds: Worlds,
+  search: Search,
+  budgets: readonly number[],
+): Promise<Trajectory> {
+  const { kind, world, shuffledFeedback, maxRollouts } = search;
+  const truth = openWorld(kind, world, { shuffledFeedback });
+  const steps: CurveStep[] = [{ rollouts: 0, trueReward: truth.trueReward(truth.baseline) }];
+  let rollouts = 0;
+  for (const budget of budgets.filter((one) => one <= maxRollouts)) {
+    const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });
+    const outcome = await ratchet.search(run, taskOf(world, budget));
+    const served = (await run.ledger()).filter((entry) => entry.kind === 'rollout').length;
+    if (served !== outcome.rollouts || served > budget)
+      throw new Error(`of ${budget} rollouts ratchet counts ${outcome.rollouts}, the container ${served}`);
+    rollouts += served;
+    const texts = truth.components.length > 1 ? outcome.winnerTexts! : { [truth.components[0]!]: outcome.winner };
+    steps.push({ rollouts: budget, trueReward: truth.trueReward(texts) });
+  }
+  return { ...search, rollouts, steps };
+}

@@ -1,0 +1,97 @@
+/** What trajectories say when they are put together: means, spreads, and how sure a difference is. Pure. */
+import { mean } from '../stats.js';
+import { rewardAt, type Trajectory } from './trajectory.js';
+
+/** The 97.5th percentile of Student's t for 1 to 30 degrees of freedom. */
+const t975 = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
+  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/** A mean with the interval that holds it with 95 %. */
+export interface Estimate {
+  mean: number;
+  low: number;
+  high: number;
+  /** Values that it comes from. */
+  count: number;
+}
+
+/** The sample's standard deviation. Throws on fewer than two values. */
+export function sd(values: readonly number[]): number {
+  if (values.length < 2) throw new RangeError(`a standard deviation needs two values, not ${values.length}`);
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+}
+
+/** Mean and 95 % t interval; of paired differences that is the paired t interval. Throws on fewer than two values. */
+export function estimate(values: readonly number[]): Estimate {
+  const middle = mean(values);
+  const freedom = values.length - 1;
+  // Beyond the table the error of this is below 0.003.
+  const t = t975[freedom - 1] ?? 1.96 + 2.5 / freedom;
+  const half = (t * sd(values)) / Math.sqrt(values.length);
+  return { mean: middle, low: middle - half, high: middle + half, count: values.length };
+}
+
+/** By how much `of` stands above `over` after `budget` rollouts, over the worlds that both searched. Throws on fewer than two. */
+export function difference(of: readonly Trajectory[], over: readonly Trajectory[], budget: number): Estimate {
+  const peers = new Map(over.map((trajectory) => [worldOf(trajectory), trajectory]));
+  return estimate(
+    of.flatMap((own) => {
+      const peer = peers.get(worldOf(own));
+      return peer ? [rewardAt(own.steps, budget) - rewardAt(peer.steps, budget)] : [];
+    }),
+  );
+}
+
+/**
+ * Two tables for Markdown: a line for each kind and optimizer with mean and sd after each of `budgets`; and, where several
+ * searched the same kind, by how much each stands above the one that comes first in `trajectories`.
+ */
+export function tablesOf(trajectories: readonly Trajectory[], budgets: readonly number[]): string {
+  const kinds = groupBy(trajectories, ({ kind, shuffledFeedback }) => `${kind}${shuffledFeedback ? ', shuffled' : ''}`);
+  const means: string[][] = [];
+  const differences: string[][] = [];
+  for (const [kind, ofKind] of kinds) {
+    const [first, ...others] = [...groupBy(ofKind, ({ optimizer }) => optimizer)];
+    for (const [optimizer, own] of [first!, ...others]) {
+      const cells = budgets.map((budget) => meanAndSd(own.map(({ steps }) => rewardAt(steps, budget))));
+      means.push([kind, optimizer, String(own.length), ...cells]);
+    }
+    for (const [optimizer, own] of others) {
+      const cells = budgets.map((budget) => interval(own, first![1], budget));
+      differences.push([kind, `${optimizer} over ${first![0]}`, ...cells]);
+    }
+  }
+  const tables = [table(['true reward: mean (sd)', 'optimizer', 'worlds', ...budgets.map(String)], means)];
+  if (differences.length > 0)
+    tables.push(table(['difference: mean (95 %)', 'optimizer', ...budgets.map(String)], differences));
+  return tables.join('\n\n');
+}
+
+function worldOf({ kind, world, shuffledFeedback, worlds }: Trajectory): string {
+  return JSON.stringify([kind, world, shuffledFeedback, worlds]);
+}
+
+function interval(own: readonly Trajectory[], first: readonly Trajectory[], budget: number): string {
+  const worlds = new Set(first.map(worldOf));
+  const shared = own.filter((trajectory) => worlds.has(worldOf(trajectory)));
+  if (shared.length < 2) return 'too few';
+  const { mean: middle, low, high } = difference(shared, first, budget);
+  return `${middle.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`;
+}
+
+function meanAndSd(values: readonly number[]): string {
+  return values.length < 2 ? mean(values).toFixed(3) : `${mean(values).toFixed(3)} (${sd(values).toFixed(3)})`;
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return groups;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}

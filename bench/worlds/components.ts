@@ -1,0 +1,82 @@
+/**
+ * A world whose prompt has three components. What a topic demands must be stated by the one or two components that are the
+ * world's for it: a topic that needs two is kept only when both state it, and stating it elsewhere does nothing. Feedback
+ * names the component, and whoever rewrites one can only use what is said of that one.
+ */
+import { drawsOfSeed } from './draws.js';
+import { reflect, type Lesson } from './proposer.js';
+import { readPrompt, writePrompt } from './statements.js';
+import { drawTopics, meanOver, streams } from './topics.js';
+import type { Texts, World } from './world.js';
+
+const components = ['plan', 'answer', 'check'] as const;
+type Component = (typeof components)[number];
+
+/** The first line names the component: that is how a proposer knows what it rewrites. */
+const baseline: Record<Component, string> = {
+  plan: '# plan\nFind out what the customer wants.',
+  answer: '# answer\nAnswer the customer kindly and to the point.',
+  check: '# check\nRead the answer again before it is sent.',
+};
+
+const shape = { topics: 18, most: 3 };
+/** Of a hundred topics, how many need two components. */
+const needTwo = 50;
+/** A proposer that mends one fault at a time could never gain by a topic that needs two. */
+const lessonsAtOnce = 2;
+
+export function componentsWorld(worldSeed: number, shuffledFeedback = false): World {
+  const { rules, taught, about } = drawTopics(worldSeed, { ...shape, shuffledFeedback });
+  const draws = drawsOfSeed(worldSeed, streams.places);
+  const places = new Map(
+    [...rules.keys()].map((topic) => {
+      const two = draws.below(100) < needTwo;
+      return [topic, draws.shuffled(components).slice(0, two ? 2 : 1)] as const;
+    }),
+  );
+  const named = (component: Component) =>
+    shuffledFeedback ? components[(components.indexOf(component) + 1) % components.length]! : component;
+
+  function missing(texts: Texts): (topic: string) => Component[] {
+    const stated = new Map(components.map((component) => [component, readPrompt(texts[component]!).stated]));
+    return (topic) => places.get(topic)!.filter((component) => stated.get(component)!.get(topic) !== rules.get(topic));
+  }
+  const reward = (asked: readonly string[], lacks: (topic: string) => Component[]) =>
+    asked.filter((topic) => lacks(topic).length === 0).length / asked.length;
+
+  return {
+    kind: 'components',
+    components,
+    baseline,
+    perfect: Object.fromEntries(
+      components.map((component) => {
+        const own = [...rules].filter(([topic]) => places.get(topic)!.includes(component));
+        return [component, writePrompt([baseline[component]], new Map(own))];
+      }),
+    ),
+    score(texts, seed) {
+      const asked = about(seed);
+      const lacks = missing(texts);
+      const said = asked.flatMap((topic) => {
+        const lacking = lacks(topic);
+        if (lacking.length === 0) return `Right on ${topic}.`;
+        return lacking.map(
+          (component) => `Wrong on ${topic}: the ${named(component)} must say "${taught.get(topic)}".`,
+        );
+      });
+      return { reward: reward(asked, lacks), feedback: said.join(' ') };
+    },
+    trueReward(texts) {
+      const lacks = missing(texts);
+      return meanOver((seed) => reward(about(seed), lacks));
+    },
+    reflect: (reflection) => reflect(reflection, worldSeed, lessonsIn, lessonsAtOnce),
+  };
+}
+
+function lessonsIn(shown: string, instruction: string): Lesson[] {
+  const [, own] = /^# (\w+)/.exec(instruction) ?? [];
+  return [...shown.matchAll(/Wrong on (\S+): the (\w+) must say "([^"]+)"\./g)]
+    .filter(([, , component]) => component === own)
+    .map(([, topic, , word]) => [topic!, word!]);
+}

@@ -1,0 +1,133 @@
+import { groupByCause } from '../../src/core/gepa/causes.js';
+import {
+  chooseComponents,
+  lineageOf,
+  mergeCandidates,
+  removedCandidates,
+  type ComponentSelection,
+  type LineageTexts,
+} from '../../src/core/gepa/components.js';
+import { maxProposalChars } from '../../src/core/gepa/proposal-limits.js';
+import { buildReflection, parseProposal } from '../../src/core/gepa/reflection.js';
+import type { Answers, ProposalAnswer, ProposalRequest, RolloutRequest, Search, Work } from '../../src/core/work.js';
+import type { Judgement, Texts, World } from './world.js';
+
+type Outcome = Omit<ProposalAnswer, 'candidate'>;
+type Merge = { texts: Texts; parents: number[] };
+type Reflected = { texts: Texts | null; reason: string | null; shown: number[] };
+
+/**
+ * Answers a search out of a world, in this process and at once: rollouts by the world's scores, proposals by the world's
+ * proposer between the same pure parts as `activities/propose.ts` and `activities/reflect.ts` put together.
+ */
+export class InProcess {
+  private readonly world: World;
+  private readonly selection: ComponentSelection;
+  private readonly candidates = new Map<number, LineageTexts>();
+  private readonly known = new Set<string>();
+  private readonly shown = new Map<number, Judgement & { seed: number }>();
+  private readonly occurrences = new Map<string, number>();
+  /** How often the proposer was asked. */
+  calls = 0;
+
+  constructor(world: World, selection: ComponentSelection = 'feedback') {
+    this.world = world;
+    this.selection = selection;
+    this.keep(0, [], world.baseline);
+  }
+
+  /** The texts of a candidate that was proposed, or of the baseline. */
+  textsOf(candidate: number): Texts {
+    return this.candidates.get(candidate)!.texts;
+  }
+
+  answer(work: Extract<Work, { requests: unknown }>): Answers {
+    if (work.kind === 'rollouts') {
+      const answers = work.requests.map((request) => {
+        return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
+      });
+      return { kind: 'rollouts', answers };
+    }
+    const answers = work.requests.map((request) => ({ candidate: request.candidate, ...this.propose(request) }));
+    return { kind: 'proposals', answers };
+  }
+
+  rollout({ ordinal, candidate, seed }: RolloutRequest): number {
+    const key = `${candidate} ${seed}`;
+    const occurrence = this.occurrences.get(key) ?? 0;
+    this.occurrences.set(key, occurrence + 1);
+    const judgement = this.world.score(this.textsOf(candidate), seed, occurrence);
+    this.shown.set(ordinal, { ...judgement, seed });
+    return judgement.reward;
+  }
+
+  /** Requests must come in the order asked. */
+  propose(request: ProposalRequest): Outcome {
+    const { candidate, parent, pick, merge } = request;
+    if (merge) {
+      const merged = this.merge(merge);
+      if (merged === null) return { outcome: 'failed', reason: 'the candidates contradict each other' };
+      const { texts, parents } = merged;
+      return this.keep(candidate, parents, texts) ? { outcome: 'proposed', parents } : { outcome: 'duplicate' };
+    }
+    const { texts, reason, shown } = this.reflect(request);
+    const also = pick ? { shown } : {};
+    if (reason !== null) return { outcome: 'failed', reason, ...also };
+    if (texts === null || !this.keep(candidate, [parent], texts)) return { outcome: 'duplicate', ...also };
+    const removed = removedCandidates(lineageOf(this.candidates, parent), texts);
+    return { outcome: 'proposed', ...also, ...(pick && { removed }) };
+  }
+
+  /** False: the texts are those of a known candidate. */
+  private keep(candidate: number, parents: readonly number[], texts: Texts): boolean {
+    const key = JSON.stringify(Object.entries(texts));
+    if (this.known.has(key)) return false;
+    this.known.add(key);
+    this.candidates.set(candidate, { candidate, parents, texts });
+    return true;
+  }
+
+  private merge(candidates: readonly number[]): Merge | null {
+    const sides = candidates.map((candidate) => this.candidates.get(candidate)!);
+    const base = sides[0]!.parents.find((parent) => sides.every(({ parents }) => parents.includes(parent)));
+    return base === undefined ? null : mergeCandidates(this.textsOf(base), sides);
+  }
+
+  /** `texts` is null where nothing was changed. */
+  private reflect({ candidate, parent, ordinals, pick }: ProposalRequest): Reflected {
+    const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
+    const group = pick ? groupByCause(known, pick.size, pick.of)[pick.place]! : [...known.keys()];
+    const judged = group.map((place) => known[place]!);
+    const examples = judged.map(({ seed, feedback, reward }) => ({
+      input: `seed ${seed}`,
+      output: '',
+      feedback,
+      reward,
+    }));
+    const texts: Record<string, string> = { ...this.textsOf(parent) };
+    const feedback = judged.map((one) => one.feedback);
+    let reason: string | null = null;
+    let changed = false;
+    for (const component of chooseComponents(Object.keys(texts), feedback, this.selection, candidate)) {
+      const { [component]: instruction = '', ...others } = this.textsOf(parent);
+      this.calls += 1;
+      const [message] = buildReflection({ instruction, examples, component, others });
+      const answer = this.world.reflect(message!.content);
+      const parsed = parseProposal(answer, { parent: instruction, maxChars: maxProposalChars, finishReason: 'stop' });
+      if (parsed.ok) [texts[component], changed] = [parsed.text, true];
+      else if (!parsed.unchanged) reason ??= parsed.reason;
+    }
+    const shown = judged.map(({ ordinal }) => ordinal);
+    return changed ? { texts, reason: null, shown } : { texts: null, reason, shown };
+  }
+}
+
+/** Runs a search to its end and gives its last state. */
+export function searchInProcess<State>(search: Search<State>, start: State, answers: InProcess): State {
+  let state = start;
+  for (;;) {
+    const work = search.next(state);
+    if (work.kind === 'done' || work.kind === 'failed') return state;
+    state = search.apply(state, answers.answer(work)).state;
+  }
+}

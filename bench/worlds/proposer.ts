@@ -1,0 +1,70 @@
+import { drawsOfText, type Draws } from './draws.js';
+import { everyRegister, readPrompt, registerOn, writePrompt } from './statements.js';
+import { drawWord } from './topics.js';
+
+/** What feedback teaches: the key of a statement, and what it must state. */
+export type Lesson = readonly [key: string, value: string];
+
+/** How often the proposer does what, in hundredths: it is no better than a model is. */
+const habits = { lesson: 60, forgetful: 15, wrong: 12, redundant: 13 } as const;
+
+const advice = [
+  'Be thorough.',
+  'Read the message twice.',
+  'Stay calm.',
+  'Think step by step.',
+  'Be precise.',
+  'Be brief.',
+];
+
+/**
+ * The proposer: of the faults that the feedback names it mends `atOnce` in the instruction. Now and then it loses an old
+ * statement meanwhile, notes the first new one wrongly, or adds advice that changes nothing; a fault of register it mends
+ * for all messages as often as for the topic. It knows nothing but what it is shown, and reads the reflection prompt of
+ * either optimizer: the first fence is the instruction, the rest feedback, in which `lessonsIn` finds what can be learned.
+ */
+export function reflect(
+  reflection: string,
+  worldSeed: number,
+  lessonsIn: (shown: string, instruction: string) => Lesson[],
+  atOnce = 1,
+): string {
+  const [frame = '', , instruction = ''] = /^(`{3,})[^\n]*\n([\s\S]*?)\n\1\s*$/m.exec(reflection) ?? [];
+  const lessons = lessonsIn(reflection.slice(reflection.indexOf(frame) + frame.length), instruction);
+  const draws = drawsOfText(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
+  const habit = Object.keys(habits)[draws.weighted(Object.values(habits))] as keyof typeof habits;
+  const { other, stated } = readPrompt(instruction);
+  const learned = pick(lessons, atOnce, draws);
+  if (learned.length === 0 || habit === 'redundant') {
+    other.push(advice[draws.below(advice.length)]!);
+  } else {
+    const old = [...stated.keys()].filter((key) => !learned.some(([known]) => known === key));
+    if (habit === 'forgetful' && old.length > 0) stated.delete(old[draws.below(old.length)]!);
+    learned.forEach(([key, value], at) => {
+      stated.set(key, habit === 'wrong' && at === 0 ? misread(value, draws) : value);
+    });
+  }
+  return `Here is a better instruction.\n\`\`\`\n${writePrompt(other, stated)}\n\`\`\``;
+}
+
+/** Up to `count` of them, on different things; what is named more often is picked more often. */
+function pick(lessons: readonly Lesson[], count: number, draws: Draws): Lesson[] {
+  const picked: Lesson[] = [];
+  let left = lessons;
+  do {
+    const lesson = left[draws.below(Math.max(1, left.length))];
+    if (!lesson) break;
+    left = left.filter(([key]) => key !== lesson[0]);
+    picked.push(widened(lesson, draws));
+  } while (picked.length < count && left.length > 0);
+  return picked;
+}
+
+function widened([key, value]: Lesson, draws: Draws): Lesson {
+  return [key.startsWith(registerOn('')) && draws.below(2) === 0 ? everyRegister : key, value];
+}
+
+function misread(value: string, draws: Draws): string {
+  if (value === 'formal') return 'plain';
+  return value === 'plain' ? 'formal' : drawWord(draws);
+}
