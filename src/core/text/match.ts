@@ -1,0 +1,162 @@
+/**
+ * Which elements of one row are still there in another, in order: a longest common subsequence where that is small enough
+ * to be found exactly, else one along the elements that are unique in both ("patience diff", Bram Cohen).
+ *
+ * Bounded: at most `exactCells` cells of a table in all, else time linear in the rows' lengths up to a logarithm.
+ */
+
+const exactCells = 50_000;
+
+/** A part of both rows: from (inclusive) and to (exclusive) in each. */
+interface Part {
+  aFrom: number;
+  aTo: number;
+  bFrom: number;
+  bTo: number;
+}
+
+/** For each element of `rowB` its partner's place in `rowA`, or -1. Partners are equal and ascend. */
+export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
+  // Numbers for texts: long sentences that begin alike are slow to compare.
+  const numbers = new Map<string, number>();
+  const [a, b] = [numbered(rowA, numbers), numbered(rowB, numbers)];
+  const partner = rowB.map(() => -1);
+  let cells = exactCells;
+  for (const part of trimmed({ aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length })) {
+    if (fits(part)) exact(part);
+    else
+      for (const piece of betweenUnique(part))
+        trimmed(piece).forEach((rest) => (fits(rest) ? exact(rest) : greedy(rest)));
+  }
+  return partner;
+
+  function fits(part: Part): boolean {
+    const needed = (part.aTo - part.aFrom) * (part.bTo - part.bFrom);
+    if (needed > cells) return false;
+    cells -= needed;
+    return true;
+  }
+
+  /** Pairs what is equal at both ends; gives what remains in the middle, if anything does on both sides. */
+  function trimmed({ aFrom, aTo, bFrom, bTo }: Part): Part[] {
+    while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) partner[bFrom++] = aFrom++;
+    while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) partner[--bTo] = --aTo;
+    return aFrom < aTo && bFrom < bTo ? [{ aFrom, aTo, bFrom, bTo }] : [];
+  }
+
+  function exact({ aFrom, aTo, bFrom, bTo }: Part): void {
+    const width = bTo - bFrom + 1;
+    // longest[i * width + j]: of what begins at the i-th and j-th element of the part.
+    const longest = new Uint32Array((aTo - aFrom + 1) * width);
+    for (let i = aTo - aFrom - 1; i >= 0; i--) {
+      for (let j = width - 2; j >= 0; j--) {
+        const at = i * width + j;
+        longest[at] =
+          a[aFrom + i] === b[bFrom + j]
+            ? longest[at + width + 1]! + 1
+            : Math.max(longest[at + width]!, longest[at + 1]!);
+      }
+    }
+    for (let i = 0, j = 0; i < aTo - aFrom && j < width - 1;) {
+      const at = i * width + j;
+      if (a[aFrom + i] === b[bFrom + j]) partner[bFrom + j++] = aFrom + i++;
+      else if (longest[at + width]! >= longest[at + 1]!) i++;
+      else j++;
+    }
+  }
+
+  /** Pairs the longest ascending row of elements that are unique on both sides; gives the parts between them. */
+  function betweenUnique(part: Part): Part[] {
+    const inA = uniquePlaces(a, part.aFrom, part.aTo);
+    const inB = uniquePlaces(b, part.bFrom, part.bTo);
+    const pairs: [number, number][] = [];
+    for (const [text, place] of inB) {
+      const other = inA.get(text);
+      if (place >= 0 && other !== undefined && other >= 0) pairs.push([other, place]);
+    }
+    const parts: Part[] = [];
+    let { aFrom, bFrom } = part;
+    for (const [aPlace, bPlace] of longestAscending(pairs.sort((one, two) => one[1] - two[1]))) {
+      partner[bPlace] = aPlace;
+      parts.push({ aFrom, aTo: aPlace, bFrom, bTo: bPlace });
+      aFrom = aPlace + 1;
+      bFrom = bPlace + 1;
+    }
+    parts.push({ aFrom, aTo: part.aTo, bFrom, bTo: part.bTo });
+    return parts;
+  }
+
+  /** Pairs each element with the next equal one that is left, in one pass. */
+  function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
+    const places = placesOf(a, aFrom, aTo);
+    let next = aFrom;
+    for (let j = bFrom; j < bTo; j++) {
+      const left = places.get(b[j]!);
+      while (left?.length && left.at(-1)! < next) left.pop();
+      const place = left?.pop();
+      if (place === undefined) continue;
+      partner[j] = place;
+      next = place + 1;
+    }
+  }
+}
+
+/** Like `matchRows`, and what is left on both sides is paired wherever it stands: a moved element is the same element. */
+export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
+  const partner = matchRows(a, b);
+  const taken = new Set(partner);
+  const left = placesOf(a, 0, a.length, (place) => !taken.has(place));
+  return partner.map((place, j) => (place >= 0 ? place : (left.get(b[j]!)?.pop() ?? -1)));
+}
+
+/** Equal texts get the same number, across all rows with the same `numbers`. */
+function numbered(row: readonly string[], numbers: Map<string, number>): Int32Array {
+  return Int32Array.from(row, (text) => {
+    const number = numbers.get(text) ?? numbers.size;
+    numbers.set(text, number);
+    return number;
+  });
+}
+
+/** Each element's places, the last first. */
+function placesOf<Key>(
+  row: ArrayLike<Key>,
+  from: number,
+  to: number,
+  wanted: (place: number) => boolean = () => true,
+): Map<Key, number[]> {
+  const places = new Map<Key, number[]>();
+  for (let i = to - 1; i >= from; i--) {
+    if (!wanted(i)) continue;
+    const known = places.get(row[i]!);
+    if (known) known.push(i);
+    else places.set(row[i]!, [i]);
+  }
+  return places;
+}
+
+/** Each element's place, -1 where there are several. */
+function uniquePlaces(row: Int32Array, from: number, to: number): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let i = from; i < to; i++) places.set(row[i]!, places.has(row[i]!) ? -1 : i);
+  return places;
+}
+
+/** The longest row of pairs, given by ascending second, whose firsts ascend too. */
+function longestAscending(pairs: readonly [number, number][]): [number, number][] {
+  const ends: number[] = [];
+  const before: number[] = [];
+  for (const [index, [first]] of pairs.entries()) {
+    let low = 0;
+    for (let high = ends.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (pairs[ends[middle]!]![0] < first) low = middle + 1;
+      else high = middle;
+    }
+    before.push(low > 0 ? ends[low - 1]! : -1);
+    ends[low] = index;
+  }
+  const row: [number, number][] = [];
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = before[index]!) row.push(pairs[index]!);
+  return row.reverse();
+}

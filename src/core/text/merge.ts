@@ -1,0 +1,142 @@
+/**
+ * Two descendants of a text made one, sentence by sentence (a three-way merge; compare Khanna, Kunal, Pierce: "A Formal
+ * Investigation of Diff3", 2007). White space between sentences is a token of its own, so that a sentence at the end of a
+ * text is not changed by one that is put after it.
+ */
+import { matchRows } from './match.js';
+import { isBlank, mayTouch, tokensOf } from './segments.js';
+
+export type Merged = { ok: true; text: string } | { ok: false; conflicts: number };
+
+/** The tokens [from, to) of the base are replaced by `by`. */
+interface Edit {
+  from: number;
+  to: number;
+  by: string[];
+}
+
+/**
+ * What both sides did to `base`, in one text. Edits in different places are combined, the same edit of both is done once.
+ * What both insert at one place is kept, ours first, a sentence of both once. `conflicts` counts the places where a
+ * sentence was changed in two ways, or removed by one and changed by the other. Never throws; time as in match.ts.
+ */
+export function mergeTexts(base: string, ours: string, theirs: string): Merged {
+  const tokens = tokensOf(base);
+  const groups = together(editsOf(tokens, tokensOf(ours)), editsOf(tokens, tokensOf(theirs)));
+  const merged: string[] = [];
+  let place = 0;
+  let conflicts = 0;
+  for (const { from, to, sides } of groups) {
+    const by = settle(sides, tokens.slice(from, to).every(isBlank));
+    if (by === null) conflicts++;
+    else for (const token of tokens.slice(place, from).concat(by)) merged.push(token);
+    place = to;
+  }
+  if (conflicts > 0) return { ok: false, conflicts };
+  return { ok: true, text: joined([...merged, ...tokens.slice(place)]) };
+}
+
+/** What one side did. A removal is one edit for each token, so that two removals that overlap are no conflict. */
+function editsOf(base: readonly string[], side: readonly string[]): Edit[] {
+  const edits: Edit[] = [];
+  let from = 0;
+  let by: string[] = [];
+  const close = (to: number) => {
+    if (by.length > 0) edits.push({ from, to, by });
+    else for (let place = from; place < to; place++) edits.push({ from: place, to: place + 1, by });
+  };
+  for (const [index, place] of matchRows(base, side).entries()) {
+    if (place < 0) {
+      by.push(side[index]!);
+      continue;
+    }
+    close(place);
+    from = place + 1;
+    by = [];
+  }
+  close(base.length);
+  return edits;
+}
+
+/** Edits that have to be settled with one another. */
+interface Group {
+  from: number;
+  to: number;
+  sides: [ours: Edit[], theirs: Edit[]];
+}
+
+/** Both sides' edits by place: those that overlap, or insert at the same place, in one group. */
+function together(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
+  const all = [
+    ...ours.map((edit) => ({ edit, side: 0 as 0 | 1 })),
+    ...theirs.map((edit) => ({ edit, side: 1 as 0 | 1 })),
+  ];
+  // At one place insertions come before what replaces the token there; sorting is stable, so ours come first.
+  all.sort((a, b) => a.edit.from - b.edit.from || Number(isInsertion(b.edit)) - Number(isInsertion(a.edit)));
+  const groups: Group[] = [];
+  for (const { edit, side } of all) {
+    const last = groups.at(-1);
+    const joins =
+      last && (edit.from < last.to || (isInsertion(edit) && last.from === edit.from && last.to === edit.to));
+    const group = joins ? last : { from: edit.from, to: edit.to, sides: [[], []] as Group['sides'] };
+    group.to = Math.max(group.to, edit.to);
+    group.sides[side].push(edit);
+    if (!joins) groups.push(group);
+  }
+  return groups;
+}
+
+/** What stands there after both sides' edits of tokens, which are all white space or not; null: they contradict each other. */
+function settle([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
+  if (ours.length === 0 || theirs.length === 0) return [...ours, ...theirs].flatMap(({ by }) => by);
+  const [mine, yours] = [ours[0]!, theirs[0]!];
+  if (ours.length > 1 || theirs.length > 1 || mine.from !== yours.from || mine.to !== yours.to) return null;
+  if (sameRow(mine.by, yours.by)) return mine.by;
+  if (isInsertion(mine)) return [...mine.by, ...withoutKnown(yours.by, mine.by)];
+  const onlySpacing = ofBlanks && mine.by.every(isBlank) && yours.by.every(isBlank);
+  return onlySpacing ? [mine.by.join(''), yours.by.join('')].sort(wider).slice(0, 1) : null;
+}
+
+/** The longer white space first: that two prompts space their lines differently is not worth a conflict. */
+function wider(a: string, b: string): number {
+  return b.length - a.length || (a < b ? -1 : 1);
+}
+
+/** What is not in `known` yet, as often as it is there; with a sentence goes the white space before it, or else after it. */
+function withoutKnown(tokens: readonly string[], known: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const token of known) if (!isBlank(token)) left.set(token, (left.get(token) ?? 0) + 1);
+  const kept: string[] = [];
+  let skipBlank = false;
+  for (const token of tokens) {
+    const times = left.get(token) ?? 0;
+    if (times > 0) {
+      left.set(token, times - 1);
+      skipBlank = kept.length === 0 || !isBlank(kept.at(-1)!);
+      if (!skipBlank) kept.pop();
+    } else if (!(skipBlank && isBlank(token))) {
+      kept.push(token);
+      skipBlank = false;
+    }
+  }
+  return kept;
+}
+
+/** Sentences that meet for the first time get a line each. */
+function joined(tokens: readonly string[]): string {
+  let text = '';
+  let last = '';
+  for (const token of tokens) {
+    text += last === '' || isBlank(token) || mayTouch(last) ? token : `\n${token}`;
+    last = token;
+  }
+  return text;
+}
+
+function isInsertion({ from, to }: Edit): boolean {
+  return from === to;
+}
+
+function sameRow(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((token, index) => token === b[index]);
+}
