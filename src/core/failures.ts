@@ -20,6 +20,9 @@ export interface JobFailure {
   retryable: boolean;
 }
 
+/** The code of the fault that means that a session's budget of money is used up: it completes with its best so far. */
+export const costSpent = 'max_cost_usd';
+
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
 /** From this many outcomes on the rate of failures is judged while the job still runs. */

@@ -61,6 +61,11 @@ export function mean(rewards: readonly number[]): number | null {
   return rough + missed / values.length;
 }
 
+/** The square of a difference of rewards, as it is counted: rewards that somebody made up must not make it Infinity. */
+export function square(difference: number): number {
+  return Math.min(largestReward, difference * difference);
+}
+
 /** Whether `left` is greater than `right` by more than what the rounding of decimal rewards can feign (1e-12 of either). */
 export function exceeds(left: number, right: number): boolean {
   return left - right > 1e-12 * Math.max(Math.abs(left), Math.abs(right));

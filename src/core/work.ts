@@ -4,7 +4,7 @@
  */
 
 /** Why a rollout is run. */
-export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation';
+export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
 
 /** One rollout wanted: candidate (by its lever version, 0 = baseline) on a seed. `ordinal` counts requests from 0, no gaps. */
 export interface RolloutRequest {
@@ -22,22 +22,35 @@ export interface RolloutAnswer {
   infrastructure: boolean;
 }
 
-/** A better text wanted for `parent`, shown the parent's rollouts `ordinals`; it becomes candidate number `candidate`. */
+/**
+ * A better text wanted for `parent`; it becomes candidate number `candidate`. `ordinals` are the rollouts that the reflection
+ * is shown; with `pick` only so many of them that share a cause, the `place`-th of `of` requests taking another cause than
+ * the others. With `merge` no model is asked: the texts of these candidates are combined.
+ */
 export interface ProposalRequest {
   candidate: number;
   parent: number;
   generation: number;
   ordinals: number[];
+  pick?: { size: number; place: number; of: number };
+  merge?: number[];
 }
 
-/** `proposed`: a new valid text is stored under that number. `duplicate`: the text is one already known. */
+/**
+ * `proposed`: a new valid text is stored under that number. `duplicate`: the text is one already known. `shown`: the
+ * ordinals that were picked; `removed`: the candidates that had brought in what the new text lacks of its parent's; `parents`:
+ * those that a merge did combine.
+ */
 export interface ProposalAnswer {
   candidate: number;
   outcome: 'proposed' | 'duplicate' | 'failed';
   reason?: string;
+  shown?: number[];
+  removed?: number[];
+  parents?: number[];
 }
 
-export type StoppedBy = 'generations' | 'max_rollouts';
+export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
 
 export type Work =
   | { kind: 'rollouts'; requests: RolloutRequest[] }
@@ -69,10 +82,32 @@ export type Decision =
       parentSum: number;
       childSum: number;
     }
+  | {
+      type: 'candidate_accepted';
+      candidate: number;
+      generation: number;
+      parentSum: number;
+      childSum: number;
+      /** The mean that is expected of it on the evaluation seeds. */
+      estimate: number;
+    }
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
   | { type: 'proposal_failed'; candidate: number; generation: number; reason: string };
+
+/** The winner's rewards less the baseline's on the same seeds: their mean and its 95 % interval. */
+export interface Verdict {
+  verdict: 'better' | 'not_significantly_better' | 'worse';
+  /** On what it rests: seeds that the search never saw, or those that the winner was chosen by. */
+  basis: 'heldout' | 'evaluation';
+  seeds: number;
+  baseline: number;
+  winner: number;
+  difference: number;
+  low: number;
+  high: number;
+}
 
 /** What operators and HTTP see of a search at any time. */
 export interface SearchView {
@@ -83,6 +118,14 @@ export interface SearchView {
   rolloutsPlanned: number;
   rolloutsCompleted: number;
   maxRollouts: number | null;
+  /** What is expected of the most promising candidate on the evaluation seeds, with its 95 % interval; absent: not known. */
+  estimate?: { candidate: number; reward: number; low: number; high: number } | null;
+  /** Standard deviation of equal rollouts, and how many comparisons it rests on; null: none was repeated. */
+  noise?: { sd: number; comparisons: number } | null;
+  /** How many rollouts an evaluation's mean is of. */
+  evaluationRollouts?: number;
+  /** The winner against the baseline, once all is decided. */
+  verdict?: Verdict | null;
   candidates: CandidateSummary[];
   history: { generation: number; bestReward: number }[];
 }

@@ -1,51 +1,80 @@
 /**
- * What follows when a stage of a generation is answered in full: each function takes the rewards in the order asked,
- * decides, and opens the next stage (GEPA, arXiv 2507.19457, algorithm 1, one function for each part of its loop).
+ * What follows when a stage of a generation is answered in full: each function decides and opens the next stage. The loop is
+ * GEPA's (arXiv 2507.19457, algorithm 1) but for what costs it its rollouts: a child is not evaluated when it is accepted, it
+ * takes a targeted test (`gate.ts`); the parent is the candidate with the best estimate over everything it or its ancestors
+ * were run on; reflection sees failures that are paid for; what several accepted children of a generation changed is
+ * combined; and the full evaluation is spent on the most promising candidate alone, at long intervals and at the end.
  *
- * Invariants: a candidate joins the pool only with its full evaluation; the best only ever changes for a better one, so
- * `history` never falls; decisions come in the order of the candidates' numbers.
+ * Invariants: a candidate counts as the best only with its full evaluation, so `history` never falls; decisions come in the
+ * order of the candidates' numbers.
  */
-import { addToFront } from '../front.js';
-import { exceeds, mean, sum } from '../scores.js';
-import type { CandidateSummary, Decision, ProposalAnswer } from '../work.js';
-import { gate } from './accept.js';
+import { exceeds, largestReward, mean } from '../scores.js';
+import type { CandidateSummary, Decision, ProposalAnswer, StoppedBy } from '../work.js';
 import { openBatch, type Batch, type Pair } from './batch.js';
-import { affordableEvaluations, affordableSlots } from './budget.js';
-import { gepaLimits, minibatchOf } from './config.js';
-import { sharePairs } from './minibatch.js';
+import { Beliefs } from './belief.js';
+import { canSpareEvaluation, remainingRollouts, rolloutsPerProposal, searchRollouts } from './budget.js';
+import { evaluationRollouts, gepaLimits, guardsOf, heldoutRollouts, minibatchOf, repeatsOf } from './config.js';
+import { gainedOn, judge } from './gate.js';
+import { countShown, failuresOf, unseenBy } from './material.js';
 import { recordProposals } from './proposer.js';
-import { sampleMinibatch } from './sample.js';
-import { pickParent, removeDominated } from './select.js';
-import type { GepaState, Phase, PhaseOf, Slot, Trial } from './state.js';
+import { measuredOn, type Results } from './results.js';
+import { evaluationPairs, type GepaState, type Phase, type PhaseOf, type Trial } from './state.js';
 
-/** The baseline's rewards on all evaluation seeds make it the pool. */
-export function afterBaseline(state: GepaState, rewards: number[], decisions: Decision[]): GepaState {
-  return finishGeneration(enterPool(state, 0, rewards, decisions), decisions);
+/** Equal rollouts with which the noise is looked for before the first proposal. */
+const probes = 4;
+/** Rollouts between two evaluations on the way, in full evaluations. */
+const evaluationInterval = 6;
+/** The most failures that reflections of a generation choose from. */
+const mostOffered = 60;
+/** The most candidates that are kept as possible parents. */
+const poolSize = 24;
+
+/** The last beliefs that were read from some results: a turn asks for the same ones many times. Not part of any state. */
+const lastRead = new WeakMap<Results, { candidates: GepaState['candidates']; beliefs: Beliefs }>();
+
+export function beliefsOf({ results, candidates }: GepaState): Beliefs {
+  const last = lastRead.get(results);
+  if (last && haveSameLineage(last.candidates, candidates)) return last.beliefs;
+  const parents = new Map(candidates.map((one) => [one.candidate, one.parents]));
+  const beliefs = new Beliefs(results, (candidate) => parents.get(candidate) ?? noParents);
+  lastRead.set(results, { candidates, beliefs });
+  return beliefs;
 }
 
-/** Each slot whose parent left something to improve becomes a trial with a candidate number. */
-export function afterMinibatch(
-  state: GepaState,
-  { slots }: PhaseOf<'minibatch'>,
-  { ordinals, rewards }: { ordinals: number[]; rewards: number[] },
-  decisions: Decision[],
-): GepaState {
-  const perfect = state.config.perfectScore ?? 1;
-  const { places } = sharePairs(slots);
-  let nextCandidate = state.nextCandidate;
-  const trials: Trial[] = [];
-  for (const [index, slot] of slots.entries()) {
-    const own = places[index]!;
-    const scores = own.map((place) => rewards[place]!);
-    if (scores.every((score) => score >= perfect)) continue;
-    const shown = own.map((place) => ordinals[place]!);
-    trials.push({ ...slot, candidate: nextCandidate++, parentSum: sum(scores), ordinals: shown });
-  }
-  if (trials.length === 0) return finishGeneration(state, decisions);
-  return { ...state, nextCandidate, phase: { name: 'proposals', trials } };
+function haveSameLineage(left: GepaState['candidates'], right: GepaState['candidates']): boolean {
+  return (
+    left.length === right.length &&
+    left.every(({ candidate, parents }, place) => {
+      return right[place]!.candidate === candidate && right[place]!.parents === parents;
+    })
+  );
 }
 
-/** Trials with a new text go to the gate; the others end here, at no further cost. */
+const noParents: readonly number[] = [];
+
+/** The baseline's evaluation is the first of the history; then each generation from its beginning. */
+export function afterBaseline(state: GepaState, decisions: Decision[]): GepaState {
+  return endGeneration(evaluated(state, 0, decisions), decisions);
+}
+
+/** Parents were run on seeds of which too little was known. */
+export function afterMinibatch(state: GepaState, { batch }: PhaseOf<'minibatch'>, decisions: Decision[]): GepaState {
+  const beliefs = beliefsOf(state);
+  const incumbent = incumbentOf(state, beliefs);
+  const fresh = failuresOf(state, beliefs, incumbent).some(({ shown }) => shown === 0);
+  // A parent that solved all that it was run on is looked for failures further, twice as far each time.
+  const more = fresh
+    ? []
+    : unseenBy(state, beliefs, incumbent).slice(0, Math.min(2 * batch.pairs.length, spareRollouts(state)));
+  if (more.length === 0) return reflect(state, decisions);
+  return ask(
+    state,
+    more.map((seed): Pair => [incumbent, seed]),
+    (next) => ({ name: 'minibatch', batch: next }),
+  );
+}
+
+/** New texts go to the gate; proposals that came to nothing end here, at no further cost. */
 export function afterProposals(
   before: GepaState,
   { trials }: PhaseOf<'proposals'>,
@@ -53,112 +82,312 @@ export function afterProposals(
   decisions: Decision[],
 ): GepaState {
   const { generation } = before;
-  const proposed = trials.filter((_, index) => answers[index]!.outcome === 'proposed');
-  for (const { candidate, parent } of proposed) {
-    decisions.push({ type: 'candidate_proposed', candidate, parents: [parent], generation });
+  const isMerge = trials.every((trial) => trial.parents.length > 1);
+  const wanted = trials.map((trial, index) => answered(trial, answers[index]!));
+  const proposed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const shown = wanted.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
+  for (const { candidate, parents } of proposed) {
+    decisions.push({ type: 'candidate_proposed', candidate, parents, generation });
   }
   for (const { candidate, outcome, reason } of answers) {
-    if (outcome === 'proposed') continue;
+    if (outcome === 'proposed' || isMerge) continue;
     const why = outcome === 'duplicate' ? 'duplicate: the proposed text is that of a known candidate' : undefined;
     decisions.push({ type: 'proposal_failed', candidate, generation, reason: why ?? reason ?? 'no reason was given' });
   }
-  const { record, failure } = recordProposals(before.proposer, answers);
-  const born = proposed.map(({ candidate, parent }): CandidateSummary => {
-    return { candidate, parents: [parent], generation, status: 'proposed', reward: null, rolloutCount: 0 };
+  const born = proposed.map(({ candidate, parents }): CandidateSummary => {
+    return { candidate, parents, generation, status: 'proposed', reward: null, rolloutCount: 0 };
   });
-  const state = { ...before, proposer: record, candidates: [...before.candidates, ...born] };
-  if (failure !== null) return { ...state, phase: { name: 'failed', code: 'proposer_failed', message: failure } };
-  if (proposed.length === 0) return finishGeneration(state, decisions);
-  const pairs = proposed.flatMap(({ candidate, seeds }) => seeds.map((seed): Pair => [candidate, seed]));
-  return ask(state, pairs, (batch) => ({ name: 'gate', batch, trials: proposed }));
-}
-
-/** Children that beat their parents on the same minibatch go on to their evaluation, as far as the budget reaches. */
-export function afterGate(
-  state: GepaState,
-  { trials }: PhaseOf<'gate'>,
-  rewards: number[],
-  decisions: Decision[],
-): GepaState {
-  const size = minibatchOf(state.config);
-  const children = trials.map(({ candidate, parentSum }, index) => {
-    return { candidate, parentSum, childSum: sum(rewards.slice(index * size, (index + 1) * size)) };
-  });
-  const verdicts = gate(children, affordableEvaluations(state));
-  const rejected = children.filter(({ candidate }) => verdicts.get(candidate) !== null);
-  for (const child of rejected) {
-    const reason = verdicts.get(child.candidate)!;
-    decisions.push({ type: 'candidate_rejected', generation: state.generation, reason, ...child });
+  const state = {
+    ...before,
+    candidates: [...before.candidates, ...born],
+    attempts: isMerge ? before.attempts : countShown(before.attempts, shown),
+  };
+  if (isMerge) {
+    if (proposed.length === 0) return endGeneration(state, decisions);
+  } else {
+    const { record, failure } = recordProposals(before.proposer, answers);
+    state.proposer = record;
+    if (failure !== null) return { ...state, phase: { name: 'failed', code: 'proposer_failed', message: failure } };
+    if (proposed.length === 0) return endGeneration(state, decisions);
   }
-  const after = rejected.reduce((result, { candidate }) => change(result, candidate, { status: 'rejected' }), state);
-  const accepted = children.filter((child) => !rejected.includes(child)).map(({ candidate }) => candidate);
-  return evaluate(after, accepted, decisions);
+  const pairs = proposed.flatMap(({ candidate, shown: seeds }) => seeds.map((seed): Pair => [candidate, seed]));
+  const affordable = pairs.slice(0, Math.max(0, searchRollouts(state)));
+  const tried = proposed.filter(({ candidate }) => affordable.some(([one]) => one === candidate));
+  if (tried.length === 0) return endGeneration(state, decisions);
+  return ask(state, affordable, (batch) => ({
+    name: 'gate',
+    batch,
+    trials: tried,
+    open: tried.map(({ candidate }) => candidate),
+  }));
 }
 
-/** The evaluated children join the pool; those waiting come next. */
+function answered(trial: Trial, { shown, removed, parents }: ProposalAnswer): Trial {
+  const seedOf = new Map(trial.offered.map(({ ordinal, seed }) => [ordinal, seed]));
+  const seeds = shown === undefined ? trial.shown : shown.map((ordinal) => seedOf.get(ordinal)!);
+  return { ...trial, shown: [...new Set(seeds)], removed: removed ?? [], parents: parents ?? trial.parents };
+}
+
+/** Each child goes on with its test or has its verdict; accepted ones may be parents from now on. */
+export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: Decision[]): GepaState {
+  const { generation } = before;
+  const trials = phase.trials.map((trial) =>
+    phase.open.includes(trial.candidate) ? { ...trial, waves: trial.waves + 1 } : trial,
+  );
+  const beliefs = beliefsOf(before);
+  const pairs: Pair[] = [];
+  const open: number[] = [];
+  let state = before;
+  let left = Math.max(0, searchRollouts(before));
+  for (const trial of trials) {
+    if (!phase.open.includes(trial.candidate)) continue;
+    const { candidate } = trial;
+    const step = judge(before, beliefs, trial);
+    if ('ask' in step && step.ask.length <= left) {
+      left -= step.ask.length;
+      pairs.push(...step.ask);
+      open.push(candidate);
+      continue;
+    }
+    if (!('ask' in step) && step.accepted) {
+      const estimate = estimateOf(state, beliefs, candidate).mean;
+      const { expectedSum: parentSum, childSum } = step;
+      decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate });
+      state = { ...state, pool: [...state.pool, candidate] };
+      continue;
+    }
+    const sums =
+      'ask' in step ? { parentSum: 0, childSum: 0 } : { parentSum: step.expectedSum, childSum: step.childSum };
+    const reason = 'ask' in step ? 'budget' : 'not_better';
+    decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
+    state = change(state, candidate, { status: 'rejected' });
+  }
+  if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trials, open }));
+  return combine(state, trials, decisions);
+}
+
+/** Combines what the accepted children of one parent changed; without two of them the generation ends. */
+function combine(state: GepaState, trials: readonly Trial[], decisions: Decision[]): GepaState {
+  const accepted = trials.filter(({ candidate }) => state.pool.includes(candidate));
+  const isMerge = trials.some(({ parents }) => parents.length > 1);
+  const full = state.nextCandidate >= gepaLimits.candidates;
+  if (isMerge || accepted.length < 2 || full || state.config.merge === false) return endGeneration(state, decisions);
+  const beliefs = beliefsOf(state);
+  const shown = accepted.flatMap(({ candidate, shown: seeds }) => {
+    return seeds.filter((seed) => gainedOn(state, beliefs, candidate, seed)).slice(0, 1);
+  });
+  const trial: Trial = {
+    candidate: state.nextCandidate,
+    parents: accepted.map(({ candidate }) => candidate),
+    offered: [],
+    shown: [...new Set(shown)],
+    removed: [],
+    waves: 0,
+  };
+  if (trial.shown.length > searchRollouts(state)) return endGeneration(state, decisions);
+  return { ...state, nextCandidate: state.nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
+}
+
+/** A candidate has all its evaluation seeds. */
 export function afterEvaluation(
   state: GepaState,
-  { evaluating, waiting }: PhaseOf<'evaluation'>,
-  rewards: number[],
+  { candidate }: PhaseOf<'evaluation'>,
   decisions: Decision[],
 ): GepaState {
-  const size = state.config.evaluationSeeds.length;
-  const after = evaluating.reduce(
-    (result, candidate, index) =>
-      enterPool(result, candidate, rewards.slice(index * size, (index + 1) * size), decisions),
-    state,
+  return endGeneration(evaluated(state, candidate, decisions), decisions);
+}
+
+/** Baseline and winner have run on what was held out, and all is done. */
+export function afterHeldout(
+  state: GepaState,
+  { stoppedBy }: PhaseOf<'heldout'>,
+  rewards: readonly number[],
+): GepaState {
+  const half = rewards.length / 2;
+  const seeds = state.config.heldoutSeeds!.length;
+  const means = (own: readonly number[]) =>
+    Array.from({ length: seeds }, (_, place) => mean(own.filter((__, at) => at % seeds === place))!);
+  const heldout = { baseline: means(rewards.slice(0, half)), winner: means(rewards.slice(half)) };
+  return { ...state, heldout, phase: { name: 'done', stoppedBy } };
+}
+
+function evaluated(state: GepaState, candidate: number, decisions: Decision[]): GepaState {
+  const { generation, best, config } = state;
+  const rewards = config.evaluationSeeds.flatMap((seed) =>
+    measuredOn(state.results, candidate, seed)
+      .slice(-repeatsOf(config))
+      .map(([, reward]) => reward),
   );
-  return evaluate(after, waiting, decisions);
-}
-
-/** Evaluates whole children, as many at once as one batch takes, before the generation ends. */
-function evaluate(state: GepaState, accepted: number[], decisions: Decision[]): GepaState {
-  if (accepted.length === 0) return finishGeneration(state, decisions);
-  const { evaluationSeeds } = state.config;
-  const together = Math.floor(gepaLimits.batchRollouts / evaluationSeeds.length);
-  const evaluating = accepted.slice(0, together);
-  const pairs = evaluating.flatMap((candidate) => evaluationSeeds.map((seed): Pair => [candidate, seed]));
-  const waiting = accepted.slice(together);
-  return ask(state, pairs, (batch) => ({ name: 'evaluation', batch, evaluating, waiting }));
-}
-
-function enterPool(state: GepaState, candidate: number, rewards: number[], decisions: Decision[]): GepaState {
   const reward = mean(rewards)!;
-  const { generation, best } = state;
   decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated: rewards.length });
   return {
     ...change(state, candidate, { status: 'evaluated', reward }),
-    front: addToFront(state.front, candidate, rewards),
+    evaluatedAt: state.asked,
     best: best === null || exceeds(reward, best.reward) ? { candidate, reward } : best,
   };
 }
 
-function finishGeneration(before: GepaState, decisions: Decision[]): GepaState {
+/** The mean that is expected of a candidate on the evaluation seeds, from what it gained elsewhere where it was not run there. */
+export function estimateOf(state: GepaState, beliefs: Beliefs, candidate: number): { mean: number; error: number } {
+  const rewardOf = new Map(state.candidates.map((one) => [one.candidate, one]));
+  let known = rewardOf.get(candidate)!;
+  if (known.reward !== null) return { mean: known.reward, error: 0 };
+  while (known.reward === null) known = rewardOf.get(known.parents[0]!)!;
+  const here = beliefs.over(candidate, state.order);
+  const there = beliefs.over(known.candidate, state.order);
+  if (here === null || there === null) return { mean: known.reward, error: 0 };
+  return { mean: known.reward + here.mean - there.mean, error: here.error };
+}
+
+/** The candidate with the best estimate on the train seeds; of equals the earliest. */
+export function incumbentOf(state: GepaState, beliefs: Beliefs): number {
+  let best = { candidate: 0, mean: beliefs.over(0, state.order)?.mean ?? -largestReward };
+  for (const candidate of state.pool) {
+    const { mean: expected } = beliefs.over(candidate, state.order) ?? { mean: -largestReward };
+    if (exceeds(expected, best.mean)) best = { candidate, mean: expected };
+  }
+  return best.candidate;
+}
+
+/** The generation is over unless the most promising candidate is to be evaluated first. */
+function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
+  const state = trimPool(before);
+  const beliefs = beliefsOf(state);
+  const incumbent = incumbentOf(state, beliefs);
+  const stop = whyStop(state, beliefs, incumbent);
+  const isMeasured = state.candidates.some(({ candidate, reward }) => candidate === incumbent && reward !== null);
+  const { targetReward } = state.config;
+  const promising = typeof targetReward === 'number' && estimateOf(state, beliefs, incumbent).mean >= targetReward;
+  const due = state.asked - state.evaluatedAt >= evaluationInterval * evaluationRollouts(state.config);
+  const isWanted =
+    stop !== null ||
+    promising ||
+    canSpareEvaluation(state) ||
+    (due && searchRollouts(state) >= evaluationRollouts(state.config));
+  if (!isMeasured && isWanted) {
+    const missing = missingOf(state, beliefs, incumbent);
+    if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
+    // An evaluation may show that another candidate is the most promising one: what is reserved pays for one of them.
+    if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
+      return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
+    }
+  }
+  return finishGeneration(state, stop, decisions);
+}
+
+/** What is missing of a candidate's evaluation. Where rewards are noisy what was measured in its test does not count. */
+function missingOf(state: GepaState, beliefs: Beliefs, candidate: number): Pair[] {
+  const { config } = state;
+  const pairs = evaluationPairs(config, candidate, config.evaluationSeeds);
+  if (beliefs.noise.variance > 0 || repeatsOf(config) > 1) return pairs;
+  return pairs.filter(([, seed]) => measuredOn(state.results, candidate, seed).length === 0);
+}
+
+function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {
   const { generation, config } = before;
   const { candidate, reward } = before.best!;
   decisions.push({ type: 'generation_complete', generation, bestReward: reward, bestCandidate: candidate });
-  const state = { ...before, history: [...before.history, reward] };
-  if (generation === config.generations) return { ...state, phase: { name: 'done', stoppedBy: 'generations' } };
-  return beginGeneration(state);
+  const isQuiet = !before.candidates.some(
+    (one) => one.generation === generation && before.pool.includes(one.candidate),
+  );
+  const state = { ...before, history: [...before.history, reward], quiet: isQuiet ? before.quiet + 1 : 0 };
+  const { patience, targetReward } = config;
+  if (typeof targetReward === 'number' && reward >= targetReward) return finish(state, 'target_reward');
+  if (stop !== null) return finish(state, stop);
+  if (typeof patience === 'number' && state.quiet >= patience) return finish(state, 'patience');
+  return beginGeneration({ ...state, generation: generation + 1 }, decisions);
 }
 
-function beginGeneration(state: GepaState): GepaState {
-  const count = affordableSlots(state);
-  if (count === 0) return { ...state, phase: { name: 'done', stoppedBy: 'max_rollouts' } };
-  const { config } = state;
-  const rewards = new Map(state.candidates.map(({ candidate, reward }) => [candidate, reward]));
-  const parents = removeDominated(state.front, (candidate) => rewards.get(candidate)!);
-  const slots: Slot[] = [];
-  let { parentRng, sampler } = state;
-  for (let slot = 0; slot < count; slot++) {
-    const [parent, nextRng] = pickParent(parentRng, parents);
-    const [seeds, nextSampler] = sampleMinibatch(sampler, config.trainSeeds, minibatchOf(config));
-    slots.push({ parent, seeds });
-    parentRng = nextRng;
-    sampler = nextSampler;
+/** Why no further generation follows, or null. */
+function whyStop(state: GepaState, beliefs: Beliefs, incumbent: number): StoppedBy | null {
+  const full = state.nextCandidate >= gepaLimits.candidates;
+  if (state.generation >= state.config.generations || full) return 'generations';
+  if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
+  const nothing =
+    failuresOf(state, beliefs, incumbent).length === 0 && unseenBy(state, beliefs, incumbent).length === 0;
+  return nothing ? 'solved' : null;
+}
+
+function finish(state: GepaState, stoppedBy: StoppedBy): GepaState {
+  const { config, best } = state;
+  const seeds = config.heldoutSeeds ?? [];
+  if (seeds.length === 0 || best!.candidate === 0 || remainingRollouts(state) < heldoutRollouts(config)) {
+    return { ...state, phase: { name: 'done', stoppedBy } };
   }
-  const begun = { ...state, generation: state.generation + 1, parentRng, sampler };
-  return ask(begun, sharePairs(slots).pairs, (batch) => ({ name: 'minibatch', batch, slots }));
+  const pairs = [0, best!.candidate].flatMap((candidate) => evaluationPairs(config, candidate, seeds));
+  return ask(state, pairs, (batch) => ({ name: 'heldout', batch, stoppedBy }));
+}
+
+/** Runs the parent on further seeds where too few of its failures are known, else reflects on what there is. */
+function beginGeneration(state: GepaState, decisions: Decision[]): GepaState {
+  const { config } = state;
+  const beliefs = beliefsOf(state);
+  const incumbent = incumbentOf(state, beliefs);
+  const size = minibatchOf(config);
+  const fresh = failuresOf(state, beliefs, incumbent).filter(({ shown }) => shown === 0).length;
+  const spare = spareRollouts(state);
+  const isFirst = state.generation === 1;
+  // Where rollouts are scarce one new failure is enough to go on with; where proposals are, each is to have its own.
+  const each = Math.min(size, rolloutsPerProposal(state) - size - guardsOf(config));
+  const wanted = Math.max(isFirst ? size : 1, Math.floor(each * config.populationSize));
+  const unseen = unseenBy(state, beliefs, incumbent);
+  const more = unseen.slice(0, Math.min(Math.max(0, wanted - fresh), spare));
+  const again =
+    isFirst && repeatsOf(config) === 1 ? probeSeeds(state, beliefs, more).slice(0, spare - more.length) : [];
+  const pairs = [...more, ...again].map((seed): Pair => [incumbent, seed]);
+  if (pairs.length === 0) return reflect(state, decisions);
+  return ask(state, pairs, (batch) => ({ name: 'minibatch', batch }));
+}
+
+/** What may be spent on running a parent on further seeds. */
+function spareRollouts(state: GepaState): number {
+  const beyondOne = searchRollouts(state) - minibatchOf(state.config);
+  // One rollout of the parent is always worth a child: without it the least budget buys no proposal.
+  return Math.max(Math.min(1, beyondOne), Math.floor(beyondOne / 2), 0);
+}
+
+/** Where equal rollouts are to show the noise: on seeds that are run anyway. */
+function probeSeeds(state: GepaState, beliefs: Beliefs, running: readonly number[]): number[] {
+  const known = state.order.filter((seed) => running.includes(seed) || beliefs.of(0, seed) !== null);
+  return Array.from({ length: probes }, (_, place) => known[place % known.length]!);
+}
+
+/** Opens a proposal for each of the generation's places, from failures that are known. */
+function reflect(state: GepaState, decisions: Decision[]): GepaState {
+  const { config } = state;
+  const beliefs = beliefsOf(state);
+  const size = minibatchOf(config);
+  const affordable = Math.floor(searchRollouts(state) / size);
+  const incumbent = incumbentOf(state, beliefs);
+  const failures = failuresOf(state, beliefs, incumbent).slice(
+    0,
+    Math.min(4 * size * config.populationSize, mostOffered),
+  );
+  const places = Math.min(
+    config.populationSize,
+    affordable,
+    failures.length,
+    gepaLimits.candidates - state.nextCandidate,
+  );
+  if (places <= 0) return endGeneration(state, decisions);
+  const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
+  const trials = Array.from({ length: places }, (_, place): Trial => {
+    const candidate = state.nextCandidate + place;
+    return { candidate, parents: [incumbent], offered, shown: [], removed: [], waves: 0 };
+  });
+  return { ...state, nextCandidate: state.nextCandidate + places, phase: { name: 'proposals', trials } };
+}
+
+function trimPool(state: GepaState): GepaState {
+  if (state.pool.length <= poolSize) return state;
+  const beliefs = beliefsOf(state);
+  const promise = new Map(
+    state.pool.map((candidate) => [candidate, beliefs.over(candidate, state.order)?.mean ?? -Infinity]),
+  );
+  const kept = new Set(
+    [...state.pool].sort((left, right) => promise.get(right)! - promise.get(left)! || left - right).slice(0, poolSize),
+  );
+  return { ...state, pool: state.pool.filter((candidate) => kept.has(candidate) || candidate === 0) };
 }
 
 function ask(state: GepaState, pairs: Pair[], toPhase: (batch: Batch) => Phase): GepaState {

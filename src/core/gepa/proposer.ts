@@ -6,7 +6,6 @@
  * such generation in a row or at least 6 proposals in a row have failed. A duplicate is an answer: it breaks the row.
  */
 import type { ProposalAnswer } from '../work.js';
-import type { Trial } from './state.js';
 
 export interface ProposerRecord {
   failuresInARow: number;
@@ -18,8 +17,15 @@ export const noProposals: ProposerRecord = { failuresInARow: 0, failedGeneration
 const failuresThatFail = 6;
 const generationsThatFail = 2;
 
+/** What of a trial its proposal must keep to: which rollouts it may be shown, and whom a merge is to combine. */
+interface Asked {
+  candidate: number;
+  parents?: readonly number[];
+  offered?: readonly { ordinal: number }[];
+}
+
 /** The answers in the order of the trials; throws unless they are exactly the answers to them. */
-export function matchProposals(trials: readonly Trial[], answers: readonly ProposalAnswer[]): ProposalAnswer[] {
+export function matchProposals(trials: readonly Asked[], answers: readonly ProposalAnswer[]): ProposalAnswer[] {
   const byCandidate = new Map<number, ProposalAnswer>();
   for (const answer of answers) {
     const { candidate } = answer;
@@ -29,9 +35,17 @@ export function matchProposals(trials: readonly Trial[], answers: readonly Propo
     }
     byCandidate.set(candidate, answer);
   }
-  return trials.map(({ candidate }) => {
+  return trials.map(({ candidate, parents, offered }) => {
     const answer = byCandidate.get(candidate);
     if (answer === undefined) throw new Error(`the proposal of candidate ${candidate} was asked for and not answered`);
+    const stray = answer.shown?.find((ordinal) => offered && !offered.some((one) => one.ordinal === ordinal));
+    if (stray !== undefined) {
+      throw new Error(`the proposal of candidate ${candidate} was shown rollout ${stray}, which was not offered`);
+    }
+    const strange = answer.parents?.find((parent) => parents && !parents.includes(parent));
+    if (strange !== undefined) {
+      throw new Error(`the proposal of candidate ${candidate} combines candidate ${strange}, which was not asked for`);
+    }
     return answer;
   });
 }

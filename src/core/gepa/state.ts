@@ -2,48 +2,52 @@
  * The state of a GEPA search: plain JSON, and all there is. It holds no clock, no cache and no hidden generator, so the
  * same state and answers give the same next state in every process.
  *
- * Size: bounded by the config's limits. The largest part is the front (one bit set for each candidate on it): 300 kB in all
- * with 1,000 evaluation seeds and 500 candidates, and below 500 kB with 10,000 train seeds of 17 characters each.
+ * Size: bounded by the rollouts asked for, about 20 characters each, and by the config's limits.
  */
-import { emptyFront, type Front } from '../front.js';
-import { seedRng, type Rng } from '../random.js';
+import { seedRng, shuffle, type Rng } from '../random.js';
 import type { CandidateSummary, StoppedBy } from '../work.js';
-import { openBatch, type Batch } from './batch.js';
-import { configProblems, type GepaConfig } from './config.js';
+import { openBatch, type Batch, type Pair } from './batch.js';
+import { configProblems, repeatsOf, type GepaConfig } from './config.js';
 import { noProposals, type ProposerRecord } from './proposer.js';
-import { createSampler, type Sampler } from './sample.js';
+import type { Results } from './results.js';
 
-/** One of a generation's proposals before its parent's minibatch is known. */
-export interface Slot {
-  parent: number;
-  seeds: number[];
-}
-
-/** A slot whose parent left something to improve: `candidate` is the number of the child that is wanted or tried. */
-export interface Trial extends Slot {
+/** A child on its way from a proposal to a verdict. */
+export interface Trial {
+  /** The number of the child that is wanted or tried. */
   candidate: number;
-  parentSum: number;
-  /** The parent's rollouts on this minibatch, which reflection is shown. */
-  ordinals: number[];
+  /** One parent, or those that a merge is to combine. */
+  parents: number[];
+  /** The seeds whose failures the reflection may be shown, by the ordinal that has them. */
+  offered: { ordinal: number; seed: number }[];
+  /** The seeds on which the child must show its gain: those it was shown, or those that its parts were accepted for. */
+  shown: number[];
+  /** Candidates that had brought in what the child has lost of its parent's text. */
+  removed: number[];
+  /** How many batches it was tried in. */
+  waves: number;
 }
 
 /** Where the search stands. The stages of rollouts are named as in `Stage`. */
 export type Phase =
   | { name: 'baseline'; batch: Batch }
-  | { name: 'minibatch'; batch: Batch; slots: Slot[] }
+  /** Parents on seeds of which too little is known. */
+  | { name: 'minibatch'; batch: Batch }
   | { name: 'proposals'; trials: Trial[] }
-  | { name: 'gate'; batch: Batch; trials: Trial[] }
-  /** `evaluating` are the candidates of this batch, `waiting` the accepted ones that come after it. */
-  | { name: 'evaluation'; batch: Batch; evaluating: number[]; waiting: number[] }
+  /** `trials` are all of the generation's so far, `open` those that have no verdict yet. */
+  | { name: 'gate'; batch: Batch; trials: Trial[]; open: number[] }
+  | { name: 'evaluation'; batch: Batch; candidate: number }
+  /** The baseline, then the winner, on seeds that the search has never seen. */
+  | { name: 'heldout'; batch: Batch; stoppedBy: StoppedBy }
   | { name: 'done'; stoppedBy: StoppedBy }
   | { name: 'failed'; code: string; message: string };
 
 export type PhaseOf<Name extends Phase['name']> = Extract<Phase, { name: Name }>;
 
 /** The phases in which rollouts are outstanding. */
-export type RolloutPhase = PhaseOf<'baseline' | 'minibatch' | 'gate' | 'evaluation'>;
+export type RolloutPhase = Extract<Phase, { batch: Batch }>;
 
 export interface GepaState {
+  algorithm: 'gepa-2';
   config: GepaConfig;
   phase: Phase;
   /** The generation being worked on, or the last one; 0 is the baseline's. */
@@ -54,15 +58,26 @@ export interface GepaState {
   nextCandidate: number;
   /** In the order of their numbers; a number whose proposal failed or was a duplicate is missing. */
   candidates: CandidateSummary[];
-  front: Front;
-  /** null until the baseline is evaluated; ties go to the earlier candidate. */
+  results: Results;
+  /** The candidates that may be parents: the baseline and whoever was accepted. */
+  pool: number[];
+  /** By seed: under which rollout it was shown last, and how often since. */
+  attempts: Record<string, [ordinal: number, times: number]>;
+  /** Train seeds in the order in which they are first run. */
+  order: number[];
+  /** The evaluated candidate with the greatest mean; null until the baseline is evaluated; ties go to the earlier one. */
   best: { candidate: number; reward: number } | null;
+  /** How many rollouts were asked for when a candidate was last evaluated. */
+  evaluatedAt: number;
   /** The best reward at the end of each generation, from generation 0. */
   history: number[];
-  parentRng: Rng;
-  sampler: Sampler;
+  /** Generations in a row without an accepted child. */
+  quiet: number;
+  rng: Rng;
   proposer: ProposerRecord;
   budgetWarned: boolean;
+  /** Rewards on the held-out seeds, baseline and winner in turns; null: not measured (yet). */
+  heldout: { baseline: number[]; winner: number[] } | null;
 }
 
 /** A search about to evaluate the baseline; throws a RangeError that names every problem which HTTP should have refused. */
@@ -71,11 +86,10 @@ export function createGepa(config: GepaConfig): GepaState {
   if (problems.length > 0) {
     throw new RangeError(problems.map(({ field, message }) => `${field} ${message}`).join('; '));
   }
-  const batch = openBatch(
-    config.evaluationSeeds.map((seed) => [0, seed]),
-    0,
-  );
+  const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
+  const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   return {
+    algorithm: 'gepa-2',
     config,
     phase: { name: 'baseline', batch },
     generation: 0,
@@ -83,12 +97,22 @@ export function createGepa(config: GepaConfig): GepaState {
     answered: 0,
     nextCandidate: 1,
     candidates: [{ candidate: 0, parents: [], generation: 0, status: 'proposed', reward: null, rolloutCount: 0 }],
-    front: emptyFront,
+    results: {},
+    pool: [0],
+    attempts: {},
+    order,
     best: null,
+    evaluatedAt: batch.pairs.length,
     history: [],
-    parentRng: seedRng(config.rngSeed),
-    sampler: createSampler(config.rngSeed),
+    quiet: 0,
+    rng,
     proposer: noProposals,
     budgetWarned: false,
+    heldout: null,
   };
+}
+
+/** A candidate on each of the seeds, as often as rollouts are repeated. */
+export function evaluationPairs(config: GepaConfig, candidate: number, seeds: readonly number[]): Pair[] {
+  return Array.from({ length: repeatsOf(config) }, () => seeds.map((seed): Pair => [candidate, seed])).flat();
 }

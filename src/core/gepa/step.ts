@@ -1,32 +1,42 @@
 /**
- * GEPA (Agrawal et al., arXiv 2507.19457, algorithms 1 and 2) generation by generation, after the reference
- * implementation `gepa` 0.1.4 with independent proposals and without merge. In lockstep: all parents' minibatches of a
- * generation are one batch, then all its proposals, then all children's minibatches (the gate), then the evaluations.
+ * GEPA (Agrawal et al., arXiv 2507.19457) as a search: `next` names the work it wants, `apply` folds the answers in. What
+ * differs from the reference implementation, and why, is said in `generation.ts`.
  *
- * Invariants: all of a generation's parents come from the pool as it stood when the generation began; answers are
- * folded in the order asked, so the path follows from config and answers alone; `next` only reads; `apply` leaves its
- * argument as it was and refuses answers to anything else than what `next` asks for.
+ * Invariants: all of a generation's proposals come from the pool as it stood when the generation began; answers are folded
+ * in the order asked, so the path follows from config and answers alone; `next` only reads; `apply` leaves its argument as it
+ * was and refuses answers to anything else than what `next` asks for.
  */
 import type { Answers, Decision, ProposalRequest, RolloutAnswer, Search, Work } from '../work.js';
 import { foldAnswers, requestsOf, rewardsOf } from './batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
-import { afterBaseline, afterEvaluation, afterGate, afterMinibatch, afterProposals } from './generation.js';
+import { minibatchOf } from './config.js';
+import {
+  afterBaseline,
+  afterEvaluation,
+  afterGate,
+  afterHeldout,
+  afterMinibatch,
+  afterProposals,
+} from './generation.js';
 import { matchProposals } from './proposer.js';
-import type { GepaState, RolloutPhase, Trial } from './state.js';
+import { addResults } from './results.js';
+import type { GepaState, PhaseOf, RolloutPhase } from './state.js';
 import { viewGepa } from './view.js';
 
 /** GEPA as a search over a state that `createGepa` begins. */
 export const gepa: Search<GepaState> = { next, apply, view: viewGepa };
 
-function next({ phase, generation }: GepaState): Work {
+function next(state: GepaState): Work {
+  const { phase, generation } = state;
   switch (phase.name) {
     case 'baseline':
     case 'minibatch':
     case 'gate':
     case 'evaluation':
+    case 'heldout':
       return { kind: 'rollouts', requests: requestsOf(phase.batch, phase.name, generation) };
     case 'proposals':
-      return { kind: 'proposals', requests: phase.trials.map((trial) => proposalRequest(trial, generation)) };
+      return { kind: 'proposals', requests: proposalRequests(state, phase) };
     case 'done':
       return { kind: 'done', stoppedBy: phase.stoppedBy };
     case 'failed':
@@ -34,8 +44,12 @@ function next({ phase, generation }: GepaState): Work {
   }
 }
 
-function proposalRequest({ candidate, parent, ordinals }: Trial, generation: number): ProposalRequest {
-  return { candidate, parent, generation, ordinals };
+function proposalRequests({ config, generation }: GepaState, { trials }: PhaseOf<'proposals'>): ProposalRequest[] {
+  return trials.map(({ candidate, parents, offered }, place): ProposalRequest => {
+    const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
+    if (parents.length > 1) return { ...request, merge: parents };
+    return { ...request, pick: { size: minibatchOf(config), place, of: trials.length } };
+  });
 }
 
 function apply(state: GepaState, answers: Answers): { state: GepaState; decisions: Decision[] } {
@@ -48,20 +62,11 @@ function apply(state: GepaState, answers: Answers): { state: GepaState; decision
 
 function fold(state: GepaState, answers: Answers, decisions: Decision[]): GepaState {
   const { phase } = state;
-  switch (phase.name) {
-    case 'baseline':
-    case 'minibatch':
-    case 'gate':
-    case 'evaluation':
-      if (answers.kind !== 'rollouts') throw unasked(state, answers);
-      return foldRollouts(state, phase, answers.answers, decisions);
-    case 'proposals':
-      if (answers.kind !== 'proposals') throw unasked(state, answers);
-      return afterProposals(state, phase, matchProposals(phase.trials, answers.answers), decisions);
-    case 'done':
-    case 'failed':
-      throw unasked(state, answers);
+  if (phase.name === 'proposals' && answers.kind === 'proposals') {
+    return afterProposals(state, phase, matchProposals(phase.trials, answers.answers), decisions);
   }
+  if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
+  throw new Error(`answers of kind ${answers.kind} do not fit: the search asks for work of kind ${next(state).kind}`);
 }
 
 function foldRollouts(
@@ -87,18 +92,19 @@ function foldRollouts(
   };
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;
+  if (phase.name === 'heldout') return afterHeldout(state, phase, rewards);
+  const measured = batch.pairs.map(([candidate, seed], place) => {
+    return { candidate, seed, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
+  });
+  const known = { ...state, results: addResults(state.results, measured) };
   switch (phase.name) {
     case 'baseline':
-      return afterBaseline(state, rewards, decisions);
+      return afterBaseline(known, decisions);
     case 'minibatch':
-      return afterMinibatch(state, phase, { ordinals: batch.ordinals, rewards }, decisions);
+      return afterMinibatch(known, phase, decisions);
     case 'gate':
-      return afterGate(state, phase, rewards, decisions);
+      return afterGate(known, phase, decisions);
     case 'evaluation':
-      return afterEvaluation(state, phase, rewards, decisions);
+      return afterEvaluation(known, phase, decisions);
   }
-}
-
-function unasked(state: GepaState, answers: Answers): Error {
-  return new Error(`answers of kind ${answers.kind} do not fit: the search asks for work of kind ${next(state).kind}`);
 }

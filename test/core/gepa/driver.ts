@@ -11,7 +11,7 @@ import type {
   Work,
 } from '../../../src/core/work.js';
 
-/** What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal. */
+/** What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal. `bench/worlds/in-process` is one too. */
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
@@ -92,7 +92,15 @@ export function drive(
   }
 }
 
+/** What a proposer answers that is shown the first failures its request offers; a merge succeeds. */
+export function proposed({ ordinals, pick, merge }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
+  if (merge) return { outcome: 'proposed', parents: merge };
+  const { size, place, of } = pick!;
+  const own = ordinals.filter((_, at) => at % of === place).slice(0, size);
+  return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };
+}
+
 /** A world in which every proposal is a new text. */
 export function scoring(rollout: World['rollout']): World {
-  return { rollout, propose: () => ({ outcome: 'proposed' }) };
+  return { rollout, propose: proposed };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { gate } from '../../../src/core/gepa/accept.js';
+import { gate } from '../../../../src/core/gepa/lockstep/accept.js';
 
 const child = (candidate: number, parentSum: number, childSum: number) => ({ candidate, parentSum, childSum });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sharePairs } from '../../../src/core/gepa/minibatch.js';
+import { sharePairs } from '../../../../src/core/gepa/lockstep/minibatch.js';
 
 test('slots share what they have in common, and nothing else', () => {
   expect(

@@ -5,7 +5,7 @@
  * Invariants: equal is not better, whatever the rounding of decimal rewards; when there is not budget for all that are
  * accepted, the greatest gain goes first and among equals the earlier candidate.
  */
-import { exceeds } from '../scores.js';
+import { exceeds } from '../../scores.js';
 
 /** A child after its gate: both sums are over the same minibatch. */
 export interface Gated {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSampler, sampleMinibatch } from '../../../src/core/gepa/sample.js';
+import { createSampler, sampleMinibatch } from '../../../../src/core/gepa/lockstep/sample.js';
 
 function sample(rngSeed: number, seeds: number[], size: number, count: number): number[][] {
   let sampler = createSampler(rngSeed);

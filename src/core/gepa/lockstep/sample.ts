@@ -7,7 +7,7 @@
  * with the least used seed, which may stand in that minibatch already). The generator has a stream of its own, so what
  * is sampled does not depend on which parents were drawn.
  */
-import { seedRng, shuffle, type Rng } from '../random.js';
+import { seedRng, shuffle, type Rng } from '../../random.js';
 
 /** `rng` is the state from which the current epoch's order follows, so the order itself need not be kept. */
 export interface Sampler {

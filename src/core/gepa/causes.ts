@@ -1,0 +1,55 @@
+/**
+ * Which failures a reflection is shown together: those that share a cause, as far as their feedback says so in the same
+ * words. A reflection on failures of one kind finds the rule behind them; proposals made side by side each take another
+ * kind, so that they do not learn the same thing.
+ */
+
+export interface Feedback {
+  feedback: string;
+  reward: number;
+}
+
+/**
+ * The places (in the list) of `size` failures for each of `count` reflections. The word shared by most failures that no
+ * reflection has yet, and not by nearly all of them, makes a group; who is left over fills up. Deterministic; each list has
+ * places of its own as long as there are enough.
+ */
+export function groupByCause(failures: readonly Feedback[], size: number, count: number): number[][] {
+  const words = failures.map(({ feedback }) => wordsOf(feedback));
+  const used = new Set<number>();
+  const groups: number[][] = [];
+  for (let group = 0; group < count; group++) {
+    const free = [...failures.keys()].filter((place) => !used.has(place));
+    const from = free.length > 0 ? free : [...failures.keys()];
+    const chosen = pickTogether(from, words, size);
+    for (const place of chosen) used.add(place);
+    groups.push(chosen);
+  }
+  return groups;
+}
+
+/** The first failure and those that share most with it; the more of all failures have a word, the less it counts. */
+function pickTogether(places: readonly number[], words: readonly ReadonlySet<string>[], size: number): number[] {
+  const [first] = places;
+  if (first === undefined) return [];
+  const frequency = new Map<string, number>();
+  for (const own of words) for (const word of own) frequency.set(word, (frequency.get(word) ?? 0) + 1);
+  const weight = (word: string) => {
+    const share = frequency.get(word)! / words.length;
+    return share > 0.6 ? 0 : 1 - share;
+  };
+  const likeness = (place: number) => {
+    let shared = 0;
+    for (const word of words[first]!) if (words[place]!.has(word)) shared += weight(word);
+    return shared;
+  };
+  const others = places
+    .slice(1)
+    .map((place, order) => ({ place, order, likeness: likeness(place) }))
+    .sort((left, right) => right.likeness - left.likeness || left.order - right.order);
+  return [first, ...others.slice(0, size - 1).map(({ place }) => place)];
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? []);
+}
