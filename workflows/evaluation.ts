@@ -1,10 +1,11 @@
-import { condition, continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { Ending } from './ending.js';
 import { JobControl } from './job-control.js';
 import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runSlices } from './rollouts.js';
+import { RunningTime } from './running-time.js';
 
 /** What an evaluation's workflow must keep to. `leftMs` is what is left of its timeout, pauses not counted. */
 interface Plan {
@@ -29,8 +30,7 @@ const { prepareEvaluation } = proxyActivities<Activities>({
 export async function evaluationWorkflow(input: EvaluationInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   let plan = input.resume?.plan ?? null;
-  // A run that goes on counts from its start on the server, not from when a worker first came to it.
-  let runsSince = input.resume ? workflowInfo().startTime.getTime() : null;
+  let time = plan && new RunningTime(plan.leftMs, true);
   const control: JobControl = new JobControl(
     job,
     {
@@ -47,33 +47,24 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
       continueAsNew: (carried) =>
         continueAsNew<typeof evaluationWorkflow>({
           ...job,
-          resume: { plan: { ...plan!, leftMs: left(plan!) }, control: carried },
+          resume: { plan: { ...plan!, leftMs: time!.left }, control: carried },
         }),
     },
     input.resume?.control,
   );
-  const left = ({ leftMs }: Plan) => leftMs - (runsSince === null ? 0 : Date.now() - runsSince);
 
   /** Fails the job when it has been running, pauses not counted, for its timeout. */
-  async function expire(planned: Plan): Promise<never> {
-    for (;;) {
-      if (control.status !== 'running') runsSince = null;
-      await condition(() => control.status === 'running');
-      runsSince ??= Date.now();
-      const paused = await condition(() => control.status !== 'running', Math.max(left(planned), 0));
-      planned.leftMs = left(planned);
-      runsSince = null;
-      if (paused && planned.leftMs > 0) continue;
-      control.interrupt({
-        status: 'failed',
-        stoppedBy: 'timeout',
-        error: {
-          code: 'timeout',
-          message: `The evaluation of ${planned.total} seeds did not finish within its timeout of ${planned.timeoutMs / 1000} s.`,
-        },
-      });
-      await condition(() => false);
-    }
+  async function expire({ total, timeoutMs }: Plan, left: RunningTime): Promise<never> {
+    await left.over(() => control.status === 'running');
+    control.interrupt({
+      status: 'failed',
+      stoppedBy: 'timeout',
+      error: {
+        code: 'timeout',
+        message: `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`,
+      },
+    });
+    return condition(() => false) as Promise<never>;
   }
 
   await control.run(async (): Promise<Ending> => {
@@ -83,7 +74,8 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     }
     const { total, maxFailureRate } = plan;
     setCurrentDetails(`${total} seeds`);
-    const expired = expire(plan);
+    time ??= new RunningTime(plan.leftMs, false);
+    const expired = expire(plan, time);
     const finished = async (): Promise<Ending> => {
       const slice = { plan: null, from: 0, to: total, collect: false };
       await runSlices(job, control, slice, { decided: null }, `${total} seeds`);

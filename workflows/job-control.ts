@@ -34,13 +34,15 @@ import {
 
 /**
  * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), how to write down
- * what it has decided before the job rests or ends, and how to begin a new run that goes on from here.
+ * what it has decided before the job rests or ends, how to begin a new run that goes on from here, and which errors end it
+ * otherwise than as failed (null: not this one).
  */
 export interface JobStory {
   view(): Omit<StatusView, 'status'>;
   search(): SearchView | null;
   publish(): Promise<void>;
   continueAsNew(control: CarriedOver): Promise<never>;
+  endingOf?(error: unknown): Ending | null;
 }
 
 /** Runs that began under 0.1.0 decide commands one at a time. */
@@ -175,7 +177,7 @@ export class JobControl {
     } catch (error) {
       if (error instanceof Error && error.name === 'ContinueAsNew') throw error;
       if (isCancellation(error)) await CancellationScope.nonCancellable(() => this.decideRest());
-      ending = this.interrupted ?? endingOf(error);
+      ending = this.interrupted ?? this.story.endingOf?.(error) ?? endingOf(error);
     }
     // Ends the loop over commands, and whatever else of the story still waits.
     this.scope.cancel();

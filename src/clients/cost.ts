@@ -60,6 +60,11 @@ function outputTokens(usage: unknown, promptTokens: number | null): number | nul
   return Math.max(completion ?? 0, total - promptTokens);
 }
 
+/** Dollars of so many tokens, by the table of that very provider; null: the price is not known. `local` is free. */
+export function priceOf(provider: string, model: string, promptTokens: number, answerTokens: number): number | null {
+  return provider === 'local' ? 0 : tablePrice(provider, model, promptTokens, answerTokens, 0);
+}
+
 function tablePrice(provider: string, model: string, input: number, output: number, cached: number): number | null {
   const usage = { input_tokens: input, output_tokens: output, ...(cached > 0 && { cache_read_tokens: cached }) };
   try {
@@ -70,6 +75,7 @@ function tablePrice(provider: string, model: string, input: number, output: numb
     return null;
   }
 }
+
 function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }

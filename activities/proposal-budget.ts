@@ -1,0 +1,47 @@
+import { v7 as uuid } from 'uuid';
+import { answerTokens, boundCall } from '../src/clients/call-bound.js';
+import type { Meter } from '../src/clients/proposer-call.js';
+import type { SessionSpec } from '../src/contracts/spec.js';
+import { costSpent } from '../src/core/failures.js';
+import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';
+import type { JobRef } from '../src/storage/events.js';
+import { patiently } from '../src/storage/patience.js';
+import type { ActivityDeps } from './deps.js';
+import { jobFailure } from './failure.js';
+
+/** What the fault `costSpent` says. */
+export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';
+
+const settlePatienceMs = 15_000;
+
+/** What pays the tries of one call of the proposer; null: the session has no budget of money. */
+export function meterOf(
+  { db, notifications, log }: ActivityDeps,
+  job: JobRef,
+  { budget, proposer }: SessionSpec,
+  signal: AbortSignal,
+): Meter | null {
+  if (budget.maxCostUsd == null) return null;
+  let open: string | null = null;
+  return {
+    async open(asked) {
+      const bounded = boundCall(proposer.provider, asked, answerTokens.proposer);
+      if ('field' in bounded) return bounded;
+      const id = `res_${uuid().replaceAll('-', '')}`;
+      const { costUsd, body } = bounded;
+      const call = { id, rolloutId: null, costUsd, presence: notifications.presence };
+      if ((await reserveInTurn(db, job, call, signal)) === 'refused') throw jobFailure(costSpent, costSpentMessage);
+      open = id;
+      return { body };
+    },
+    async close(costUsd) {
+      if (open === null) return;
+      const id = open;
+      open = null;
+      await patiently(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
+        patienceMs: settlePatienceMs,
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a proposal cost is not counted yet; trying again'),
+      });
+    },
+  };
+}

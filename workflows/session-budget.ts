@@ -1,0 +1,53 @@
+import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import type { SessionLimits } from '../activities/index.js';
+import { costSpent } from '../src/core/failures.js';
+import type { SearchView } from '../src/core/work.js';
+import type { Ending } from './ending.js';
+import type { JobControl } from './job-control.js';
+import { RunningTime } from './running-time.js';
+
+/** A budget that may end a session in the middle of its search. */
+type Spent = 'max_minutes' | typeof costSpent;
+
+/** Why there is no result, for a session whose budget was used up before its baseline was evaluated. */
+const tooSmall: Record<Spent, string> = {
+  max_minutes: 'budget.max_minutes was over before the baseline was evaluated',
+  max_cost_usd: 'budget.max_cost_usd was used up before the baseline was evaluated',
+};
+
+/** The clock of a session with `max_minutes`, null without; `leftMs` is what an earlier run handed on. */
+export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined): RunningTime | null {
+  if (leftMs !== undefined) return new RunningTime(leftMs, true);
+  return runMs === undefined ? null : new RunningTime(runMs, false);
+}
+
+/** How a session ends whose budget is used up: with the best so far, or as failed where there is none. */
+export function endingBy(spent: Spent, search: SearchView | null, control: JobControl, maxFailureRate: number): Ending {
+  if (search?.bestCandidate != null) return control.completed(spent, maxFailureRate);
+  const message = `${tooSmall[spent]}, so there is nothing to complete with; raise it, or list fewer evaluation seeds.`;
+  return { status: 'failed', stoppedBy: spent, error: { code: spent, message } };
+}
+
+/** How a session ends that an error tells to have spent its money; null: the error tells of something else. */
+export function endingOfSpent(
+  error: unknown,
+  search: SearchView | null,
+  control: JobControl,
+  maxFailureRate: number,
+): Ending | null {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure && cause.type === costSpent
+    ? endingBy(costSpent, search, control, maxFailureRate)
+    : null;
+}
+
+/** Ends the job when its time is over. */
+export function interruptWhenOver(time: RunningTime, control: JobControl, ending: () => Ending): void {
+  time
+    .over(() => control.status === 'running')
+    .then(() => control.interrupt(ending()))
+    .catch((error: unknown) => {
+      // The job has ended otherwise.
+      if (!isCancellation(error)) throw error;
+    });
+}
