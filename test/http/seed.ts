@@ -1,7 +1,9 @@
+import type { Message } from '../../src/contracts/spec.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import { recordCall } from '../../src/storage/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
+import type { Stage } from '../../src/core/work.js';
 import type { TestHttp } from './support.js';
 
 /** One rollout as it shall stand in the table. */
@@ -16,19 +18,39 @@ export interface SeededRollout {
   cost?: number | null;
   resent?: number;
   error?: string;
+  /** Whether that error was not the candidate's fault. */
+  infrastructure?: boolean;
+  feedback?: string;
+  stage?: Stage;
+  generation?: number;
 }
 
-/** Writes candidates by their statuses, versions counting from 0, each with a prompt `version N`. */
+/** Writes candidates by their statuses, versions counting from 0, each with a prompt, `version N` where none is given. */
 export async function seedCandidates(
   http: TestHttp,
   jobId: string,
-  candidates: { status: string; reward?: number; generation: number; parents?: number[] }[],
+  candidates: {
+    status: string;
+    reward?: number;
+    generation: number;
+    parents?: number[];
+    text?: string;
+    messages?: Message[];
+    /** The rollouts that its reflection was shown, and what it rewrote; without the latter it is as earlier sessions have it. */
+    ordinals?: number[];
+    components?: string[];
+    /** It combines its parents. */
+    merge?: boolean;
+  }[],
 ): Promise<void> {
   const job = { orgId: 'default', jobId };
   await http.db.org('default', async (tx) => {
-    for (const [leverVersion, { status, reward, generation, parents }] of candidates.entries()) {
-      const messages = [{ role: 'system' as const, content: `version ${leverVersion}` }];
-      await addCandidate(tx, job, { leverVersion, generation, parents: parents ?? [], messages });
+    for (const [leverVersion, candidate] of candidates.entries()) {
+      const { status, reward, generation, parents = [], text, ordinals, components, merge } = candidate;
+      const messages = candidate.messages ?? [{ role: 'system', content: text ?? `version ${leverVersion}` }];
+      const reflection = ordinals ? { reflection: { ordinals, ...(components && { components }) } } : {};
+      const detail = merge ? { merge: { parents } } : reflection;
+      await addCandidate(tx, job, { leverVersion, generation, parents, messages, detail });
       await tx.query('update candidates set status = $2, reward = $3 where id = $1', [
         candidateId(jobId, leverVersion),
         status,
@@ -46,12 +68,12 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
     await planRollouts(
       tx,
       job,
-      rollouts.map(({ candidate, seed }, ordinal) => ({
+      rollouts.map(({ candidate, seed, stage = 'evaluation', generation = 0 }, ordinal) => ({
         ordinal,
         candidate,
         seed,
-        stage: 'evaluation',
-        generation: 0,
+        stage,
+        generation,
       })),
       session,
     );
@@ -85,7 +107,7 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
       }
       await tx.query(
         `update rollouts set status = $2::text, reward = $3, prompt_tokens = $4, completion_tokens = $5, cost_usd = $6,
-                resent = $7, error = $8, latency_ms = 12.5,
+                resent = $7, error = $8, feedback = $9, latency_ms = 12.5,
                 started_at = case when $2 in ('running', 'succeeded', 'failed') then now() end,
                 completed_at = case when $2 in ('succeeded', 'failed') then now() end
           where id = $1`,
@@ -97,7 +119,14 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
           completion,
           cost,
           rollout.resent ?? 0,
-          rollout.error ? JSON.stringify({ code: 'container_error', message: rollout.error }) : null,
+          rollout.error
+            ? JSON.stringify({
+                code: 'container_error',
+                message: rollout.error,
+                infrastructure: rollout.infrastructure ?? false,
+              })
+            : null,
+          rollout.feedback ?? null,
         ],
       );
     }

@@ -1,0 +1,23 @@
+import { refuse } from './errors.js';
+
+/** A page of rows that are numbered and ascend; one row more than `limit` says that there are more. */
+export function numberedPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (row: Row) => number,
+  view: (row: Row) => Item,
+): { data: Item[]; next_cursor: string | null; has_more: boolean } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  const cursor = last === undefined || !hasMore ? null : Buffer.from(`after ${placeOf(last)}`).toString('base64url');
+  return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
+}
+
+/** The number after which a page begins: -1 for the first. Refuses what is no cursor of such a list. */
+export function placeAfter(cursor: string | undefined): number {
+  if (cursor === undefined) return -1;
+  const [, place] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (place === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+  return Number(place);
+}
