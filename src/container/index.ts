@@ -27,9 +27,13 @@ import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
 
 export { ModelError, type ChatMessage, type Model } from './model.js';
 
-/** What `rollout` is told beside its task. `prompt` is the system prompt to use: the candidate's, else `initialPrompt`. */
+/**
+ * What `rollout` is told beside its task. `prompt` is the system prompt to use: the candidate's, else `initialPrompt`; of several
+ * prompts all of them, one after the other. `prompts` holds each by its name, a single one as `system`.
+ */
 export interface RolloutContext {
   prompt: string;
+  prompts: Record<string, string>;
   seed: number;
   rolloutId: string;
   env: { name: string | null; config: Record<string, unknown> };
@@ -48,8 +52,8 @@ export interface ContainerOptions<Task> {
   name: string;
   /** The tasks, of which a seed picks one (modulo their number), or a function that makes the task of a seed. */
   tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
-  /** The prompt to begin with. */
-  initialPrompt: string;
+  /** The prompt to begin with, or several by name, each of which is optimized: `{plan: '…', answer: '…'}`. */
+  initialPrompt: string | Readonly<Record<string, string>>;
   /** Does one task and scores it. What it throws is a failed rollout; only failed model calls are tried again. */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
   /** Where set, each request must carry it as `X-API-Key`. */
@@ -68,7 +72,9 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   const { tasks, initialPrompt, apiKey } = options;
   if (typeof tasks !== 'function' && tasks.length === 0)
     throw new Error('tasks is empty: a container needs at least one');
-  const initial = { messages: [{ role: 'system', content: initialPrompt }] };
+  const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
+  const initial = { messages: messagesOf(initialPrompt) };
+  if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
   const answered = once<Answer>();
 
   async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
@@ -99,7 +105,9 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
     const signal = AbortSignal.any([gone, timeUp.signal]);
     const model: Model = (messages, params) => callModel(rollout, messages, params ?? {}, signal);
     const work = async () => {
-      const context = { prompt: rollout.systemPrompt ?? initialPrompt, seed, rolloutId, env, signal };
+      const prompt = rollout.systemPrompt ?? Object.values(initialPrompts).join('\n\n');
+      const prompts = { ...initialPrompts, ...rollout.prompts };
+      const context = { prompt, prompts, seed, rolloutId, env, signal };
       const { reward, feedback, details } = await options.rollout(await taskOf(seed), model, context);
       if (!Number.isFinite(reward)) throw new Error(`rollout() gave the reward ${String(reward)}, not a finite number`);
       return outcome(rollout, 'success', reward, feedback === undefined ? { ...details } : { ...details, feedback });
@@ -135,6 +143,11 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, close };
     },
   };
+}
+
+function messagesOf(prompt: ContainerOptions<never>['initialPrompt']) {
+  if (typeof prompt === 'string') return [{ role: 'system', content: prompt }];
+  return Object.entries(prompt).map(([name, content]) => ({ role: 'system', name, content }));
 }
 
 /** An answer as it goes out: `body` is JSON already, so that one that cannot be written fails where it was made. */

@@ -1,7 +1,7 @@
 /** What the service sends with POST /rollout, read and checked. */
 import type { IncomingMessage } from 'node:http';
 
-/** One rollout asked for. `systemPrompt` is null where the request brings none. */
+/** One rollout asked for. `systemPrompt` is null where the request brings none; `prompts` holds every section by its name. */
 export interface Rollout {
   correlationId: string;
   rolloutId: string;
@@ -12,6 +12,7 @@ export interface Rollout {
   /** The policy's model and parameters: what goes into each request to the model. */
   modelParams: Record<string, unknown>;
   systemPrompt: string | null;
+  prompts: Record<string, string>;
   maxTimeS: number;
 }
 
@@ -71,21 +72,37 @@ export function readRollout(body: unknown): Rollout {
     inferenceUrl,
     inferenceApiKey: typeof inference_api_key === 'string' ? inference_api_key : null,
     modelParams,
-    systemPrompt: systemPromptOf(prompt_template),
+    ...promptsOf(prompt_template),
     maxTimeS: Math.min(maxTimeS ?? longestS, longestS),
   };
 }
 
-function systemPromptOf(template: unknown): string | null {
-  if (template === undefined || template === null) return null;
+function promptsOf(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'> {
+  if (template === undefined || template === null) return { systemPrompt: null, prompts: {} };
   const { sections } = objectAt(template, 'policy.config.prompt_template');
   if (!Array.isArray(sections)) throw new BadRequest(422, 'policy.config.prompt_template.sections must be a list');
-  const texts = sections
+  const inOrder = sections
     .map((section: unknown, at) => objectAt(section, `policy.config.prompt_template.sections[${at}]`))
-    .filter(({ role }) => role === 'system')
     .sort((a, b) => Number(a['order'] ?? 0) - Number(b['order'] ?? 0))
-    .map(({ content }) => textAt(content, 'the content of a section of policy.config.prompt_template'));
-  return texts.length > 0 ? texts.join('\n\n') : null;
+    .map(({ role, name, content }) => ({ role: String(role), name, content: contentOf(content) }));
+  const counts = new Map<string, number>();
+  const prompts = inOrder.map(({ role, name, content }) => {
+    if (typeof name === 'string') return [name, content];
+    const count = (counts.get(role) ?? 0) + 1;
+    counts.set(role, count);
+    return [count === 1 ? role : `${role}_${count}`, content];
+  });
+  const texts = inOrder.filter(({ role }) => role === 'system').map(({ content }) => content);
+  return {
+    systemPrompt: texts.length > 0 ? texts.join('\n\n') : null,
+    prompts: Object.fromEntries(prompts) as Record<string, string>,
+  };
+}
+
+/** A section's text, which a candidate may have emptied. */
+function contentOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  throw new BadRequest(422, 'the content of a section of policy.config.prompt_template must be a text');
 }
 
 function objectAt(value: unknown, name: string): Record<string, unknown> {

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
-import { createContainer, type ContainerOptions, type RunningContainer } from '../../src/container/index.js';
+import {
+  createContainer,
+  type ContainerOptions,
+  type RolloutContext,
+  type RunningContainer,
+} from '../../src/container/index.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model.js';
 import { until } from '../support/until.js';
 
@@ -119,6 +124,38 @@ describe('a rollout', () => {
     await post(await start(), body({}, { prompt_template: { sections } }));
     expect(model.requests[0]!.body.messages[0]).toEqual({ role: 'system', content: 'first\n\nsecond' });
     expect(model.requests[0]!.body).not.toHaveProperty('prompt_template');
+  });
+
+  test('several prompts are served by name, and each rollout has them by name', async () => {
+    const given: RolloutContext[] = [];
+    const url = await start({
+      initialPrompt: { plan: 'Plan.', answer: 'Answer.' },
+      rollout: (_, _ask, context) => {
+        given.push(context);
+        return { reward: 1 };
+      },
+    });
+    const info = (await (await fetch(`${url}/task_info`)).json()) as { initial_prompt: unknown };
+    expect(info.initial_prompt).toEqual({
+      messages: [
+        { role: 'system', name: 'plan', content: 'Plan.' },
+        { role: 'system', name: 'answer', content: 'Answer.' },
+      ],
+    });
+    await post(url, body());
+    const sections = [
+      { role: 'user', content: 'An example.', order: 2 },
+      { role: 'system', content: 'Better.', order: 1, name: 'answer' },
+      { role: 'user', content: '', order: 3 },
+    ];
+    await post(url, body({}, { prompt_template: { sections } }));
+    expect(given).toMatchObject([
+      { prompt: 'Plan.\n\nAnswer.', prompts: { plan: 'Plan.', answer: 'Answer.' } },
+      { prompt: 'Better.', prompts: { plan: 'Plan.', answer: 'Better.', user: 'An example.', user_2: '' } },
+    ]);
+    expect(() =>
+      createContainer<Task>({ name: 'x', tasks: [{ word: 'a' }], initialPrompt: {}, rollout: () => ({ reward: 1 }) }),
+    ).toThrow(/initialPrompt is empty/);
   });
 
   test('parameters of one call go over those of the policy, fields like keys stay here', async () => {

@@ -1,0 +1,55 @@
+import { maxComponents } from '../src/contracts/components.js';
+import type { Message } from '../src/contracts/spec.js';
+import { readMarkedLevers, readSystemMessages } from '../src/storage/baseline-calls.js';
+import { markLevers, readPrompts, setBaseline } from '../src/storage/candidates.js';
+import type { Tx } from '../src/storage/db.js';
+import type { JobRef } from '../src/storage/events.js';
+import { jobFailure } from './failure.js';
+import { lockOpenJob } from './jobs.js';
+
+/**
+ * Where neither the request nor the container named a prompt, the baseline is what its calls carried: the spans that they
+ * marked as levers, else their system message. If these differ from call to call there is none to improve and the
+ * session fails.
+ */
+export async function adoptCarried(tx: Tx, job: JobRef): Promise<void> {
+  await lockOpenJob(tx, job);
+  if ((await readPrompts(tx, job.jobId)).get(0)) return;
+  const levers = await readMarkedLevers(tx, job.jobId, maxComponents + 1);
+  if (levers.length > 0) {
+    await setBaseline(tx, job.jobId, componentsOf(levers));
+    await markLevers(tx, job.jobId);
+    return;
+  }
+  const systems = await readSystemMessages(tx, job.jobId);
+  const [only] = systems;
+  if (systems.length !== 1 || !only) throw noPrompt(reasonOf(systems));
+  await setBaseline(tx, job.jobId, [{ role: 'system', content: only }]);
+}
+
+function componentsOf(levers: { name: string; text: string }[]): Message[] {
+  const names = levers.map(({ name }) => name);
+  const twice = names.find((name, place) => names.indexOf(name) < place);
+  if (twice !== undefined) {
+    throw noPrompt(
+      `No single prompt to start from: the text of the lever "${twice}" differs from call to call of the baseline.`,
+    );
+  }
+  if (levers.length > maxComponents) {
+    throw noPrompt(`The baseline's calls mark more than ${maxComponents} levers, which is the most of one prompt.`);
+  }
+  return levers.map(({ name, text }) => ({ role: 'system', content: text, name }));
+}
+
+function reasonOf(systems: readonly unknown[]): string {
+  return systems.length === 0
+    ? 'No prompt to start from: the baseline made no model call through inference_url.'
+    : 'No single prompt to start from: the system messages of the baseline differ from seed to seed or are missing.';
+}
+
+function noPrompt(reason: string) {
+  return jobFailure(
+    'initial_prompt_needed',
+    `${reason} Give policy_optimization.initial_prompt, or let the container serve one in /task_info.`,
+  );
+}

@@ -1,0 +1,52 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { prepareActivities } from '../../activities/prepare.js';
+import { createContainerClient, type ContainerClient } from '../../src/clients/container.js';
+import { readPrompts } from '../../src/storage/candidates.js';
+import { createSession, startHttp, type TestHttp } from '../http/support.js';
+import { startFakeContainer } from '../support/fake-container.js';
+
+let http: TestHttp;
+let container: ContainerClient;
+let activities: ReturnType<typeof prepareActivities>;
+beforeAll(async () => {
+  http = await startHttp();
+  container = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
+  activities = prepareActivities({ db: http.db, container, secretKey: http.deps.secretKey } as ActivityDeps);
+});
+afterAll(async () => {
+  await container.close();
+  await http.close();
+});
+const baselineOf = async (jobId: string) => (await http.db.org('default', (tx) => readPrompts(tx, jobId))).get(0);
+
+describe('the baseline of a session', () => {
+  const one = { role: 'system', content: 'The one.' };
+  const example = { role: 'user', content: 'An example.' };
+  const [plan, act] = [
+    { role: 'system', content: 'Plan.', name: 'plan' },
+    { role: 'user', content: 'Act.', name: 'act' },
+  ];
+
+  async function prepared(prompt: (typeof one)[], initialPrompt?: object[]) {
+    const box = await startFakeContainer({ prompt });
+    const more = initialPrompt && { initial_prompt: { messages: initialPrompt } };
+    const jobId = await createSession(http, { container_url: box.url, ...more });
+    await new MockActivityEnvironment().run(activities.prepareSession, { orgId: 'default', jobId });
+    await box.close();
+    return baselineOf(jobId);
+  }
+
+  test.each([
+    ['its one system message', [example, one], [one]],
+    ['none of several system messages', [one, one], null],
+    ['the messages with names, where there are any', [one, plan, example, act], [plan, act]],
+  ])('is of the container’s prompt %s', async (_, prompt, baseline) => {
+    expect(await prepared(prompt)).toEqual(baseline);
+  });
+
+  test('is all of the request’s prompt', async () => {
+    expect(await prepared([one], [plan, example, act])).toEqual([plan, example, act]);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, test } from '@jest/globals';
+import { componentNames, textsOf, withTexts } from '../../src/contracts/components.js';
+import { promptMessagesSchema } from '../../src/contracts/common.js';
+import type { Message } from '../../src/contracts/spec.js';
+
+const messages: Message[] = [
+  { role: 'system', content: 'one' },
+  { role: 'user', content: 'two', name: 'act' },
+  { role: 'system', content: 'three' },
+  { role: 'user', content: 'four' },
+  { role: 'system', content: 'five', name: 'constructor' },
+];
+
+describe('a message is the component', () => {
+  test('of its name, else of its role, numbered from the second on', () => {
+    expect(componentNames(messages)).toEqual(['system', 'act', 'system_2', 'user', 'constructor']);
+    expect(promptMessagesSchema.parse(messages)).toEqual(messages);
+  });
+
+  test('whose text it has and takes; one that no text is given for keeps its own', () => {
+    expect(textsOf(null)).toEqual({});
+    expect(withTexts(messages, textsOf(messages))).toEqual(messages);
+    expect(withTexts(messages, { act: 'new', nobody: 'x' })).toEqual(
+      messages.map((message) => (message.name === 'act' ? { ...message, content: 'new' } : message)),
+    );
+  });
+});
