@@ -121,7 +121,15 @@ function projection(jobId: string, view: SearchView): Record<string, unknown> {
     maxRollouts: view.maxRollouts,
     history: view.history,
     baselineCandidateId: candidateId(jobId, 0),
+    ...(view.estimate && { estimate: estimateOf(jobId, view.estimate) }),
+    ...(view.noise && { noise: view.noise }),
+    ...(view.evaluationRollouts !== undefined && { evaluationRollouts: view.evaluationRollouts }),
+    ...(view.verdict && { verdict: view.verdict }),
   };
+}
+
+function estimateOf(jobId: string, { candidate, ...interval }: NonNullable<SearchView['estimate']>) {
+  return { candidateId: candidateId(jobId, candidate), ...interval };
 }
 
 function searchEvents(jobId: string, decision: SearchDecision): NewEvent[] {
@@ -153,6 +161,21 @@ function searchEvents(jobId: string, decision: SearchDecision): NewEvent[] {
             reason: decision.reason,
             parent_sum: decision.parentSum,
             child_sum: decision.childSum,
+          },
+        },
+      ];
+    case 'candidate_accepted':
+      return [
+        {
+          key: `accepted:${decision.candidate}`,
+          type: 'candidate_accepted',
+          message: `candidate ${decision.candidate} accepted, about ${decision.estimate.toFixed(4)} expected of it`,
+          data: {
+            candidate_id: id(decision.candidate),
+            generation: decision.generation,
+            parent_sum: decision.parentSum,
+            child_sum: decision.childSum,
+            estimated_reward: decision.estimate,
           },
         },
       ];

@@ -1,9 +1,11 @@
 import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
 import { issueInferenceKey } from '../src/clients/inference-key.js';
 import type { JobSpec, Message } from '../src/contracts/spec.js';
+import type { ConcurrencyNow } from '../src/storage/concurrency.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
+import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
@@ -11,6 +13,8 @@ export interface Slice {
   spec: JobSpec;
   apiKey: string | null;
   prompts: Map<number, Message[] | null>;
+  /** Where the job's last runner left its concurrency. */
+  limit: ConcurrencyNow | null;
 }
 
 /** What the container made of a rollout, after so many milliseconds. */
@@ -25,7 +29,7 @@ export async function runOne(
   job: JobRef,
   { spec, apiKey, prompts }: Slice,
   claim: Claim,
-  { signal, onPushback }: { signal: AbortSignal; onPushback: () => void },
+  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
 ): Promise<Answered | null> {
   const startedAt = performance.now();
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
@@ -45,7 +49,8 @@ export async function runOne(
         inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
         tryTimeoutMs,
         deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
-        onPushback,
+        onPushback: (because) => concurrency.lower(because),
+        admit: (asked) => concurrency.admit(asked),
       },
       signal,
     );

@@ -3,11 +3,12 @@ import { ContainerError } from '../src/clients/container.js';
 import type { EvaluationSpec, JobSpec, Message, SessionSpec } from '../src/contracts/spec.js';
 import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
-import { addCandidate, readPrompts, setBaseline } from '../src/storage/candidates.js';
+import { addCandidate } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
 import { appendEvents, type JobRef, type NewEvent } from '../src/storage/events.js';
 import { planRollouts } from '../src/storage/rollouts.js';
 import { toJsonb } from '../src/storage/json.js';
+import { adoptCarried } from './adopt-baseline.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
 import { beating } from './heartbeat.js';
@@ -20,6 +21,8 @@ const passing = new Set(['container_unreachable', 'container_busy', 'container_t
 export interface SessionLimits {
   maxFailureRate: number;
   maxConcurrent: number;
+  /** Milliseconds that it may run, pauses not counted; absent: no limit. */
+  runMs?: number;
 }
 
 /** A probe may take a minute: that its worker was killed must be known before. */
@@ -53,47 +56,25 @@ export function prepareActivities(deps: ActivityDeps) {
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
       guardedBeating(async () => {
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-          return spec.initialPrompt ?? (await container.taskInfo(spec.container.url, key, signal)).initialPrompt;
+          if (spec.initialPrompt) return spec.initialPrompt;
+          return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
         });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
-          await addCandidate(tx, job, baselineOf(systemOnly(messages)));
+          await addCandidate(tx, job, baselineOf(messages));
         });
         return {
           gepa: { ...spec.gepa, maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed },
-          limits: { maxFailureRate: spec.maxFailureRate, maxConcurrent: spec.maxConcurrent },
+          limits: {
+            maxFailureRate: spec.maxFailureRate,
+            maxConcurrent: spec.maxConcurrent,
+            ...(spec.budget.maxMinutes != null && { runMs: spec.budget.maxMinutes * 60_000 }),
+          },
         };
       }),
 
-    /**
-     * Where neither the request nor the container named a prompt, the baseline is the system message that its calls
-     * carried; if they differ from seed to seed, there is none to improve and the session fails.
-     */
-    adoptBaseline: (job: JobRef): Promise<void> =>
-      guarded(() =>
-        db.org(job.orgId, async (tx) => {
-          await lockOpenJob(tx, job);
-          if ((await readPrompts(tx, job.jobId)).get(0)) return;
-          const rows = await tx.query<{ prompt: string | null }>(
-            `select distinct (select m->>'content' from jsonb_array_elements(c.request->'messages') as m
-                               where m->>'role' in ('system', 'developer') limit 1) as prompt
-               from model_calls c join rollouts r on r.id = c.rollout_id
-              where c.job_id = $1 and r.stage = 'baseline' limit 2`,
-            [job.jobId],
-          );
-          const [only] = rows;
-          if (rows.length === 1 && only?.prompt) {
-            await setBaseline(tx, job.jobId, [{ role: 'system', content: only.prompt }]);
-            return;
-          }
-          throw jobFailure(
-            'initial_prompt_needed',
-            rows.length === 0
-              ? 'No prompt to start from: the baseline made no model call through inference_url. Give policy_optimization.initial_prompt, or let the container serve one in /task_info.'
-              : 'No single prompt to start from: the system messages of the baseline differ from seed to seed or are missing. Give policy_optimization.initial_prompt.',
-          );
-        }),
-      ),
+    /** Finds the baseline's prompt in its calls, where nobody named it. */
+    adoptBaseline: (job: JobRef): Promise<void> => guarded(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
@@ -115,8 +96,13 @@ export function prepareActivities(deps: ActivityDeps) {
 
 const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
 
-/** Only a system message is under optimization; what else the container's prompt has stays in the container. */
-function systemOnly(messages: Message[] | null): Message[] | null {
+/**
+ * What of a container's own prompt is under optimization: the messages that it gave names, else its one system message. What
+ * else there is stays in the container.
+ */
+function componentsOf(messages: Message[] | null): Message[] | null {
+  const named = messages?.filter(({ name }) => name !== undefined) ?? [];
+  if (named.length > 0) return named;
   const system = messages?.filter((message) => message.role === 'system') ?? [];
   return system.length === 1 ? system : null;
 }

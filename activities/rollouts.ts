@@ -3,6 +3,7 @@ import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } fr
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobSpec } from '../src/contracts/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
+import { readLimit } from '../src/storage/concurrency.js';
 import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
 import { acquireLease, releaseLease } from '../src/storage/leases.js';
@@ -42,22 +43,23 @@ export function rolloutActivity(deps: ActivityDeps) {
     runRollouts: (input: SliceInput): Promise<SliceReport> =>
       guarded(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const { spec, apiKey, prompts, token } = await db.org(job.orgId, async (tx) => {
+        const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
           const [spec] = await Promise.all([
             readSpec<JobSpec>(tx, job),
             input.decided && recordDecided(tx, job, input.decided),
             lockOpenJob(tx, job),
           ]);
           const withCandidate = spec.kind === 'session' || spec.candidate !== null;
-          const [apiKey, , whole, prompts, token] = await Promise.all([
+          const [apiKey, , whole, prompts, limit, token] = await Promise.all([
             containerKey(tx, deps.secretKey, job, spec),
             input.plan && planRollouts(tx, job, unpackRequests(input.plan), withCandidate),
             areWhole(tx, job.jobId, input.from, input.to),
             readOpenPrompts(tx, job.jobId),
+            readLimit(tx, job.jobId),
             acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
           ]);
           if (!whole) throw recordLost(job);
-          return { spec, apiKey, prompts, token };
+          return { spec, apiKey, prompts, limit, token };
         });
         const lease = token ?? (await waitForLease(deps, job));
         const conclude = async (tx: Tx): Promise<Pick<SliceReport, 'finished' | 'answers'>> => {
@@ -68,7 +70,7 @@ export function rolloutActivity(deps: ActivityDeps) {
           ]);
           return { finished, answers: answers && packAnswers(answers) };
         };
-        const runner = new Runner(deps, job, { spec, apiKey, prompts }, lease, conclude);
+        const runner = new Runner(deps, job, { spec, apiKey, prompts, limit }, lease, conclude);
         const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
         const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
           await giveUp();

@@ -1,15 +1,18 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
+import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
+import { recordLimit } from '../src/storage/concurrency.js';
+import { readRefused } from '../src/storage/cost-budget.js';
 import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
-import { exchange, type Claim, type Exchange, type Want } from '../src/storage/exchange.js';
+import { exchange, type Claim, type Exchange, type Report, type Want } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
 import { Ahead } from './ahead.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 import { outcomeOf, runOne, type Slice } from './one-rollout.js';
+import { costSpentMessage } from './proposal-budget.js';
 
 /** Renewed by every exchange; after a kill the job waits this long for its next runner. */
 export const leaseSeconds = 10;
@@ -26,6 +29,8 @@ const lingerMs = 5;
 const databasePatienceMs = 60_000;
 
 type Fault = { code: string; message: string; retryable: boolean };
+/** `spent`: the session's money is used up. */
+type Found<Conclusion> = Exchange & { conclusion?: Conclusion; spent?: Fault };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
@@ -49,6 +54,7 @@ export class Runner<Conclusion> {
   private asked = false;
   private latency = { sumMs: 0, n: 0 };
   private readonly concurrency: Concurrency;
+  private readonly hasCostBudget: boolean;
   private readonly deps: ActivityDeps;
   private readonly job: JobRef;
   private readonly slice: Slice;
@@ -62,7 +68,8 @@ export class Runner<Conclusion> {
     this.slice = slice;
     this.token = token;
     this.conclude = conclude;
-    this.concurrency = new Concurrency(slice.spec.maxConcurrent);
+    this.concurrency = new Concurrency(slice.spec.maxConcurrent, slice.limit);
+    this.hasCostBudget = slice.spec.kind === 'session' && slice.spec.budget.maxCostUsd != null;
     // Every rollout in flight listens to it.
     setMaxListeners(0, this.aborter.signal);
   }
@@ -103,7 +110,7 @@ export class Runner<Conclusion> {
           await Promise.all(this.inFlight.values());
           return {};
         }
-        const fault = this.refusal ?? mustFail(this.counts, this.slice.spec.maxFailureRate, false);
+        const fault = this.refusal ?? done.spent ?? mustFail(this.counts, this.slice.spec.maxFailureRate, false);
         if (fault) {
           this.aborter.abort(new Error(fault.message));
           await Promise.all(this.inFlight.values());
@@ -148,17 +155,21 @@ export class Runner<Conclusion> {
   }
 
   /** One exchange with Postgres; while that does not answer, what has ended is kept. */
-  private async exchange(mayStart: boolean, begunAt: number): Promise<Exchange & { conclusion?: Conclusion }> {
+  private async exchange(mayStart: boolean, begunAt: number): Promise<Found<Conclusion>> {
     const { report, told } = this.ahead.tell();
     const outcomes = this.ended;
     this.ended = [];
+    const limit = this.concurrency.news();
     const givenUpAt = Date.now() + databasePatienceMs;
     const runner = { token: this.token, leaseSeconds, rolloutSeconds: this.slice.spec.rolloutTimeoutS };
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         const want = mayStart ? this.wanted() : { slots: 0, ahead: 0 };
         const result = await this.deps.db.org(this.job.orgId, async (tx) => {
+          const refused = this.hasCostBudget ? await readRefused(tx, this.job.jobId) : null;
+          if (refused) return this.exchangeSpent(tx, runner, { outcomes, ...report }, refused);
           const found = await exchange(tx, this.job, runner, { outcomes, ...report }, want);
+          if (limit && found.held) await recordLimit(tx, this.job, limit);
           return this.isOver(found, begunAt) ? { ...found, conclusion: await this.conclude(tx) } : found;
         });
         this.dry = result.claims.length < want.slots + want.ahead;
@@ -172,6 +183,18 @@ export class Runner<Conclusion> {
         await delay(waitMs);
       }
     }
+  }
+
+  /** Once a model call was refused for want of money nothing is claimed, and what its rollout came to is not its candidate's doing. */
+  private async exchangeSpent(
+    tx: Tx,
+    runner: Parameters<typeof exchange>[2],
+    report: Report,
+    refused: ReadonlySet<string>,
+  ): Promise<Found<Conclusion>> {
+    const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
+    const found = await exchange(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
+    return { ...found, spent: { code: costSpent, message: costSpentMessage, retryable: false } };
   }
 
   private wanted(): Want {
@@ -215,8 +238,8 @@ export class Runner<Conclusion> {
   /** The outcome of one claim; null when it was told to stop, or the container refused the job's key. */
   private async runOne(claim: Claim): Promise<Outcome | null> {
     const { signal } = this.aborter;
-    const onPushback = () => this.concurrency.lower();
-    const answered = await runOne(this.deps, this.job, this.slice, claim, { signal, onPushback });
+    const { concurrency } = this;
+    const answered = await runOne(this.deps, this.job, this.slice, claim, { signal, concurrency });
     if (!answered) return null;
     const { result, latencyMs } = answered;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, n: this.latency.n + 1 };

@@ -1,6 +1,7 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities, Decided, SliceInput } from '../activities/index.js';
 import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/batches.js';
+import { costSpent } from '../src/core/failures.js';
 import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
 import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
@@ -57,6 +58,8 @@ export async function runSlices(
     control.counts = report.counts;
     if (report.fault) {
       const { message, code, retryable } = report.fault;
+      // That is an end, and a paused job stays paused until it is resumed.
+      if (code === costSpent) await control.mayStart();
       throw ApplicationFailure.nonRetryable(message, code, { retryable });
     }
     if (report.finished) return report.answers;

@@ -6,8 +6,9 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import type { Activities, SessionLimits } from '../activities/index.js';
-import { gepa } from '../src/core/gepa/step.js';
-import { createGepa, type GepaState } from '../src/core/gepa/state.js';
+import { createLockstep } from '../src/core/gepa/lockstep/state.js';
+import { createGepa } from '../src/core/gepa/state.js';
+import { searchOf, type SessionState } from '../src/core/gepa/versions.js';
 import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
 import type { Ending } from './ending.js';
@@ -15,21 +16,26 @@ import { JobControl } from './job-control.js';
 import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runToEnd, type Unwritten } from './rollouts.js';
+import { endingBy, endingOfSpent, interruptWhenOver, sessionTime } from './session-budget.js';
 
 /**
  * A session's input; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
- * proposals that `state` asks for, `steps` counts the answers folded in (runs of earlier releases had neither).
+ * proposals that `state` asks for, `steps` counts the answers folded in (runs of earlier releases had neither),
+ * `leftMs` is what is left of `max_minutes`.
  */
 export interface SessionInput extends JobInput {
   resume?: {
-    state: GepaState;
+    state: SessionState;
     limits: SessionLimits;
     control: CarriedOver;
     proposed?: ProposalAnswer[];
     steps?: number;
+    leftMs?: number;
   };
 }
 
+/** Sessions that began under 0.1.0 search in lockstep, with a full evaluation of each accepted child. */
+const targetedTests = 'targeted-tests';
 /** What runs that began under 0.1.0 do otherwise: they record each decision by an activity of its own. */
 const writtenByWork = 'decisions-written-by-the-work-that-follows';
 
@@ -56,24 +62,26 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
   let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
   let proposed = input.resume?.proposed ?? [];
   let steps = input.resume?.steps ?? 0;
+  let time = sessionTime(limits, input.resume?.leftMs);
   const unwritten: Unwritten = { decided: null };
-  const view = (): SearchView | null => (state ? gepa.view(state) : null);
+  const view = (): SearchView | null => (state ? searchOf(state).view(state) : null);
   const publish = async (): Promise<void> => {
     const { decided } = unwritten;
     if (!decided) return;
     await recordSearch({ ...job, ...decided });
     if (unwritten.decided === decided) unwritten.decided = null;
   };
-  const control = new JobControl(
+  const control: JobControl = new JobControl(
     job,
     {
       view: () => operatorView(job.jobId, view()),
       search: view,
       publish,
+      endingOf: (error) => endingOfSpent(error, view(), control, limits.maxFailureRate),
       continueAsNew: (carried) =>
         continueAsNew<typeof sessionWorkflow>({
           ...job,
-          resume: { state: state!, limits, control: carried, proposed, steps },
+          resume: { state: state!, limits, control: carried, proposed, steps, ...(time && { leftMs: time.left }) },
         }),
     },
     input.resume?.control,
@@ -100,14 +108,17 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
     if (!state) {
       const plan = await prepareSession(job);
       limits = plan.limits;
-      state = createGepa(plan.gepa);
+      state = patched(targetedTests) ? createGepa(plan.gepa) : createLockstep(plan.gepa);
     } else {
-      setCurrentDetails(details(gepa.view(state)));
+      setCurrentDetails(details(searchOf(state).view(state)));
     }
+    time ??= sessionTime(limits, undefined);
+    if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', view(), control, limits.maxFailureRate));
+    const search = searchOf(state);
+    let before = search.view(state);
     for (;;) {
       await control.mayStart();
-      const before = gepa.view(state);
-      const work = gepa.next(state);
+      const work = search.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
       const answers: Answers =
@@ -116,11 +127,12 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
           : { kind: 'proposals', answers: await proposals(work) };
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
-      const applied = gepa.apply(state, answers);
+      const applied = search.apply(state, answers);
       state = applied.state;
-      const seen = gepa.view(applied.state);
+      const seen = search.view(applied.state);
       setCurrentDetails(details(seen));
       const candidates = changedCandidates(before, seen);
+      before = seen;
       steps += 1;
       unwritten.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
       if (!patched(writtenByWork)) await publish();

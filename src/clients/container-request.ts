@@ -20,8 +20,10 @@ export interface RolloutRequest {
   tryTimeoutMs: number;
   /** Epoch milliseconds by which the rollout must have ended: no try and no wait lasts beyond it. */
   deadline: number;
-  /** Called at each 429 and 503, so that fewer are sent at once for a while. */
-  onPushback?: () => void;
+  /** Called at each 429, 503 and time-out of a try, so that fewer are sent at once for a while. */
+  onPushback?: (because: string) => void;
+  /** Waited for before each try; answers what to call when the try is over. The deadline moves by the wait. */
+  admit?: (signal: AbortSignal) => Promise<() => void>;
 }
 
 /** Headers that every call to a container carries. Encodings are declined: a small compressed answer may be a huge one. */
@@ -59,7 +61,12 @@ export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
         inference_url: request.inferenceUrl,
         inference_api_key: request.inferenceApiKey,
         ...(request.messages && {
-          prompt_template: { sections: request.messages.map(({ role, content }, order) => ({ role, content, order })) },
+          prompt_template: {
+            sections: request.messages.map(({ role, content, name }, order) => ({
+              ...{ role, content, order },
+              ...(name !== undefined && { name }),
+            })),
+          },
         }),
       },
     },

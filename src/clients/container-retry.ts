@@ -30,23 +30,29 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
   return async function call<T extends object>(
     read: (answer: Answer) => T | Fault,
     what: ExchangeRequest,
-    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback'>,
+    limits: Pick<RolloutRequest, 'tryTimeoutMs' | 'deadline' | 'onPushback' | 'admit'>,
     signal: AbortSignal,
   ): Promise<T | Fault> {
     let tries = 0;
     let pushbacks = 0;
     let previous: Fault | null = null;
+    let { deadline } = limits;
     for (;;) {
-      const left = Math.max(1, limits.deadline - Date.now());
-      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal);
+      const readyAt = Date.now();
+      const leave = await limits.admit?.(signal);
+      // That others had their turn first is not the container's doing.
+      deadline += Date.now() - readyAt;
+      const left = Math.max(1, deadline - Date.now());
+      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(leave);
       const result = isFault(answer) ? answer : read(answer);
       if (!isFault(result) || result.retry === 'none') return result;
       // A try that the deadline cut short says nothing new: why it was made is why the rollout failed.
       if (previous && left < limits.tryTimeoutMs && result.failure.code === 'container_timeout') return previous;
       previous = result;
+      if (result.failure.code === 'container_timeout') limits.onPushback?.('The container did not answer in time');
       let wait: number;
       if (result.retry === 'pushback') {
-        limits.onPushback?.();
+        limits.onPushback?.(/^The container answered \d+/.exec(result.failure.message)?.[0] ?? 'The container is busy');
         const asked = retryAfterMs(result.retryAfter, Date.now());
         // Never less than the base: `Retry-After: 0` must not become a busy loop.
         wait = Math.max(baseMs, asked ?? Math.min(maxPushbackMs, baseMs * 2 ** pushbacks));
@@ -56,7 +62,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
         if (tries >= maxTries) return result;
         wait = baseMs * 2 ** (tries - 1);
       }
-      if (Date.now() + wait >= limits.deadline) return result;
+      if (Date.now() + wait >= deadline) return result;
       await pause(wait, signal);
     }
   };

@@ -1,3 +1,4 @@
+import { componentName, maxComponents } from '../contracts/components.js';
 import type { Message } from '../contracts/spec.js';
 import { faultOfStatus, readJsonObject, readRolloutAnswer, refusesKey } from './container-answer.js';
 import type { Answer, Fault, RolloutOutcome } from './container-answer.js';
@@ -106,15 +107,27 @@ const roles = new Set(['system', 'user', 'assistant']);
 
 function readPrompt(at: string, value: unknown): Message[] | null {
   if (value === undefined || value === null) return null;
+  const refuse = (message: string) => new ContainerError('container_answer_invalid', `GET ${at}: ${message}`);
   const given = asObject(value)?.['messages'];
   const messages: unknown[] = Array.isArray(given) ? given : [];
-  const valid = messages.flatMap((item) => {
-    const { role, content } = asObject(item) ?? {};
-    return typeof role === 'string' && roles.has(role) && typeof content === 'string'
-      ? [{ role: role as Message['role'], content }]
-      : [];
+  const valid = messages.flatMap((item): Message[] => {
+    const { role, content, name } = asObject(item) ?? {};
+    if (typeof role !== 'string' || !roles.has(role) || typeof content !== 'string') return [];
+    const message = { role: role as Message['role'], content };
+    if (name === undefined || name === null) return [message];
+    if (typeof name === 'string' && componentName.test(name)) return [{ ...message, name }];
+    throw refuse(
+      `initial_prompt has a message named ${cutText(JSON.stringify(name), 100)}; a name must be 1 to 64 letters, digits, _ or -, and begin with a letter.`,
+    );
   });
-  if (valid.length > 0 && valid.length === messages.length) return valid;
-  const message = `GET ${at}: initial_prompt must be {messages: [{role, content}, …]} with texts as content.`;
-  throw new ContainerError('container_answer_invalid', message);
+  if (valid.length === 0 || valid.length < messages.length) {
+    throw refuse('initial_prompt must be {messages: [{role, content, name?}, …]} with texts as content.');
+  }
+  const names = valid.flatMap(({ name }) => name ?? []);
+  const twice = names.find((name, place) => names.indexOf(name) < place);
+  if (twice !== undefined) throw refuse(`initial_prompt has two messages named "${twice}"; give one another name.`);
+  if (names.length > maxComponents) {
+    throw refuse(`initial_prompt has ${names.length} messages with a name; at most ${maxComponents} can be optimized.`);
+  }
+  return valid;
 }

@@ -3,13 +3,24 @@ import { pause, retryAfterMs, within } from './bounded.js';
 import { costOf, type CallCost } from './cost.js';
 import { providerError, ProviderError } from './provider-answer.js';
 import type { Providers } from './providers.js';
-import { cutText, field, parseObject } from './untrusted.js';
+import { asObject, cutText, field, parseObject } from './untrusted.js';
+
+/** Sees to it that every try is paid for. */
+export interface Meter {
+  /** Called before a try is sent: the request as it may be sent, or why it may not. Rejects to end the call. */
+  open(body: Record<string, unknown>): Promise<{ body: Record<string, unknown> } | { message: string }>;
+  /** Called when it is over, with what it has cost; null: that is not known. */
+  close(costUsd: number | null): Promise<void>;
+}
 
 /** What the proposer is asked. */
 export interface ProposerRequest {
   policy: PolicySpec;
   messages: Message[];
   signal: AbortSignal;
+  meter?: Meter | null;
+  /** Epoch milliseconds after which nothing more is tried or waited for. */
+  deadline?: number;
   /** First wait between tries; it doubles. */
   retryBaseMs?: number;
   /** How long one try may take. */
@@ -35,55 +46,90 @@ const maxWaitMs = 60_000;
  * connections are tried three times, after `Retry-After` where it is given. Rejects only with the signal's reason.
  */
 export async function proposerCall(providers: Providers, asked: ProposerRequest): Promise<ProposerAnswer> {
-  const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000 } = asked;
+  const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity } = asked;
   for (let tries = 1; ; tries += 1) {
-    const result = await once(providers, asked, tryTimeoutMs);
+    const left = Math.max(1, deadline - Date.now());
+    const result = await once(providers, asked, Math.min(tryTimeoutMs, left));
     if ('ok' in result) return result;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
-    if (tries >= maxTries || wait > maxWaitMs) return result.failure;
+    if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
     await pause(wait, signal);
   }
 }
 
 async function once(
   providers: Providers,
-  { policy, messages, signal }: ProposerRequest,
+  { policy, messages, signal, meter }: ProposerRequest,
   tryTimeoutMs: number,
 ): Promise<ProposerAnswer | Retryable> {
-  const body = { ...policy.params, model: policy.model, messages, stream: false };
+  const asked = { ...policy.params, model: policy.model, messages, stream: false };
+  const allowed = meter ? await meter.open(asked) : { body: asked };
+  if ('message' in allowed) return { ok: false, code: 'cost_not_bounded', message: allowed.message };
   const startedAt = performance.now();
-  let status: number;
-  let retryAfter: string | null;
-  let text: string;
+  let sent: Sent;
   try {
-    ({ status, retryAfter, text } = await within(tryTimeoutMs, signal, async (bounded) => {
-      const answer = await providers.send(policy.provider, body, bounded);
-      const parts = await answer.body.toArray();
-      return { ...answer, text: Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString() };
-    }));
+    sent = await send(providers, policy.provider, allowed.body, signal, tryTimeoutMs);
   } catch (error) {
+    const fault = signal.aborted ? null : providerError(policy.provider, error);
+    const unsent = fault instanceof ProviderError && neverSent.has(fault.code);
+    await meter?.close(unsent ? 0 : null);
     signal.throwIfAborted();
-    const fault = providerError(policy.provider, error);
-    if (!(fault instanceof ProviderError)) throw fault;
+    if (!(fault instanceof ProviderError)) throw error;
     const failure: Failure = { ok: false, code: fault.code, message: fault.message };
     return fault.code === 'provider_not_usable' ? failure : { failure, retryAfter: null };
   }
-  if (status === 200) return read(policy, text, performance.now() - startedAt);
+  const { status, retryAfter, text } = sent;
+  if (status === 200) {
+    await meter?.close(costOf(policy.provider, policy.model, parseObject(text)).costUsd);
+    return read(policy, text, performance.now() - startedAt);
+  }
+  await meter?.close(0);
   const message = `The provider "${policy.provider}" answered the proposer with ${status}: ${cutText(text, 1_024)}`;
   const failure: Failure = { ok: false, code: 'proposer_refused', message };
   return status === 429 || status >= 500 ? { failure, retryAfter } : failure;
+}
+
+interface Sent {
+  status: number;
+  retryAfter: string | null;
+  text: string;
+}
+
+/** Faults before the provider had the request. */
+const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
+
+function send(
+  providers: Providers,
+  provider: string,
+  body: Record<string, unknown>,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Sent> {
+  return within(timeoutMs, signal, async (bounded) => {
+    const answer = await providers.send(provider, body, bounded);
+    const parts = await answer.body.toArray();
+    return { ...answer, text: Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString() };
+  });
 }
 
 function read({ provider, model }: PolicySpec, text: string, latencyMs: number): ProposerAnswer {
   const completion = parseObject(text);
   const choices = field(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const content = field(field(choice, 'message'), 'content');
-  if (typeof content !== 'string') {
-    const message = `The provider "${provider}" gave the proposer no text: ${cutText(text, 1_024)}`;
-    return { ok: false, code: 'proposer_answer_invalid', message };
+  const message = asObject(field(choice, 'message'));
+  if (!message) {
+    const said = `The provider "${provider}" gave the proposer no text: ${cutText(text, 1_024)}`;
+    return { ok: false, code: 'proposer_answer_invalid', message: said };
   }
   const finish = field(choice, 'finish_reason');
   const finishReason = typeof finish === 'string' ? finish : null;
-  return { ok: true, text: content, finishReason, latencyMs, ...costOf(provider, model, completion) };
+  return { ok: true, text: textOf(message), finishReason, latencyMs, ...costOf(provider, model, completion) };
+}
+
+/** Its text; '' where it has none, as of a model that has spent all its tokens on thinking. */
+function textOf(message: Record<string, unknown>): string {
+  const { content } = message;
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
+  const parts = content.map((part: unknown) => field(part, 'text'));
+  return parts.filter((part) => typeof part === 'string').join('');
 }

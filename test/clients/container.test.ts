@@ -74,6 +74,18 @@ describe('what is sent', () => {
     });
   });
 
+  test('a section has a name where its message has one', async () => {
+    const messages = [
+      { role: 'user' as const, content: 'Act.', name: 'act' },
+      { role: 'system' as const, content: 'Be kind.' },
+    ];
+    await rollout(answers.reward(0.5), { messages });
+    expect(container.ledger[0]!.body.policy.config.prompt_template?.sections).toEqual([
+      { role: 'user', content: 'Act.', order: 0, name: 'act' },
+      { role: 'system', content: 'Be kind.', order: 1 },
+    ]);
+  });
+
   test('no key, no candidate: neither is sent; every try of a rollout is the same', async () => {
     await rollout(answers.status(500), { apiKey: null, messages: null });
     const [first, second, third] = container.ledger;
@@ -385,6 +397,8 @@ describe('health and task_info', () => {
   test('the prompt of task_info', async () => {
     const prompt = [{ role: 'system', content: 'Classify.' }];
     expect(await client.taskInfo(await of({ prompt }), null, signal)).toEqual({ initialPrompt: prompt });
+    const named = [{ role: 'user', content: 'Act.', name: 'act' }, ...prompt];
+    expect(await client.taskInfo(await of({ prompt: named }), null, signal)).toEqual({ initialPrompt: named });
     expect(await client.taskInfo(await of({}), null, signal)).toEqual({ initialPrompt: null });
     const without = answers.json(() => ({ task: { name: 'x' } }));
     expect(await client.taskInfo(await of({ taskInfo: without }), null, signal)).toEqual({ initialPrompt: null });
@@ -400,5 +414,19 @@ describe('health and task_info', () => {
     ['a prompt that is a text', answers.json(() => ({ initial_prompt: 'Classify.' }))],
   ])('%s is refused', async (_name, taskInfo) => {
     expect(await code(client.taskInfo(await of({ taskInfo }), null, signal))).toBe('container_answer_invalid');
+  });
+
+  const named = (...names: unknown[]) => names.map((name) => ({ role: 'system', content: 'x', name }));
+  test.each([
+    [named('a', '1st'), /named "1st"; a name must be/],
+    [named({ deep: 'a' }), /named \{"deep":"a"\}; a name must be/],
+    [named('a', 'b', 'a'), /two messages named "a"/],
+    [named(...Array.from({ length: 21 }, (_, n) => `a${n}`)), /21 messages with a name; at most 20/],
+  ])('the names %j are refused', async (messages, reason) => {
+    const taskInfo = answers.json(() => ({ initial_prompt: { messages } }));
+    await expect(client.taskInfo(await of({ taskInfo }), null, signal)).rejects.toMatchObject({
+      code: 'container_answer_invalid',
+      message: expect.stringMatching(reason) as unknown,
+    });
   });
 });

@@ -43,7 +43,9 @@ describe('a call of the proposer', () => {
     ['429', { status: 429, raw: '{}', headers: { 'retry-after': '0' } }],
     ['500', { status: 500, raw: 'oops' }],
     ['503', { status: 503, raw: '' }],
+    ['500 without a body', { status: 500, raw: '' }],
     ['a reset', { cutAfter: 0 }],
+    ['a body that is cut in the middle', { cutBody: true }],
   ])('%s twice, then well', async (_name, fault) => {
     expect(await ask((n) => (n < 3 ? fault : { text: 'ok' }))).toMatchObject({ ok: true, text: 'ok' });
     expect(model.requests).toHaveLength(3);
@@ -74,10 +76,43 @@ describe('a call of the proposer', () => {
     expect(model.requests).toHaveLength(3);
   });
 
+  test('Retry-After may be a date', async () => {
+    const at: number[] = [];
+    // A date has whole seconds.
+    const date = () => new Date(Date.now() + 2_000).toUTCString();
+    await ask(
+      (n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': date() } } : {}),
+    );
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(900);
+  });
+
+  test('nothing is tried or waited for after the deadline', async () => {
+    const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '5' } };
+    expect(await ask(() => busy, { deadline: Date.now() + 3_000 })).toMatchObject({ code: 'proposer_refused' });
+    expect(model.requests).toHaveLength(1);
+    const hangs = ask(() => new Promise(() => undefined), { deadline: Date.now() + 200 });
+    expect(await hangs).toMatchObject({ code: 'upstream_timeout' });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['null, all tokens spent on thinking', null, ''],
+    [
+      'parts',
+      [
+        { type: 'text', text: 'Be ' },
+        { type: 'text', text: 'kind.' },
+      ],
+      'Be kind.',
+    ],
+  ])('a content of %s is a text', async (_name, content, text) => {
+    const choices = [{ message: { role: 'assistant', content }, finish_reason: 'length' }];
+    expect(await ask(() => ({ fields: { choices } }))).toMatchObject({ ok: true, text, finishReason: 'length' });
+  });
+
   test.each<[string, ModelReply]>([
     ['400', { status: 400, raw: '{"error":{"message":"no such model"}}' }],
     ['401', { status: 401, raw: '' }],
-    ['no text', { raw: '{"choices":[{"message":{"content":null}}]}' }],
     ['no choices', { raw: '{"choices":[]}' }],
     ['no JSON', { raw: '<html>' }],
   ])('%s is not tried again', async (_name, reply) => {

@@ -24,7 +24,7 @@ export interface RolloutBody {
       provider: string;
       inference_url: string;
       inference_api_key: string;
-      prompt_template?: { sections: { role: string; content: string; order: number }[] };
+      prompt_template?: { sections: { role: string; content: string; order: number; name?: string }[] };
     };
   };
   safety: { max_time_s: number };

@@ -25,7 +25,7 @@ export interface FakeContainerOptions {
   /** When set, calls without it are 401. */
   apiKey?: string;
   /** The messages of `/task_info`; absent: 404. */
-  prompt?: { role: string; content: string }[];
+  prompt?: { role: string; content: string; name?: string }[];
   health?: Behaviour;
   taskInfo?: Behaviour;
   /** Where the ledger is appended too, a JSON line at the beginning and at the end of each call. */

@@ -26,6 +26,8 @@ export interface ModelReply {
   tail?: string;
   /** Waited for after the first chunk of a stream, before the rest. */
   hold?: Promise<unknown>;
+  /** Breaks the connection in the middle of a body that is no stream. */
+  cutBody?: boolean;
   /** Leaves out `data: [DONE]`. */
   noDone?: boolean;
   /** How the bytes of a stream are cut into writes; default: one event each. */
@@ -61,7 +63,11 @@ export async function startFakeModel(
     response.once('finish', () => (finished += 1));
     const reply = await choose(received);
     if (reply.cutAfter === 0 && reply.tail === undefined) response.socket?.resetAndDestroy();
-    else if (reply.raw !== undefined)
+    else if (reply.cutBody) {
+      const body = JSON.stringify(completion(received, reply));
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+      response.write(body.slice(0, body.length / 2), () => response.socket?.resetAndDestroy());
+    } else if (reply.raw !== undefined)
       response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers }).end(reply.raw);
     else if (body.stream) await stream(received, reply, response);
     else

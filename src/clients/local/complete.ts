@@ -45,12 +45,14 @@ const tokensPerMessage = 3;
 /** Answers a chat completion request; throws LocalRequestError when `messages` is no list of messages. */
 export function completeLocally(request: ChatRequest): ChatCompletion {
   const messages = readMessages(request.messages);
-  const user = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const users = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const user = users.at(-1) ?? '';
   const system = messages
     .filter(({ role }) => role === 'system' || role === 'developer')
     .map(({ content }) => content)
     .join('\n\n');
-  const reflection = readReflection(user);
+  // What was wrong with an answer may be said after it.
+  const reflection = users.map(readReflection).findLast((shown) => shown !== null);
   const full = reflection ? `\`\`\`\n${propose(reflection)}\n\`\`\`` : answerTask(system, user);
   const content = firstTokens(full, tokenLimit(request));
   const prompt = messages.reduce((sum, message) => sum + tokensPerMessage + countTokens(message.content), 0);

@@ -1,0 +1,66 @@
+import { proposerCall } from '../src/clients/proposer-call.js';
+import type { Message, SessionSpec } from '../src/contracts/spec.js';
+import { maxProposalChars, proposalTries as tries } from '../src/core/gepa/proposal-limits.js';
+import { parseProposal } from '../src/core/gepa/reflection.js';
+import { askAgain } from '../src/core/gepa/second-try.js';
+import type { JobRef } from '../src/storage/events.js';
+import { patiently } from '../src/storage/patience.js';
+import { findProposerCall, recordProposerCall } from '../src/storage/proposals.js';
+import type { ActivityDeps } from './deps.js';
+import { meterOf } from './proposal-budget.js';
+
+const recordPatienceMs = 15_000;
+/** How long one proposal may take, all its answers, tries and waits together. */
+const patienceMs = 10 * 60_000;
+
+/** A text, or why there is none; `unchanged`: the proposer says what the parent says. */
+export type Proposed = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
+
+/** What is asked: `question` for a text in the place of `parent`, the `part`-th of candidate number `candidate`. */
+export interface ProposalAsked {
+  candidate: number;
+  part: number;
+  question: Message[];
+  parent: string;
+}
+
+/** Gets one usable text out of the proposer. Every answer is recorded before it is used, and read back by a retry. */
+export async function proposeOne(
+  deps: ActivityDeps,
+  job: JobRef,
+  spec: SessionSpec,
+  { candidate, part, question, parent }: ProposalAsked,
+  signal: AbortSignal,
+): Promise<Proposed> {
+  const { db } = deps;
+  const { proposer } = spec;
+  const deadline = Date.now() + patienceMs;
+  const meter = meterOf(deps, job, spec, signal);
+  let messages = question;
+  let reason = 'no answer';
+  for (let n = 0; n < tries; n += 1) {
+    const place = { ...job, candidate, occurrence: part * tries + n };
+    let answer = await db.org(job.orgId, (tx) => findProposerCall(tx, place));
+    if (!answer) {
+      const call = await proposerCall(deps.providers, { policy: proposer, messages, signal, meter, deadline });
+      if (!call.ok) return { ok: false, reason: call.message };
+      answer = { text: call.text, finishReason: call.finishReason };
+      const asked = messages;
+      // Paid for, so it is worth waiting for the database.
+      await patiently(() => db.org(job.orgId, (tx) => recordProposerCall(tx, place, proposer, asked, call)), {
+        patienceMs: recordPatienceMs,
+        onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'a proposal is not recorded yet; trying again'),
+      });
+    }
+    const parsed = parseProposal(answer.text, {
+      parent,
+      maxChars: maxProposalChars,
+      finishReason: answer.finishReason,
+    });
+    // Asked again it would say the same of the same failures: others teach more.
+    if (parsed.ok || parsed.unchanged) return parsed;
+    ({ reason } = parsed);
+    messages = askAgain(question, answer.text, reason);
+  }
+  return { ok: false, reason: `${tries} answers of the proposer were not usable; the last: ${reason}` };
+}
