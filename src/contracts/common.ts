@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { componentName, componentNames, maxComponents } from './components.js';
 
 /** Marks a field that a later version takes; the failure's code is then `not_supported_yet`. */
 export const notSupportedYet = 'not_supported_yet';
@@ -10,21 +11,39 @@ export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed',
 export type Status = z.infer<typeof statusSchema>;
 
 const maxMessage = 100_000;
+const role = z.enum(['system', 'user', 'assistant']);
+const nameMeaning =
+  'Of the component that the message is; where absent its role, system_2 for the second of that role.';
+
+/** A message of a prompt as answers show it: a container may have given an empty or a longer one than requests may. */
 export const messageSchema = z
-  .strictObject({
-    role: z.enum(['system', 'user', 'assistant']),
-    content: z.string().min(1, 'must not be empty').max(maxMessage),
-  })
+  .object({ role, content: z.string(), name: z.string().exactOptional().describe(nameMeaning) })
   .meta({ id: 'Message' });
 
-/** A prompt that replaces the system message of every call: for now exactly one system message. */
+const promptMessageSchema = z
+  .strictObject({
+    role,
+    content: z.string().min(1, 'must not be empty').max(maxMessage),
+    name: z
+      .string()
+      .regex(componentName, 'must be 1 to 64 letters, digits, _ or -, and begin with a letter')
+      .exactOptional()
+      .describe(nameMeaning),
+  })
+  .meta({ id: 'PromptMessage' });
+
+/** A prompt: each message is a component, told apart by its name. */
 export const promptMessagesSchema = z
-  .array(messageSchema)
-  .min(1)
-  .max(100)
+  .array(promptMessageSchema)
+  .min(1, 'must hold at least one message')
+  .max(maxComponents, `must hold at most ${maxComponents} messages`)
   .superRefine((messages, ctx) => {
-    if (messages.length === 1 && messages[0]?.role === 'system') return;
-    ctx.addIssue({ code: 'custom', message: 'must be exactly one system message', params: { code: notSupportedYet } });
+    const names = componentNames(messages);
+    for (const [place, name] of names.entries()) {
+      if (names.indexOf(name) === place) continue;
+      const message = `is "${name}", which messages.${names.indexOf(name)} is called already; give one of them another name`;
+      ctx.addIssue({ code: 'custom', path: [place, 'name'], message });
+    }
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
 
@@ -186,9 +205,22 @@ export const jobFields = {
   stopped_by: z.string().nullable().describe('What ended it.'),
 };
 
+/** How many rollouts a job has at once. */
+export const concurrencySchema = z.object({
+  limit: z
+    .int()
+    .describe('Rollouts that may be in flight at present; lowered where the container pushes back, and raised again.'),
+  max_concurrent: z.int(),
+  in_flight: z.int(),
+  lowered_because: z.string().nullable().describe('Why limit is below max_concurrent; null where it is not.'),
+});
+
 export const estimateSchema = z.object({
   rollouts: z.int().describe('The most rollouts that this job will ask for.'),
-  cost_usd: z.number().nullable(),
+  cost_usd: z
+    .object({ low: z.number(), likely: z.number(), high: z.number() })
+    .nullable()
+    .describe('By assumptions on the length of prompts and answers; null where a price is not known.'),
 });
 
 /** Query of every list; `kind`, `system_id` and `system_name` are what an existing client may send and filter nothing. */

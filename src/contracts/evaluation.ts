@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  concurrencySchema,
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
@@ -40,9 +41,7 @@ const shape = {
   seeds: seedsSchema(10_000).describe('Run in this order; a seed that is listed twice is run twice.'),
   policy: policySchema,
   timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, pauses not counted.'),
-  candidate: candidateSchema
-    .optional()
-    .describe('Whose system message every call gets; absent: the container as it is.'),
+  candidate: candidateSchema.optional().describe('Whose texts every call gets; absent: the container as it is.'),
   ...containerFields,
 };
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
@@ -111,6 +110,7 @@ export const evaluationSchema = z
     summary: evaluationSummarySchema.describe('What there is so far.'),
     candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
     usage: usageSchema,
+    concurrency: concurrencySchema,
     rollouts_resent: z.int(),
   })
   .meta({ id: 'Evaluation', description: 'Its status.' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   always,
+  concurrencySchema,
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
@@ -28,17 +29,35 @@ const gepaSchema = z.strictObject({
   minibatch_size: count(1_000).default(3).describe('Seeds on which a proposal is first compared with its parent.'),
   train_seeds: seedsSchema(10_000).optional().describe("Seeds to learn from; the evaluation's where absent."),
   evaluation: z.strictObject({
-    seeds: seedsSchema(1_000).describe('Every accepted candidate is evaluated on all of these.'),
-    heldout_seeds: z.unknown().optional().describe('Not supported yet.'),
-    repeats: z.unknown().optional().describe('Not supported yet, but for 1.'),
+    seeds: seedsSchema(1_000).describe(
+      'The baseline and the most promising candidates are evaluated on all of these: what best_reward is the mean of.',
+    ),
+    heldout_seeds: seedsSchema(1_000)
+      .optional()
+      .describe('Baseline and winner are compared on these when the search is over; it never sees them.'),
+    repeats: count(100).default(1).describe('How often each seed is run in an evaluation, for rewards that are noisy.'),
   }),
-  merge: z.boolean().optional().describe('Not supported yet, but for false.'),
+  merge: z.boolean().default(true).describe('Whether what several accepted proposals changed is combined.'),
+  component_selection: z
+    .enum(['feedback', 'round_robin', 'all'])
+    .default('feedback')
+    .describe('Which components of a prompt a proposal rewrites: those that the feedback names, each in turn, or all.'),
 });
 
 const budgetSchema = z.strictObject({
   max_rollouts: count(10_000_000).optional().describe('Reserved before work starts, never overshot.'),
-  max_cost_usd: z.unknown().optional().describe('Not supported yet.'),
-  max_minutes: z.unknown().optional().describe('Not supported yet.'),
+  max_cost_usd: z
+    .number()
+    .gt(0)
+    .max(1_000_000)
+    .optional()
+    .describe('Dollars of the model calls of rollouts and proposer, reserved call by call, never overshot.'),
+  max_minutes: z
+    .number()
+    .gt(0)
+    .max(43_200)
+    .optional()
+    .describe('Minutes of running, pauses not counted; then the session completes with its best so far.'),
 });
 
 const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
@@ -52,15 +71,17 @@ const shape = z.strictObject({
   proposer: policySchema.optional().describe('The model that writes new prompts; the policy where absent.'),
   gepa: gepaSchema.optional().describe('Required when algorithm is gepa.'),
   mipro: z.unknown().optional().describe('Not supported yet.'),
-  initial_prompt: promptSchema.optional().describe("The baseline; the container's own where absent."),
+  initial_prompt: promptSchema
+    .optional()
+    .describe("The baseline, each message a component to optimize; the container's own where absent."),
   rollouts: z.enum(['container', 'caller']).default('container').describe('caller is not supported yet.'),
   budget: budgetSchema.optional(),
   env_name: envNameSchema.optional(),
   rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
     .default(0)
     .describe('Same seed, same answers: same result.'),
-  patience: z.unknown().optional().describe('Not supported yet.'),
-  target_reward: z.unknown().optional().describe('Not supported yet.'),
+  patience: count(500).optional().describe('Generations in a row without an accepted proposal that end the session.'),
+  target_reward: z.number().optional().describe('Ends the session when best_reward has reached it.'),
   ...containerFields,
 });
 
@@ -88,14 +109,6 @@ export const policyOptimizationSchema = shape
     later(['algorithm'], mipro, 'mipro is not supported yet; use gepa');
     later(['mipro'], !mipro && at('mipro') !== undefined);
     later(['rollouts'], at('rollouts') === 'caller', 'caller is not supported yet; use container');
-    later(['patience']);
-    later(['target_reward']);
-    later(['budget', 'max_cost_usd']);
-    later(['budget', 'max_minutes']);
-    later(['gepa', 'merge'], at('gepa', 'merge') === true);
-    later(['gepa', 'evaluation', 'heldout_seeds']);
-    const repeats = at('gepa', 'evaluation', 'repeats');
-    later(['gepa', 'evaluation', 'repeats'], repeats !== undefined && repeats !== 1);
   }, always)
   .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
@@ -171,17 +184,58 @@ export const candidateSchema = z
 const versions = z.record(z.string(), z.int());
 const levers = {
   lever_summary: z.object({
-    prompt_lever_id: z.string(),
+    prompt_lever_id: z.string().describe('The prompt as a whole; each candidate is a version of it, 0 the baseline.'),
     candidate_lever_versions: versions,
     best_candidate_id: z.string().nullable(),
     selected_candidate_id: z.string().nullable(),
     baseline_candidate_id: z.string().nullable(),
-    lever_count: z.int(),
+    lever_count: z.int().describe('Of several components each has one beside the whole prompt.'),
     mutation_count: z.int(),
     latest_version: z.int().nullable(),
   }),
-  lever_versions: versions.describe('The prompt lever at the version of the best candidate.'),
+  lever_versions: versions.describe(
+    'The levers at the versions of the best candidate; of a component 0 is the text of the baseline, each new text one more.',
+  ),
   best_lever_version: z.int().nullable(),
+};
+
+const intervalSchema = z.object({ low: z.number(), high: z.number() });
+const estimate = {
+  estimated_reward: z
+    .number()
+    .nullable()
+    .describe(
+      'What is expected of the most promising candidate on the evaluation seeds; it moves between evaluations, best_reward is measured.',
+    ),
+  estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
+  estimated_candidate_id: z.string().nullable(),
+};
+const outcome = {
+  verdict: z
+    .enum(['better', 'not_significantly_better', 'worse'])
+    .nullable()
+    .describe('Whether the 95 % interval of the winner less the baseline is above 0; null until the search is over.'),
+  comparison: z
+    .object({
+      basis: z
+        .enum(['heldout', 'evaluation'])
+        .describe('evaluation: the seeds by which the winner was chosen, so the difference is flattered.'),
+      seeds: z.int(),
+      baseline_reward: z.number(),
+      winner_reward: z.number(),
+      difference: z.number(),
+      interval: intervalSchema,
+    })
+    .nullable()
+    .describe('Winner and baseline on the same seeds, pair by pair.'),
+  noise_floor: z
+    .object({
+      rollout_sd: z.number().describe('Standard deviation of equal rollouts.'),
+      comparisons: z.int().describe('How many comparisons of equal rollouts it rests on.'),
+      reward_se: z.number().describe('The standard error that noise alone gives a mean on the evaluation seeds.'),
+    })
+    .nullable()
+    .describe('Null: no rollout was repeated.'),
 };
 
 const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
@@ -213,8 +267,17 @@ export const sessionSchema = z
     ...summary,
     best_candidate: candidateSchema.nullable(),
     candidates: z.array(candidateSchema),
+    ...estimate,
     ...levers,
     usage: usageSchema,
+    concurrency: concurrencySchema,
+    budget: z.object({
+      max_rollouts: z.int().nullable(),
+      max_minutes: z.number().nullable(),
+      max_cost_usd: z.number().nullable(),
+      spent_usd: z.number().nullable().describe('Of max_cost_usd; what a call cost that broke off counts in full.'),
+      reserved_usd: z.number().nullable().describe('What calls under way can cost at most.'),
+    }),
     rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
   })
   .meta({ id: 'Session', description: 'Its live state.' });
@@ -229,6 +292,7 @@ export const sessionResultsSchema = z.object({
   history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),
+  ...outcome,
   usage: usageSchema,
   ...levers,
 });

@@ -7,6 +7,8 @@
 export interface Message {
   role: 'system' | 'user' | 'assistant';
   content: string;
+  /** Of the component that it is; where there are several. */
+  name?: string;
 }
 
 /** Which model answers, and with which further fields of the request (`params`: temperature and the like). */
@@ -39,6 +41,20 @@ export interface GepaSpec {
   minibatchSize: number;
   trainSeeds: number[];
   evaluationSeeds: number[];
+  /** These are absent in sessions that were created before they could be asked for. */
+  heldoutSeeds?: number[];
+  repeats?: number;
+  patience?: number | null;
+  targetReward?: number | null;
+  merge?: boolean;
+  componentSelection?: 'feedback' | 'round_robin' | 'all';
+}
+
+/** Null: no limit. Sessions of earlier releases had `maxRollouts` alone. */
+export interface BudgetSpec {
+  maxRollouts: number | null;
+  maxMinutes?: number | null;
+  maxCostUsd?: number | null;
 }
 
 export interface SessionSpec extends RunSpec {
@@ -47,7 +63,7 @@ export interface SessionSpec extends RunSpec {
   /** null: the container's own (`/task_info`), else what its baseline calls carry. */
   initialPrompt: Message[] | null;
   proposer: PolicySpec;
-  budget: { maxRollouts: number | null };
+  budget: BudgetSpec;
   rngSeed: number;
   gepa: GepaSpec;
 }
@@ -58,7 +74,13 @@ export interface EvaluationSpec extends RunSpec {
   seeds: number[];
   timeoutS: number;
   /** The messages the proxy substitutes, already resolved; null: the container as it is. */
-  candidate: { messages: Message[]; sessionId: string | null; candidateId: string | null } | null;
+  candidate: {
+    messages: Message[];
+    sessionId: string | null;
+    candidateId: string | null;
+    /** These are spans that the container marks: what is not marked stays. */
+    marked?: boolean;
+  } | null;
 }
 
 export type JobSpec = SessionSpec | EvaluationSpec;

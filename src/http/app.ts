@@ -13,6 +13,7 @@ import { registerEvaluations } from './evaluations.js';
 import { registerHealth } from './health.js';
 import { registerIdempotency } from './idempotency.js';
 import { closeSilentConnections, refuseBrokenHttp } from './connections.js';
+import { registerLineage } from './lineage.js';
 import { registerNotFound } from './not-found.js';
 import { registerProviders } from './providers.js';
 import { validate } from './schema.js';
@@ -77,6 +78,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerHealth(app, deps);
   registerProviders(app, deps);
   registerSessions(app, deps);
+  registerLineage(app, deps);
   registerEvaluations(app, deps);
   deps.registerProxy(app);
   await app.ready();

@@ -27,7 +27,8 @@ export async function resolveCandidate(
     if (!prompt) throw unknown('candidate_id', 'is no candidate of that session');
     if (!prompt.messages)
       throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
-    return { messages: prompt.messages, sessionId, candidateId };
+    const { leversMarked } = session.projection;
+    return { messages: prompt.messages, sessionId, candidateId, ...(leversMarked && { marked: true }) };
   });
 }
 

@@ -36,6 +36,7 @@ export class ApiError extends Error {
 const titles: Record<number, string> = {
   400: 'Bad request',
   401: 'Not authenticated',
+  402: 'Budget used up',
   403: 'Not allowed',
   404: 'Not found',
   405: 'Method not allowed',
@@ -52,6 +53,7 @@ const titles: Record<number, string> = {
 
 const types: Record<number, string> = {
   401: 'authentication_error',
+  402: 'insufficient_quota',
   403: 'permission_error',
   409: 'conflict_error',
   429: 'rate_limit_error',

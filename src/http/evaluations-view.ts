@@ -9,7 +9,7 @@ import type { Usage } from '../storage/usage.js';
 import type { EvaluationHead, JobRow } from '../storage/jobs.js';
 import type { RolloutTotals, SeedResult } from '../storage/reads.js';
 import type { HttpDeps } from './deps.js';
-import { isoOrNull, jobView, usageView } from './job-view.js';
+import { concurrencyView, isoOrNull, jobView, usageView, type Concurrency } from './job-view.js';
 
 type Evaluation = JobRow<EvaluationHead>;
 
@@ -29,7 +29,7 @@ export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<ty
 /** An evaluation's status; `results` is there once it is completed, `summary` always. */
 export function evaluationView(
   job: Evaluation,
-  read: { totals: RolloutTotals; usage: Usage },
+  read: { totals: RolloutTotals; usage: Usage; concurrency: Concurrency },
   deps: HttpDeps,
 ): z.output<typeof evaluationSchema> {
   const summary = summaryOf(job, read.totals);
@@ -42,6 +42,7 @@ export function evaluationView(
     summary,
     candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
     usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
     rollouts_resent: read.totals.resent,
   };
 }

@@ -10,10 +10,12 @@ import {
   type EvaluationRequest,
 } from '../contracts/evaluation.js';
 import type { EvaluationHead } from '../storage/jobs.js';
+import { readConcurrency } from '../storage/concurrency.js';
 import { readSeedResults, readTotals } from '../storage/reads.js';
 import { usageOf } from '../storage/usage.js';
 import { resolveCandidate } from './candidate.js';
 import { findJob } from './control.js';
+import { evaluationEstimate } from './cost-estimate.js';
 import { create } from './create.js';
 import type { App, HttpDeps } from './deps.js';
 import { evaluationListItem, evaluationResults, evaluationView } from './evaluations-view.js';
@@ -57,7 +59,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         answer: ({ jobId, workflowId }) => ({
           job_id: jobId,
           status: 'running',
-          estimate: { rollouts: spec.seeds.length, cost_usd: null },
+          estimate: evaluationEstimate(spec),
           ...createWarnings(spec.container.url, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
@@ -94,6 +96,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
         usage: await usageOf(tx, job.jobId),
+        concurrency: await readConcurrency(tx, job.jobId),
       }));
       return evaluationView(job, read, deps);
     },

@@ -1,8 +1,12 @@
 import type { z } from 'zod';
-import type { jobFields, usageSchema } from '../contracts/common.js';
+import type { concurrencySchema, jobFields, usageSchema } from '../contracts/common.js';
+import type { readConcurrency } from '../storage/concurrency.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow } from '../storage/jobs.js';
 import type { HttpDeps } from './deps.js';
+
+/** As storage answers it. */
+export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
 
 /** The wire's time of a database's. */
 export const iso = (date: Date): string => date.toISOString();
@@ -24,6 +28,13 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
     error_details: job.errorDetails,
     stopped_by: job.stoppedBy,
   };
+}
+
+/** How many rollouts a job has at once. */
+export function concurrencyView({ spec }: JobRow, now: Concurrency): z.output<typeof concurrencySchema> {
+  const { maxConcurrent } = spec;
+  const limit = Math.min(now.limit ?? maxConcurrent, maxConcurrent);
+  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.because };
 }
 
 /** What a job used, on the wire. */

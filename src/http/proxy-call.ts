@@ -3,6 +3,7 @@ import type { Providers } from '../clients/providers.js';
 import type { CallRollout } from '../storage/calls.js';
 import type { Db } from '../storage/db.js';
 import type { Notifications } from '../storage/notifications.js';
+import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './proxy-request.js';
 
 /** What the proxy works with; times in milliseconds. */
@@ -28,4 +29,8 @@ export interface ProxyCall {
   candidateId: string | null;
   provider: string;
   upstream: UpstreamRequest;
+  /** Of a call under a budget of money: the most that it can cost, in dollars, and under which id that is reserved. */
+  reservation: { id: string; costUsd: number } | null;
+  /** What the baseline is made of, where it is not known: the spans that the request marks. */
+  levers: MarkedSpan[] | null;
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../clients/cost.js';
+import { settleCost } from '../storage/cost-budget.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
 import { patiently } from '../storage/patience.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
@@ -27,9 +28,9 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
   return {
     async record(call, result) {
       const id = `call_${uuid().replaceAll('-', '')}`;
-      const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream } = call;
+      const { orgId, jobId, correlationId, candidateId, provider, rollout, upstream, reservation, levers } = call;
       const row = {
-        ...{ id, orgId, jobId, correlationId, candidateId, provider },
+        ...{ id, orgId, jobId, correlationId, candidateId, provider, levers },
         purpose: rollout.source === 'service' ? ('rollout' as const) : ('caller' as const),
         rolloutId: rollout.id,
         requestHash: upstream.hash,
@@ -40,7 +41,14 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
         stream: upstream.stream,
         ...result,
       };
-      await patiently(() => db.orgApart(orgId, (tx) => recordCall(tx, row)), {
+      const write = () =>
+        reservation
+          ? db.org(orgId, async (tx) => {
+              await recordCall(tx, row);
+              await settleCost(tx, call, reservation.id, result.costUsd);
+            })
+          : db.orgApart(orgId, (tx) => recordCall(tx, row));
+      await patiently(write, {
         patienceMs: recordPatienceMs,
         onRetry: (err) =>
           log.warn({ err, job_id: jobId, rollout_id: rollout.id }, 'a model call is not recorded yet; trying again'),

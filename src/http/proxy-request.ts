@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../clients/providers.js';
 import { asObject } from '../clients/untrusted.js';
+import { componentNames, textsOf } from '../contracts/components.js';
 import type { Message, PolicySpec } from '../contracts/spec.js';
 import { ApiError } from './errors.js';
+import type { MarkedSpan } from './lever-marks.js';
+import { fillLevers } from './proxy-levers.js';
 
 type Json = Record<string, unknown>;
 
@@ -15,6 +18,16 @@ export interface UpstreamRequest {
   hideUsageChunk: boolean;
   /** SHA-256 of provider and body; the same for the same request, whatever the order of its fields. */
   hash: Buffer;
+  /** What it marked as levers, as the caller had it. */
+  spans: MarkedSpan[];
+}
+
+/** What a candidate has for a call. */
+export interface Served {
+  /** null: there is no candidate, or the baseline's prompt is not known yet. */
+  messages: Message[] | null;
+  /** Its components are spans that the container marks: what is not marked stays. */
+  marked: boolean;
 }
 
 /** Fields by which a caller could turn our request, with our key, to another place. */
@@ -42,27 +55,36 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
 }
 
 /**
- * The request to send: the candidate's system message in place of the caller's (or put first where there is none), the
- * policy's model and further fields where the caller names none. Every other field stays as it is.
+ * The request to send: the candidate's texts in its marked spans, its system message in place of the caller's (or put first
+ * where there is none), the policy's model and further fields where the caller names none. Every other field stays as it is.
  */
-export function substitute(
-  body: Json & { messages: unknown[] },
-  policy: PolicySpec,
-  candidate: Message[] | null,
-): UpstreamRequest {
-  const system = candidate?.find((message) => message.role === 'system')?.content ?? null;
+export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
+  const texts = new Map(Object.entries(textsOf(served.messages)));
+  const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
+  const system = wholeSystem(served, found);
   const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
   const upstream: Json = {
-    ...defaults(body, policy.params),
-    ...body,
+    ...request,
     model,
-    messages: system === null ? body.messages : withSystem(body.messages, system),
+    messages: system === null ? request.messages : withSystem(request.messages, system),
   };
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);
   const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
   if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
-  return { body: upstream, model, stream, hideUsageChunk, hash: hashOf([policy.provider, upstream]) };
+  return { body: upstream, model, stream, hideUsageChunk, hash: hashOf([policy.provider, upstream]), spans };
+}
+
+/**
+ * The text that a whole system message is replaced by, or null: of several system components none is the one, and one that has
+ * its place in a span has no other.
+ */
+function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
+  if (!messages || marked) return null;
+  const names = componentNames(messages);
+  const systems = messages.flatMap(({ role, content }, place) => (role === 'system' ? [{ place, content }] : []));
+  const [only] = systems;
+  return only && systems.length === 1 && !found.has(names[only.place]!) ? only.content : null;
 }
 
 function defaults(body: Json, params: Json): Json {
@@ -78,7 +100,8 @@ function withSystem(messages: unknown[], content: string): unknown[] {
   return messages.with(at, { ...asObject(messages[at]), content });
 }
 
-function hashOf(value: unknown): Buffer {
+/** SHA-256 of a request; see `UpstreamRequest.hash`. */
+export function hashOf(value: unknown): Buffer {
   return createHash('sha256').update(canonical(value)).digest();
 }
 

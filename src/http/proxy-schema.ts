@@ -33,7 +33,7 @@ const schema: FastifySchema = {
   summary: 'Proxy inference',
   description:
     'A chat completion as OpenAI has it, streamed or not. Its system message is replaced by that of the candidate which serves ' +
-    'the call; the response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id ' +
+    'the call, and what stands between <lever name="…"> and </lever> by the component of that name; the response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id ' +
     'say which, x-ratchet-cost-usd what it cost where that is known.',
   body: completionRequest,
   response: {
@@ -46,6 +46,7 @@ const schema: FastifySchema = {
     },
     400: failure('A field that is not allowed, or no messages.'),
     401: failure('No key, one that is not known, or an inference key whose job has ended.'),
+    402: failure('What is left of max_cost_usd does not suffice for this call; x-should-retry is false.'),
     404: failure('Unknown, or of another organization.'),
     409: failure('The session was cancelled or has failed; x-should-retry is false.'),
     413: failure('The body is larger than 10 MiB.'),

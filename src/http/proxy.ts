@@ -7,6 +7,7 @@ import { claimCallerRollout, resolveCall, type ResolvedCall } from '../storage/c
 import type { App } from './deps.js';
 import { ApiError, refuse } from './errors.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
+import { boundUpstream, createPurse } from './proxy-budget.js';
 import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
@@ -21,6 +22,7 @@ const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder);
+  const purse = createPurse(deps);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
@@ -33,7 +35,10 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     const { call, recorded } = await resolve(request, jobId, correlationId, body);
     void reply.headers(callHeaders(call));
     if (recorded) replay(recorder, call, recorded, reply);
-    else await forward(call, reply);
+    else {
+      await purse.reserve(call, reply);
+      await forward(call, reply);
+    }
     return reply;
   };
 
@@ -51,9 +56,15 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       if (!found) throw refuse.notFound('session');
       refuseEnded(found, keyId === null);
       const { candidateId, policy, messages } = found;
-      const upstream = substitute(body, policy, messages);
+      const asked = substitute(body, policy, found);
       const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
-      const call = { orgId, jobId, correlationId, rollout, candidateId, provider: policy.provider, upstream };
+      const { provider } = policy;
+      const bounded = found.costBounded && rollout.source === 'service';
+      const { upstream, reservation } = bounded
+        ? boundUpstream(provider, asked)
+        : { upstream: asked, reservation: null };
+      const levers = found.kind === 'session' && messages === null && asked.spans.length > 0 ? asked.spans : null;
+      const call = { orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers };
       const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
     });

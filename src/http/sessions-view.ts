@@ -8,11 +8,14 @@ import type {
   sessionSummarySchema,
 } from '../contracts/session.js';
 import type { Message } from '../contracts/spec.js';
+import { candidateId } from '../core/ids.js';
+import type { CostBudget } from '../storage/cost-budget.js';
+import type { ComponentLever } from '../storage/levers.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import type { CandidateRow, Prompt } from '../storage/reads.js';
 import type { HttpDeps } from './deps.js';
-import { jobView, usageView } from './job-view.js';
+import { concurrencyView, jobView, usageView, type Concurrency } from './job-view.js';
 
 type Session = JobRow<SessionHead>;
 type Candidate = z.output<typeof candidateSchema>;
@@ -49,7 +52,14 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
 /** A session's live state. */
 export function sessionView(
   job: Session,
-  read: { candidates: CandidateRow[]; usage: Usage; resent: number },
+  read: {
+    candidates: CandidateRow[];
+    components: ComponentLever[];
+    usage: Usage;
+    resent: number;
+    cost: CostBudget | null;
+    concurrency: Concurrency;
+  },
   deps: HttpDeps,
 ): z.output<typeof sessionSchema> {
   const candidates = read.candidates.map(candidateView);
@@ -57,16 +67,60 @@ export function sessionView(
     ...sessionSummary(job, deps),
     best_candidate: best(job, candidates),
     candidates,
-    ...levers(job, candidates),
+    ...estimateView(job),
+    ...levers(job, candidates, read.components),
     usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
+    budget: budgetView(job, read.cost),
     rollouts_resent: read.resent,
+  };
+}
+
+function budgetView({ spec: { budget } }: Session, cost: CostBudget | null): z.output<typeof sessionSchema>['budget'] {
+  return {
+    max_rollouts: budget.maxRollouts,
+    max_minutes: budget.maxMinutes ?? null,
+    max_cost_usd: cost?.maxUsd ?? null,
+    spent_usd: cost?.spentUsd ?? null,
+    reserved_usd: cost?.reservedUsd ?? null,
+  };
+}
+
+function estimateView({ projection: { estimate } }: Session) {
+  return {
+    estimated_reward: estimate?.reward ?? null,
+    estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
+    estimated_candidate_id: estimate?.candidateId ?? null,
+  };
+}
+
+function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Session) {
+  return {
+    verdict: verdict?.verdict ?? null,
+    comparison: verdict
+      ? {
+          basis: verdict.basis,
+          seeds: verdict.seeds,
+          baseline_reward: verdict.baseline,
+          winner_reward: verdict.winner,
+          difference: verdict.difference,
+          interval: { low: verdict.low, high: verdict.high },
+        }
+      : null,
+    noise_floor: noise
+      ? {
+          rollout_sd: noise.sd,
+          comparisons: noise.comparisons,
+          reward_se: noise.sd / Math.sqrt(evaluationRollouts ?? 1),
+        }
+      : null,
   };
 }
 
 /** What a session has found so far. */
 export function sessionResults(
   job: Session,
-  read: { candidates: CandidateRow[]; usage: Usage; prompt: Prompt | null },
+  read: { candidates: CandidateRow[]; components: ComponentLever[]; usage: Usage; prompt: Prompt | null },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
   const bestReward = job.projection.bestReward ?? null;
@@ -78,8 +132,9 @@ export function sessionResults(
     best_prompt: read.prompt?.messages ? { messages: read.prompt.messages, reward: bestReward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
+    ...outcomeView(job),
     usage: usageView(read.usage),
-    ...levers(job, candidates),
+    ...levers(job, candidates, read.components),
   };
 }
 
@@ -110,7 +165,8 @@ export function promptView(
   };
 }
 
-function candidateView(row: CandidateRow): Candidate {
+/** A candidate as every answer shows it. */
+export function candidateView(row: CandidateRow): Candidate {
   return {
     candidate_id: row.id,
     parent_ids: row.parentIds,
@@ -128,11 +184,17 @@ function best({ projection }: Session, candidates: Candidate[]): Candidate | nul
   return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
 }
 
-/** The one prompt lever of a session: each candidate's text is a version of it, 0 the baseline. */
-function levers(job: Session, candidates: Candidate[]) {
-  const lever = `lever_${job.jobId.slice(4)}_system`;
+/** The candidate whose levers a session shows: its best, and its baseline until there is one. */
+export function shownCandidate({ jobId, projection }: Session): string {
+  return projection.bestCandidateId ?? candidateId(jobId, 0);
+}
+
+/** The lever of the prompt as a whole, of which each candidate is a version, and one for each component where there are several. */
+function levers(job: Session, candidates: Candidate[], components: ComponentLever[]) {
+  const lever = leverId(job.jobId, 'system');
   const winner = best(job, candidates);
   const baseline = candidates.find((candidate) => candidate.is_baseline);
+  const versions = components.map(({ name, version }) => [componentLeverId(job.jobId, name), version]);
   return {
     lever_summary: {
       prompt_lever_id: lever,
@@ -140,11 +202,22 @@ function levers(job: Session, candidates: Candidate[]) {
       best_candidate_id: winner?.candidate_id ?? null,
       selected_candidate_id: winner?.candidate_id ?? null,
       baseline_candidate_id: baseline?.candidate_id ?? null,
-      lever_count: 1,
+      lever_count: 1 + components.length,
       mutation_count: candidates.length - (baseline ? 1 : 0),
       latest_version: candidates.at(-1)?.lever_version ?? null,
     },
-    lever_versions: winner ? { [lever]: winner.lever_version } : {},
+    lever_versions: winner
+      ? { [lever]: winner.lever_version, ...(Object.fromEntries(versions) as Record<string, number>) }
+      : {},
     best_lever_version: winner?.lever_version ?? null,
   };
+}
+
+function leverId(jobId: string, name: string): string {
+  return `lever_${jobId.slice(4)}_${name}`;
+}
+
+/** The id that a component called `system` would have is the whole prompt's; no name begins with an underscore. */
+function componentLeverId(jobId: string, name: string): string {
+  return leverId(jobId, name === 'system' ? '_system' : name);
 }

@@ -9,19 +9,31 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../contracts/session.js';
+import { readConcurrency } from '../storage/concurrency.js';
+import { readCostBudget } from '../storage/cost-budget.js';
 import { resolveCall } from '../storage/calls.js';
+import { readComponentLevers } from '../storage/levers.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { readCandidates, readPrompt, readResent } from '../storage/reads.js';
 import { usageOf } from '../storage/usage.js';
 import { findJob } from './control.js';
+import { sessionEstimate } from './cost-estimate.js';
 import { create } from './create.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerJobRoutes } from './job-routes.js';
 import { createWarnings, idFields } from './job-view.js';
 import { listPage } from './lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams } from './schema.js';
-import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './sessions-view.js';
-import { sessionEstimate, sessionSpec, unwrapSession } from './specs.js';
+import {
+  promptView,
+  proxyUrls,
+  shownCandidate,
+  sessionHistory,
+  sessionResults,
+  sessionSummary,
+  sessionView,
+} from './sessions-view.js';
+import { sessionSpec, unwrapSession } from './specs.js';
 
 const base = '/api/v1/online/sessions';
 const one = `${base}/:session_id`;
@@ -58,7 +70,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
           status: 'running',
           ...(correlationId === null ? {} : { correlation_id: correlationId }),
           ...proxyUrls(jobId, deps.publicUrl),
-          estimate: { rollouts: sessionEstimate(spec), cost_usd: null },
+          estimate: sessionEstimate(spec),
           ...createWarnings(spec.container.url, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
@@ -97,8 +109,11 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
+        components: await readComponentLevers(tx, job.jobId, shownCandidate(job)),
         usage: await usageOf(tx, job.jobId),
         resent: await readResent(tx, job.jobId),
+        cost: await readCostBudget(tx, job.jobId),
+        concurrency: await readConcurrency(tx, job.jobId),
       }));
       return sessionView(job, read, deps);
     },
@@ -119,6 +134,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const { bestCandidateId } = job.projection;
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
+        components: await readComponentLevers(tx, job.jobId, shownCandidate(job)),
         usage: await usageOf(tx, job.jobId),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));

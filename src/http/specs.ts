@@ -1,8 +1,9 @@
+import { unknownPrice } from '../clients/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
 import type { EvaluationRequest } from '../contracts/evaluation.js';
 import { containerField, optimizationsIn, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
 import type { EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
-import { configProblems, estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
+import { configProblems, type GepaConfig } from '../core/gepa/config.js';
 import type { HttpDeps } from './deps.js';
 import { pointerOf, refuse, type FieldError } from './errors.js';
 
@@ -21,15 +22,20 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   const urlField = containerField(request) ?? 'container_url';
   const gepa = request.gepa!;
   const evaluationSeeds = gepa.evaluation.seeds;
-  const config: GepaConfig = {
+  const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
     populationSize: gepa.population_size,
     generations: gepa.generations,
     minibatchSize: gepa.minibatch_size,
     trainSeeds: gepa.train_seeds ?? evaluationSeeds,
     evaluationSeeds,
-    maxRollouts: request.budget?.max_rollouts ?? null,
-    rngSeed: request.rng_seed,
+    heldoutSeeds: gepa.evaluation.heldout_seeds ?? [],
+    repeats: gepa.evaluation.repeats,
+    patience: request.patience ?? null,
+    targetReward: request.target_reward ?? null,
+    merge: gepa.merge,
   };
+  const maxRollouts = request.budget?.max_rollouts ?? null;
+  const config: GepaConfig = { ...search, maxRollouts, rngSeed: request.rng_seed };
   const errors = [
     ...staticErrors(request, request[urlField]!, [...path, urlField], path, checks),
     ...configProblems(config).map(({ field, message }) => ({
@@ -38,6 +44,7 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
     })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
+  errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
   if (errors.length > 0) throw refuse.invalid(errors);
 
   return {
@@ -46,16 +53,23 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
     ...runSpec(request, request[urlField]!, request.env_name ?? null),
     initialPrompt: request.initial_prompt?.messages ?? null,
     proposer: policySpec(request.proposer ?? request.policy),
-    budget: { maxRollouts: config.maxRollouts },
-    rngSeed: config.rngSeed,
-    gepa: {
-      populationSize: config.populationSize,
-      generations: config.generations,
-      minibatchSize: config.minibatchSize,
-      trainSeeds: config.trainSeeds,
-      evaluationSeeds,
+    budget: {
+      maxRollouts,
+      maxMinutes: request.budget?.max_minutes ?? null,
+      maxCostUsd: request.budget?.max_cost_usd ?? null,
     },
+    rngSeed: request.rng_seed,
+    gepa: { ...search, componentSelection: gepa.component_selection },
   };
+}
+
+/** A budget of money needs prices: one error for each model that has none. */
+function priceErrors({ budget, policy, proposer }: PolicyOptimization, path: Path): FieldError[] {
+  if (budget?.max_cost_usd === undefined) return [];
+  return Object.entries({ policy, proposer }).flatMap(([name, model]) => {
+    const reason = model && unknownPrice(model);
+    return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
+  });
 }
 
 const configFields: Record<keyof GepaConfig, string[]> = {
@@ -67,12 +81,12 @@ const configFields: Record<keyof GepaConfig, string[]> = {
   maxRollouts: ['budget', 'max_rollouts'],
   rngSeed: ['rng_seed'],
   perfectScore: ['gepa'],
+  heldoutSeeds: ['gepa', 'evaluation', 'heldout_seeds'],
+  repeats: ['gepa', 'evaluation', 'repeats'],
+  patience: ['patience'],
+  targetReward: ['target_reward'],
+  merge: ['gepa', 'merge'],
 };
-
-/** The most rollouts that a session can ask for. */
-export function sessionEstimate({ gepa, budget, rngSeed }: SessionSpec): number {
-  return estimateRollouts({ ...gepa, maxRollouts: budget.maxRollouts, rngSeed });
-}
 
 /** An evaluation as it is stored; `candidate` is already resolved to its messages. */
 export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {

@@ -20,12 +20,16 @@ export interface ResolvedCall {
   kind: 'session' | 'evaluation';
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
   policy: PolicySpec;
+  /** Whether the session has a budget of money. */
+  costBounded: boolean;
   /** null: the correlation id is new. */
   rollout: CallRollout | null;
   /** The rollout's own candidate, else the best so far; null: the container is evaluated as it is. */
   candidateId: string | null;
   /** What to substitute; null: nothing is, or the baseline's prompt is not known yet. */
   messages: Message[] | null;
+  /** Whether these are spans that the container marks. */
+  marked: boolean;
 }
 
 /** The rollout id of the caller's own traffic under a correlation id of its choosing. */
@@ -46,6 +50,7 @@ export async function resolveCall(
     kind: ResolvedCall['kind'];
     status: ResolvedCall['status'];
     policy: PolicySpec;
+    cost_bounded: boolean;
     rollout_id: string | null;
     idx: number;
     source: CallRollout['source'];
@@ -53,17 +58,18 @@ export async function resolveCall(
     has_recorded: boolean;
     candidate_id: string | null;
     messages: Message[] | null;
+    marked: boolean;
   }>(
-    `select j.kind, j.status, s.policy, r.id as rollout_id, r.idx, r.source, r.attempt,
+    `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, r.id as rollout_id, r.idx, r.source, r.attempt,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
                                                       or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
             case when j.kind = 'session' then w.id else c.id end as candidate_id,
             coalesce(c.messages, s.candidate->'messages',
-                     case when w.id = $4 then jsonb_path_query_array(s."initialPrompt", '$[*] ? (@.role == "system")') end
-            ) as messages
+                     case when w.id = $4 then s."initialPrompt" end) as messages,
+            coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked
        from jobs j
-      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, candidate jsonb, "initialPrompt" jsonb)
+      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb)
        left join lateral (
          select id, idx, source, attempt, candidate_id from rollouts
           where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
@@ -81,7 +87,10 @@ export async function resolveCall(
     row.rollout_id === null
       ? null
       : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
-  return { kind, status, policy, rollout, candidateId: row.candidate_id, messages: messages?.length ? messages : null };
+  return {
+    ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
+    ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';
+import { componentDigests } from './levers.js';
 import { candidateId } from '../core/ids.js';
 
 /** A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. */
@@ -16,8 +17,8 @@ export interface NewCandidate {
 /** Stores a candidate; one that is already there is left as it is. */
 export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
   await tx.query(
-    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail)
-     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8) on conflict (id) do nothing`,
+    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests)
+     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9) on conflict (id) do nothing`,
     [
       candidateId(job.jobId, candidate.leverVersion),
       job.orgId,
@@ -27,6 +28,7 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
       candidate.parents.map((parent) => candidateId(job.jobId, parent)),
       candidate.messages && toJsonb(candidate.messages),
       toJsonb(candidate.detail ?? {}),
+      digestsOf(candidate.messages),
     ],
   );
 }
@@ -38,6 +40,28 @@ export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Me
     [jobId],
   );
   return new Map(rows.map((row) => [row.lever_version, row.messages]));
+}
+
+/** A candidate's messages and the lever versions of its parents. */
+export interface PooledCandidate {
+  messages: Message[] | null;
+  parents: number[];
+}
+
+/** Every candidate by lever version, ascending. */
+export async function readPool(tx: Tx, jobId: string): Promise<Map<number, PooledCandidate>> {
+  const rows = await tx.query<{ id: string; version: number; messages: Message[] | null; parents: string[] }>(
+    `select id, lever_version as version, messages, parent_ids as parents
+       from candidates where job_id = $1 order by lever_version`,
+    [jobId],
+  );
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return new Map(
+    rows.map(({ version, messages, parents }) => {
+      const known = parents.map((parent) => versions.get(parent)).filter((parent) => parent !== undefined);
+      return [version, { messages, parents: known }];
+    }),
+  );
 }
 
 /** The messages of those candidates that have rollouts to run, by lever version. */
@@ -52,8 +76,19 @@ export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number
 
 /** Sets the baseline's prompt once it is known. */
 export async function setBaseline(tx: Tx, jobId: string, messages: Message[]): Promise<void> {
-  await tx.query('update candidates set messages = $2 where id = $1 and messages is null', [
+  await tx.query('update candidates set messages = $2, component_digests = $3 where id = $1 and messages is null', [
     candidateId(jobId, 0),
     toJsonb(messages),
+    digestsOf(messages),
   ]);
+}
+
+function digestsOf(messages: Message[] | null): string | null {
+  const digests = componentDigests(messages);
+  return digests && toJsonb(digests);
+}
+
+/** Notes that a session's components are spans which its container marks. */
+export async function markLevers(tx: Tx, jobId: string): Promise<void> {
+  await tx.query(`update jobs set projection = projection || '{"leversMarked": true}' where id = $1`, [jobId]);
 }

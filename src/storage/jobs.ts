@@ -1,7 +1,9 @@
+import type { Verdict } from '../core/work.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { EvaluationSpec, GepaSpec, JobSpec, SessionSpec } from '../contracts/spec.js';
 import type { Status } from '../core/status.js';
+import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';
 import { toJsonb } from './json.js';
 import type { ErrorDetails } from './record.js';
@@ -54,6 +56,8 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       toJsonb(job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}),
     ],
   );
+  const maxUsd = job.spec.kind === 'session' ? job.spec.budget.maxCostUsd : null;
+  if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
 }
 
 /** What a session's workflow last recorded; every field is missing until it first did. */
@@ -67,11 +71,19 @@ export interface SessionProjection {
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
   baselineCandidateId?: string | null;
+  /** What is expected of the most promising candidate on the evaluation seeds, with its 95 % interval. */
+  estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
+  noise?: { sd: number; comparisons: number } | null;
+  /** How many rollouts an evaluation's mean is of. */
+  evaluationRollouts?: number;
+  verdict?: Verdict | null;
+  /** The components are spans that the container marks. */
+  leversMarked?: boolean;
 }
 
 /** A job's spec without what grows with the request: seeds, prompts, env_config. */
 export type SessionHead = Omit<SessionSpec, 'gepa' | 'initialPrompt'> & {
-  gepa: Omit<GepaSpec, 'trainSeeds' | 'evaluationSeeds'>;
+  gepa: Omit<GepaSpec, 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds'>;
 };
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
   candidate: { sessionId: string | null; candidateId: string | null } | null;
@@ -98,7 +110,7 @@ export interface JobRow<Head = SessionHead | EvaluationHead> {
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
-  (spec - array['seeds', 'initialPrompt']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}'
+  (spec - array['seeds', 'initialPrompt']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
     #- '{candidate,messages}' #- '{container,envConfig}' as spec,
   coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;

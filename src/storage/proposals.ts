@@ -25,6 +25,39 @@ export async function findProposerCall(
   return row?.response ?? null;
 }
 
+/** An answer of the proposer with what it was asked; whether it was used is not recorded. */
+export interface ProposerAttempt extends Record<string, unknown> {
+  occurrence: number;
+  provider: string;
+  model: string;
+  messages: Message[];
+  text: string;
+  finishReason: string | null;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  costUsd: number | null;
+  latencyMs: number | null;
+  createdAt: Date;
+}
+
+/** The proposer's answers for a candidate by occurrence; `most`: more than it was asked for. */
+export async function readProposerAttempts(
+  tx: Tx,
+  jobId: string,
+  candidate: number,
+  most: number,
+): Promise<ProposerAttempt[]> {
+  const places = Array.from({ length: most }, (_, occurrence) => ({ orgId: '', jobId, candidate, occurrence }));
+  return tx.query<ProposerAttempt>(
+    `select occurrence, provider, model, request->'messages' as messages, response->>'text' as text,
+            response->>'finishReason' as "finishReason", prompt_tokens as "promptTokens",
+            completion_tokens as "completionTokens", cost_usd as "costUsd", latency_ms as "latencyMs",
+            created_at as "createdAt"
+       from model_calls where job_id = $1 and id = any($2) order by occurrence`,
+    [jobId, places.map(callId)],
+  );
+}
+
 /** Records an answer of the proposer before it is used. */
 export async function recordProposerCall(
   tx: Tx,

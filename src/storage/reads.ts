@@ -15,7 +15,7 @@ export interface CandidateRow extends Record<string, unknown> {
 }
 
 /** A reward as it is counted (src/core/scores.ts): Postgres's `avg` refuses numbers whose squares overflow. */
-const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
+export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
 /** Sums of finished rollouts by candidate, from the ordinal $2 on. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
@@ -28,20 +28,30 @@ export async function readCounted(tx: Tx, jobId: string): Promise<number> {
   return row?.n ?? 0;
 }
 
+/** Which of a session's candidates to read; all where absent. `after` is a lever version, `limit` a count. */
+export interface CandidateFilter {
+  id?: string;
+  status?: CandidateRow['status'] | undefined;
+  after?: number | undefined;
+  limit?: number;
+}
+
 /**
  * A session's candidates in the order of their lever versions. The second condition on the ordinal is the truth of this very
  * statement; the first is a number, because of a query there Postgres guesses a third of all rollouts, and reads the table.
  */
-export async function readCandidates(tx: Tx, jobId: string): Promise<CandidateRow[]> {
+export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilter = {}): Promise<CandidateRow[]> {
   return tx.query<CandidateRow>(
-    `select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
+    `with fresh as materialized ( -- once, and not for each candidate
+       ${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1) group by candidate_id
+     )
+     select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
             (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",
             c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount"
-       from candidates c
-       left join (${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1)
-                   group by candidate_id) r on r.candidate_id = c.id
-      where c.job_id = $1 order by c.lever_version`,
-    [jobId, await readCounted(tx, jobId)],
+       from candidates c left join fresh r on r.candidate_id = c.id
+      where c.job_id = $1 and ($3::text is null or c.id = $3) and ($4::text is null or c.status = $4)
+        and c.lever_version > $5 order by c.lever_version limit $6`,
+    [jobId, await readCounted(tx, jobId), only.id ?? null, only.status ?? null, only.after ?? -1, only.limit ?? null],
   );
 }
 

@@ -17,22 +17,38 @@ interface Row extends Record<string, unknown> {
  * What reflection is shown of a parent's rollouts, in the order asked: the input as its first model call carried it
  * (everything but the system message), the last answer, reward and feedback.
  */
-export async function readExamples(tx: Tx, jobId: string, ordinals: number[]): Promise<ReflectionExample[]> {
+export async function readExamples(
+  tx: Tx,
+  jobId: string,
+  ordinals: readonly number[],
+): Promise<(ReflectionExample & { ordinal: number })[]> {
   const rows = await tx.query<Row>(
     `select r.ordinal, r.seed, r.reward, r.feedback, r.details, r.error,
             (select request from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
               order by c.created_at, c.id limit 1) as request,
             (select response from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
               order by c.created_at desc, c.id desc limit 1) as response
-       from rollouts r where r.job_id = $1 and r.id = any($2) order by r.ordinal`,
+       from rollouts r where r.job_id = $1 and r.id = any($2)`,
     [jobId, ordinals.map((ordinal) => rolloutId(jobId, ordinal))],
   );
+  const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
+  rows.sort((left, right) => order.get(left.ordinal)! - order.get(right.ordinal)!);
   return rows.map((row) => ({
+    ordinal: row.ordinal,
     input: inputOf(row),
     output: textOf(row.response?.choices?.[0]?.message?.content),
     reward: row.reward ?? 0,
-    feedback: row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOf(row.details)),
+    feedback: feedbackOf(row),
   }));
+}
+
+/** A rollout's feedback as reflection is shown it: why it failed, else what the container said, else its details. */
+export function feedbackOf(row: {
+  feedback: string | null;
+  details: unknown;
+  error: { message: string } | null;
+}): string {
+  return row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOf(row.details));
 }
 
 function inputOf(row: Row): string {

@@ -50,10 +50,11 @@ async function create(kind: Kind, more: Record<string, unknown> = {}, service = 
   return (await service.api.call<{ job_id: string }>('POST', base[kind], body)).job_id;
 }
 interface HandedOn {
-  resume: { plan: { leftMs: number }; control: { status: string } };
+  resume: { plan: { leftMs: number }; leftMs: number; control: { status: string } };
 }
 interface Job {
   status: string;
+  stopped_by: string | null;
   best_reward?: number;
   rollouts_resent: number;
   error: string | null;
@@ -157,7 +158,30 @@ describe('a session', () => {
     const { currentDetails } = await workflow('session', id).query<{ currentDetails: string }>(
       '__temporal_workflow_metadata',
     );
-    expect(currentDetails).toMatch(/generation 6 of 6, best reward 1\.000/);
+    expect(currentDetails).toMatch(/generation \d of 6, best reward 1\.000/);
+  });
+});
+
+describe('a session with max_minutes', () => {
+  test('takes what is left of them along; a pause takes nothing of it', async () => {
+    world.container.behave((call) => (call.seed < 100 ? ruled(call) : answers.pending202()));
+    const id = await create('session', {
+      budget: { max_minutes: 0.1 },
+      gepa: { population_size: 2, generations: 2, train_seeds: [100, 101], evaluation: { seeds } },
+    });
+    await until('a minibatch waits', () => mine(id).some(({ seed }) => seed >= 100));
+    await command('session', id, 'pause');
+    await flood('session', id, 'pause', 4);
+    await command('session', id, 'resume');
+    expect(await ended('session', id)).toMatchObject({ status: 'completed', stopped_by: 'max_minutes' });
+    const runs = await expectChain('session', id, 4);
+    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
+    const left = handed.map(({ leftMs }) => leftMs);
+    expect(left[0]).toBeLessThan(6_000);
+    // The runs of the pause took nothing.
+    const within = handed.filter(({ control }) => control.status === 'paused').map(({ leftMs }) => leftMs);
+    expect(within.length).toBeGreaterThan(1);
+    expect(new Set(within).size).toBe(1);
   });
 });
 

@@ -106,6 +106,9 @@ test('paths and queries', () =>
           `/api/v1/online/sessions/${session}/events?limit=1&${name}=${text}`,
           `/api/v1/online/sessions/${session}/prompt?${name}=${text}`,
           `/api/v1/online/sessions/${text || 'x'}/results`,
+          `/api/v1/online/sessions/${session}/candidates?${name}=${text}`,
+          `/api/v1/online/sessions/${session}/candidates/${text || 'x'}`,
+          `/api/v1/online/sessions/${session}/candidates/cand_x${text}/seed-evals?${name}=${text}`,
           `/api/v1/offline/jobs/${evaluation}/traces/${text || 'x'}`,
         ]) {
           await check('GET', path);

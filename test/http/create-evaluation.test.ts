@@ -21,7 +21,10 @@ describe('an evaluation is created', () => {
     expect(body).toEqual({
       job_id: expect.stringMatching(/^evl_[0-9a-f]{32}$/),
       status: 'running',
-      estimate: { rollouts: 2, cost_usd: null },
+      estimate: {
+        rollouts: 2,
+        cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
+      },
       workflow_id: `evaluation-${body.job_id}`,
       temporal_url: expect.stringContaining(body.job_id),
     });
@@ -74,6 +77,19 @@ describe('of a candidate', () => {
     const messages = [{ role: 'system', content: 'Be kind.' }];
     const { body } = await http.call('POST', url, { ...good, candidate: { messages } });
     expect(await specOf(body.job_id)).toMatchObject({ candidate: { messages, sessionId: null, candidateId: null } });
+  });
+
+  test('by messages of several components', async () => {
+    const messages = [
+      { role: 'system', content: 'Plan.', name: 'plan' },
+      { role: 'user', content: 'Act.' },
+    ];
+    const { body } = await http.call('POST', url, { ...good, candidate: { messages } });
+    expect(((await specOf(body.job_id)) as { candidate: object }).candidate).toEqual({
+      messages,
+      sessionId: null,
+      candidateId: null,
+    });
   });
 
   test('by session: its best, or the one named; 409 until there is one', async () => {
@@ -183,7 +199,17 @@ describe('bad input is 422 with the name of the field', () => {
     ['candidate', { candidate_id: 'cand_1' }],
     ['candidate', { session_id: 'ses_1', messages: [{ role: 'system', content: 'x' }] }],
     ['candidate', { session_id: 'ses_1' }, '/candidate/session_id'],
-    ['candidate', { messages: [{ role: 'user', content: 'x' }] }, '/candidate/messages'],
+    ['candidate', { messages: [{ role: 'user', content: 'x', name: '1' }] }, '/candidate/messages/0/name'],
+    [
+      'candidate',
+      {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'system', content: 'y', name: 'user' },
+        ],
+      },
+      '/candidate/messages/1/name',
+    ],
     ['surprise', 1],
   ])('%s = %j', async (field, value, pointer = `/${field}`) => {
     const body = { ...good, [field]: value };

@@ -9,6 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
+const message = (name?: string) => ({ role: 'system', content: 'x', ...(name !== undefined && { name }) });
+
 const create = (policy_optimization: unknown, beside: object = {}) =>
   http.call('POST', url, { policy_optimization, ...beside });
 
@@ -36,7 +38,10 @@ describe('a session is created', () => {
       online_url: base,
       chat_completions_url: `${base}/chat/completions`,
       // 2 for the baseline, then 4 proposals, each with a minibatch for its parent and itself and an evaluation.
-      estimate: { rollouts: 2 + 4 * (2 + 2 + 2), cost_usd: null },
+      estimate: {
+        rollouts: 38,
+        cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
+      },
       workflow_id: `session-${body.session_id}`,
       temporal_url: `http://127.0.0.1:8233/workflows/session-${body.session_id}`,
     });
@@ -54,9 +59,13 @@ describe('a session is created', () => {
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
       initialPrompt: null,
-      budget: { maxRollouts: null },
+      budget: { maxRollouts: null, maxMinutes: null, maxCostUsd: null },
       rngSeed: 0,
-      gepa: { populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
+      gepa: {
+        ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
+        ...{ heldoutSeeds: [], repeats: 1, patience: null, targetReward: null, merge: true },
+        componentSelection: 'feedback',
+      },
     });
   });
 
@@ -70,7 +79,7 @@ describe('a session is created', () => {
         proposer: { model: 'big', provider: 'openai', top_p: 0.5 },
         initial_prompt: { messages: [{ role: 'system', content: 'Be kind.' }] },
         rollouts: 'container',
-        budget: { max_rollouts: 50 },
+        budget: { max_rollouts: 50, max_minutes: 1.5 },
         env_name: 'train',
         env_config: { anything: { at: ['all', 1.5, null] } },
         max_concurrent: 7,
@@ -100,7 +109,7 @@ describe('a session is created', () => {
       policy: { model: 'm', provider: 'local', params: { temperature: 0, stop: ['x'] } },
       proposer: { model: 'big', provider: 'openai', params: { top_p: 0.5 } },
       initialPrompt: [{ role: 'system', content: 'Be kind.' }],
-      budget: { maxRollouts: 50 },
+      budget: { maxRollouts: 50, maxMinutes: 1.5, maxCostUsd: null },
       maxConcurrent: 7,
       rolloutTimeoutS: 1.5,
       maxFailureRate: 0,
@@ -175,6 +184,35 @@ describe('what the existing client sends', () => {
   });
 });
 
+describe('a prompt of several components', () => {
+  test('is stored as given, with its names', async () => {
+    const messages = [
+      { role: 'system', content: 'Plan.', name: 'plan' },
+      { role: 'user', content: 'Act.', name: `a${'-'.repeat(62)}9` },
+      { role: 'system', content: 'One without a name.' },
+      { role: 'system', content: 'And another.' },
+    ];
+    const { status, body } = await create({ ...good, initial_prompt: { messages } });
+    expect([status, body.errors]).toEqual([201, undefined]);
+    expect((await stored(body.session_id))['spec']).toMatchObject({ initialPrompt: messages });
+  });
+
+  test('has up to twenty', async () => {
+    const messages = Array.from({ length: 20 }, () => message());
+    expect((await create({ ...good, initial_prompt: { messages } })).status).toBe(201);
+  });
+
+  test('two messages of the same name are told by both places', async () => {
+    const { body } = await create({ ...good, initial_prompt: { messages: [message('a'), message('a')] } });
+    expect(body.errors).toEqual([
+      {
+        pointer: '/policy_optimization/initial_prompt/messages/1/name',
+        message: 'is "a", which messages.0 is called already; give one of them another name',
+      },
+    ]);
+  });
+});
+
 describe('bad input is 422 with the name of the field, before anything is stored', () => {
   const at = (path: string, value: unknown): Record<string, unknown> => {
     const copy = structuredClone(good) as Record<string, unknown>;
@@ -245,6 +283,16 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ['budget.max_tokens', 1],
     ['initial_prompt', { messages: [{ role: 'system', content: '' }] }, 'initial_prompt.messages.0.content'],
     ['initial_prompt', { messages: [{ role: 'robot', content: 'x' }] }, 'initial_prompt.messages.0.role'],
+    ['initial_prompt', { messages: [] }, 'initial_prompt.messages'],
+    ['initial_prompt', { messages: Array(21).fill(message()) }, 'initial_prompt.messages'],
+    ...['', '1st', '-a', 'a b', 'a.b', 'é', 'a'.repeat(65), 7, null].map((name): [string, unknown, string] => [
+      'initial_prompt',
+      { messages: [message(), { ...message(), name }] },
+      'initial_prompt.messages.1.name',
+    ]),
+    ['initial_prompt', { messages: [message('a'), message('b'), message('a')] }, 'initial_prompt.messages.2.name'],
+    ['initial_prompt', { messages: [message(), message('system')] }, 'initial_prompt.messages.1.name'],
+    ['initial_prompt', { messages: [message('system_2'), message(), message()] }, 'initial_prompt.messages.2.name'],
     ['max_concurrent', 0],
     ['max_concurrent', 257],
     ['max_concurrent', 2.5],
@@ -268,25 +316,27 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect(await countJobs()).toBe(before);
   });
 
+  test('max_cost_usd where a price is not known, by the name of each model that has none', async () => {
+    const budget = { max_cost_usd: 1 };
+    expect((await create({ ...good, budget })).status).toBe(201);
+    const unknown = { provider: 'openai', model: 'no-such-model' };
+    for (const [more, named] of [
+      [{ policy: unknown }, /policy: the price of the model "no-such-model" of the provider "openai" is not known/],
+      [{ proposer: unknown }, /proposer: the price of/],
+    ] as const) {
+      const { status, body } = await create({ ...good, ...more, budget });
+      expect(status).toBe(422);
+      expect(body.errors).toEqual([
+        { pointer: '/policy_optimization/budget/max_cost_usd', message: expect.stringMatching(named) as unknown },
+      ]);
+    }
+    expect((await create({ ...good, budget: { max_cost_usd: 0 } })).status).toBe(422);
+  });
+
   test.each<[field: string, value: unknown]>([
     ['algorithm', 'mipro'],
     ['mipro', { num_candidates: 3 }],
     ['rollouts', 'caller'],
-    ['budget.max_cost_usd', 1],
-    ['budget.max_minutes', 1],
-    ['gepa.merge', true],
-    ['gepa.evaluation.heldout_seeds', [1]],
-    ['gepa.evaluation.repeats', 2],
-    ['patience', 3],
-    ['target_reward', 0.9],
-    ['initial_prompt.messages', [{ role: 'user', content: 'x' }]],
-    [
-      'initial_prompt.messages',
-      [
-        { role: 'system', content: 'x' },
-        { role: 'system', content: 'y' },
-      ],
-    ],
   ])('%s = %j is not supported yet, and says so', async (field, value) => {
     const { status, body } = await create(at(field, value));
     expect([status, body.code]).toEqual([422, 'not_supported_yet']);
@@ -365,9 +415,9 @@ describe('bad input is 422 with the name of the field, before anything is stored
           ...good,
           container_url: undefined,
           policy: { api_key: 'sk', model: 'm' },
-          patience: 1,
+          patience: 0.5,
           rng_seed: 0.5,
-          gepa: { generations: 1.5, merge: true, evaluation: 'all' },
+          gepa: { generations: 1.5, merge: 1, evaluation: 'all' },
         },
       }),
     ).toEqual(

@@ -43,6 +43,7 @@ test('before anything has happened', async () => {
     progress: { completed: 0, total: 5 },
     summary: empty,
     candidate: null,
+    concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
     rollouts_resent: 0,
   });

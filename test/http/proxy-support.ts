@@ -10,6 +10,7 @@ import { addCandidate } from '../../src/storage/candidates.js';
 import type { Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
 import { rolloutId } from '../../src/core/ids.js';
+import type { Stage } from '../../src/core/work.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../support/fake-model.js';
 import { startHttp, type TestHttp } from './support.js';
@@ -45,6 +46,7 @@ export interface CallRow {
   occurrence: number;
   served_attempt: number;
   request: Record<string, unknown>;
+  levers: { name: string; text: string }[] | null;
   response: { choices?: { message: { content: string } }[]; error?: { code: string } } | null;
   stream: boolean;
   http_status: number;
@@ -68,9 +70,9 @@ export interface TestProxy {
     orgId?: string;
   }): Promise<JobRef>;
   newEvaluation(candidate: Message[] | null): Promise<JobRef>;
-  addCandidate(job: JobRef, leverVersion: number, content: string, best?: boolean): Promise<string>;
+  addCandidate(job: JobRef, leverVersion: number, content: string | Message[], best?: boolean): Promise<string>;
   /** A rollout that the service runs, in its first attempt; answers its id. */
-  newRollout(job: JobRef, ordinal: number, candidate: number | null): Promise<string>;
+  newRollout(job: JobRef, ordinal: number, candidate: number | null, stage?: Stage): Promise<string>;
   nextAttempt(job: JobRef, rollout: string): Promise<void>;
   setStatus(job: JobRef, status: string): Promise<void>;
   calls(job: JobRef): Promise<CallRow[]>;
@@ -164,7 +166,8 @@ export async function startProxy(
     async addCandidate(job, leverVersion, content, best = false) {
       const id = `cand_${job.jobId.slice(4)}_${leverVersion}`;
       await http.db.org(job.orgId, async (tx) => {
-        await addCandidate(tx, job, { leverVersion, generation: 1, parents: [0], messages: [system(content)] });
+        const messages = typeof content === 'string' ? [system(content)] : content;
+        await addCandidate(tx, job, { leverVersion, generation: 1, parents: [0], messages });
         if (best)
           await tx.query(`update jobs set projection = jsonb_build_object('bestCandidateId', $2::text) where id = $1`, [
             job.jobId,
@@ -173,8 +176,8 @@ export async function startProxy(
       });
       return id;
     },
-    async newRollout(job, ordinal, candidate) {
-      const request = { ordinal, candidate: candidate ?? 0, seed: 0, stage: 'evaluation' as const, generation: 0 };
+    async newRollout(job, ordinal, candidate, stage = 'evaluation') {
+      const request = { ordinal, candidate: candidate ?? 0, seed: 0, stage, generation: 0 };
       await http.db.org(job.orgId, (tx) => planRollouts(tx, job, [request], candidate !== null));
       await this.nextAttempt(job, rolloutId(job.jobId, ordinal));
       return rolloutId(job.jobId, ordinal);

@@ -39,6 +39,9 @@ describe('before anything has happened', () => {
       best_reward: null,
       best_candidate: null,
       candidates: [],
+      estimated_reward: null,
+      estimated_reward_interval: null,
+      estimated_candidate_id: null,
       lever_summary: {
         prompt_lever_id: `lever_${id.slice(4)}_system`,
         candidate_lever_versions: {},
@@ -52,6 +55,8 @@ describe('before anything has happened', () => {
       lever_versions: {},
       best_lever_version: null,
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
+      concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
+      budget: { max_rollouts: 40, max_minutes: null, max_cost_usd: null, spent_usd: null, reserved_usd: null },
       rollouts_resent: 0,
     });
   });

@@ -24,6 +24,8 @@ const tables = [
   'rollouts',
   'model_calls',
   'job_usage',
+  'job_budgets',
+  'cost_reservations',
   'rewards',
   'commands',
   'events',
@@ -53,6 +55,11 @@ beforeAll(async () => {
         `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced, from_table)
          values ($1, $2, 0, 0, 0, 0, 0, 0, 0)`,
         [job.jobId, org],
+      );
+      await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, 1)', [job.jobId, org]);
+      await tx.query(
+        'insert into cost_reservations (id, job_id, org_id, amount_usd, presence) values ($1, $2, $3, 1, 1)',
+        [`res_${org}`, job.jobId, org],
       );
       await tx.query(`insert into rewards (id, org_id, job_id, body, counted) values ($1, $2, $3, '{}', true)`, [
         `rwd_${org}`,
