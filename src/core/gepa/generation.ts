@@ -26,6 +26,8 @@ const probes = 4;
 const evaluationInterval = 6;
 /** The most failures that reflections of a generation choose from. */
 const mostOffered = 60;
+/** Rollouts of evaluations on the way, in all: their rewards are the largest part of the state. */
+const mostEvaluationRollouts = 15_000;
 /** The most candidates that are kept as possible parents. */
 const poolSize = 24;
 
@@ -259,11 +261,10 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const { targetReward } = state.config;
   const promising = typeof targetReward === 'number' && estimateOf(state, beliefs, incumbent).mean >= targetReward;
   const due = state.asked - state.evaluatedAt >= evaluationInterval * evaluationRollouts(state.config);
-  const isWanted =
-    stop !== null ||
-    promising ||
-    canSpareEvaluation(state) ||
-    (due && searchRollouts(state) >= evaluationRollouts(state.config));
+  const inFull = evaluationRollouts(state.config);
+  const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < mostEvaluationRollouts;
+  const isSpare = canSpareEvaluation(state) || (due && searchRollouts(state) >= inFull);
+  const isWanted = stop !== null || (isRoom && (promising || isSpare));
   if (!isMeasured && isWanted) {
     const missing = missingOf(state, beliefs, incumbent);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
