@@ -1,12 +1,7 @@
 /** What trajectories say when they are put together: means, spreads, and how sure a difference is. Pure. */
+import { studentT95 } from '../../src/core/statistics.js';
 import { mean } from '../stats.js';
 import { rewardAt, type Trajectory } from './trajectory.js';
-
-/** The 97.5th percentile of Student's t for 1 to 30 degrees of freedom. */
-const t975 = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
-  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
 
 /** A mean with the interval that holds it with 95 %. */
 export interface Estimate {
@@ -28,9 +23,7 @@ export function sd(values: readonly number[]): number {
 export function estimate(values: readonly number[]): Estimate {
   const middle = mean(values);
   const freedom = values.length - 1;
-  // Beyond the table the error of this is below 0.003.
-  const t = t975[freedom - 1] ?? 1.96 + 2.5 / freedom;
-  const half = (t * sd(values)) / Math.sqrt(values.length);
+  const half = (studentT95(freedom) * sd(values)) / Math.sqrt(values.length);
   return { mean: middle, low: middle - half, high: middle + half, count: values.length };
 }
 

@@ -6,7 +6,7 @@
 /** As much of a stored rollout as that takes. */
 export interface AskedRollout {
   ordinal: number;
-  seed: number;
+  seed: number | null;
   /** It failed, and not through the candidate's fault. */
   infrastructure: boolean;
 }

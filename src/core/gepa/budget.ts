@@ -3,16 +3,23 @@
  * `maxRollouts`, whatever the answers are; while the search goes on there is always enough left to evaluate the most
  * promising candidate and to run what is held out.
  */
-import { evaluationRollouts, guardsOf, heldoutRollouts, minibatchOf } from './config.js';
+import type { Stage } from '../work.js';
+import { evaluationRollouts, guardsOf, heldoutRollouts, minibatchOf, type GepaConfig } from './config.js';
 import type { GepaState } from './state.js';
 
+/** What of a search's state its budget goes by. */
+export interface Budgeted {
+  config: GepaConfig;
+  asked: number;
+}
+
 /** Rollouts that may still be asked for; Infinity without a limit. */
-export function remainingRollouts(state: GepaState): number {
-  return (state.config.maxRollouts ?? Infinity) - state.asked;
+export function remainingRollouts({ config, asked }: Budgeted): number {
+  return (config.maxRollouts ?? Infinity) - asked;
 }
 
 /** Rollouts that the search itself may still ask for, beside what its end needs. */
-export function searchRollouts(state: GepaState): number {
+export function searchRollouts(state: Budgeted): number {
   return remainingRollouts(state) - endRollouts(state);
 }
 
@@ -31,14 +38,14 @@ export function canSpareEvaluation(state: GepaState): boolean {
 }
 
 /** What the end needs: an evaluation of the most promising candidate, and what is held out. */
-function endRollouts({ config }: GepaState): number {
+function endRollouts({ config }: Budgeted): number {
   return evaluationRollouts(config) + heldoutRollouts(config);
 }
 
-/** How many rollouts of the present stage may be asked again without touching what is reserved for later stages. */
-export function repeatableRollouts(state: GepaState): number {
-  const { phase, config } = state;
-  switch (phase.name) {
+/** How many rollouts of a stage may be asked again without touching what is reserved for later stages. */
+export function repeatableRollouts(state: Budgeted, stage: Stage): number {
+  const { config } = state;
+  switch (stage) {
     case 'baseline':
       return Math.max(0, searchRollouts(state) - 2 * minibatchOf(config));
     case 'minibatch':
@@ -46,13 +53,13 @@ export function repeatableRollouts(state: GepaState): number {
       return Math.max(0, searchRollouts(state));
     case 'evaluation':
       return Math.max(0, remainingRollouts(state) - heldoutRollouts(config));
-    default:
+    case 'heldout':
       return Math.max(0, remainingRollouts(state));
   }
 }
 
 /** Whether 80 % of the budget is used, what is reserved by requests outstanding included. */
-export function isBudgetLow({ config: { maxRollouts }, asked }: GepaState): boolean {
+export function isBudgetLow({ config: { maxRollouts }, asked }: Budgeted): boolean {
   return maxRollouts !== null && asked >= 0.8 * maxRollouts;
 }
 

@@ -10,9 +10,9 @@ export interface Feedback {
 }
 
 /**
- * The places (in the list) of `size` failures for each of `count` reflections. The word shared by most failures that no
- * reflection has yet, and not by nearly all of them, makes a group; who is left over fills up. Deterministic; each list has
- * places of its own as long as there are enough.
+ * The places (in the list) of `size` failures for each of `count` reflections: the first that no reflection has yet, and of the
+ * others that are left those that share most words with it, where a word counts the less the more failures have it, and nothing
+ * where more than 0.6 of them do. Deterministic; a place comes twice only when all have had their turn.
  */
 export function groupByCause(failures: readonly Feedback[], size: number, count: number): number[][] {
   const words = failures.map(({ feedback }) => wordsOf(feedback));

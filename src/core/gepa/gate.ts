@@ -3,8 +3,9 @@
  * stops as soon as what it loses reaches what it gains. No full evaluation is spent on it. Where rewards are noisy the gain
  * must stand out of the noise (a sequential z-test), and both run again until it does or the patience for it is over.
  *
- * Invariants: a child is accepted only with a gain that was measured; without noise, one that loses as much as it gains is
- * rejected; what is asked of it follows from the results alone.
+ * Invariants: a child of one parent is accepted only with a gain that was measured; without noise, one that loses as much as
+ * it gains is rejected; a merge, whose parts have shown their gains, must only not lose; what is asked follows from the
+ * results alone.
  */
 import { mean, sum } from '../scores.js';
 import type { Pair } from './batch.js';
@@ -17,36 +18,51 @@ import type { GepaState, Trial } from './state.js';
 const convincing = 0.5;
 const mostWaves = 3;
 
-/** What comes next for a child: more rollouts, or its verdict; sums over what it ran, of what was expected there and of what it got. */
-export type GateStep = { ask: Pair[] } | { accepted: boolean; expectedSum: number; childSum: number };
+/** Whether a child is accepted; sums over what it ran, of what was expected there and of what it got. */
+export interface Verdict {
+  accepted: boolean;
+  expectedSum: number;
+  childSum: number;
+}
+
+/** What comes next for a child: more rollouts, or its verdict. */
+export type GateStep = { ask: Pair[] } | Verdict;
 
 /** What comes next for a child whose batches so far are answered. */
 export function judge(state: GepaState, beliefs: Beliefs, trial: Trial): GateStep {
-  const { candidate } = trial;
-  const compared = comparedSeeds(state, beliefs, trial);
-  const expectedSum = sum(compared.map(({ expected }) => expected.mean));
-  const childSum = sum(compared.map(({ own }) => own));
-  const verdict = (accepted: boolean): GateStep => ({ accepted, expectedSum, childSum });
-  const gain = childSum - expectedSum;
-  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
-  const slack = 1e-9 * Math.max(1, Math.abs(expectedSum));
-
-  if (trial.parents.length > 1) return verdict(gain >= -Math.max(slack, error));
-  if (gain <= slack) return verdict(false);
-  if (trial.waves === 1) {
+  const { candidate, parents, shown, waves } = trial;
+  const verdict = judgeKnown(state, beliefs, trial);
+  const { expectedSum, childSum } = verdict;
+  if (parents.length > 1 || childSum - expectedSum <= slackOf(expectedSum)) return verdict;
+  if (waves === 1) {
     const guards = guardSeeds(state, beliefs, trial);
     if (guards.length > 0) return { ask: guards.map((seed) => [candidate, seed]) };
   }
-  if (beliefs.noise.variance === 0) return verdict(true);
-  if (gain >= convincing * error) return verdict(true);
-  if (trial.waves >= mostWaves) return verdict(false);
-  const [parent] = trial.parents;
+  if (verdict.accepted || waves >= mostWaves) return verdict;
+  const [parent] = parents;
   return {
-    ask: trial.shown.flatMap((seed): Pair[] => [
+    ask: shown.flatMap((seed): Pair[] => [
       [parent!, seed],
       [candidate, seed],
     ]),
   };
+}
+
+/** The verdict on a child by what it ran so far: where the budget has no room for what `judge` would ask. */
+export function judgeKnown(state: GepaState, beliefs: Beliefs, trial: Trial): Verdict {
+  const compared = comparedSeeds(state, beliefs, trial);
+  const expectedSum = sum(compared.map(({ expected }) => expected.mean));
+  const childSum = sum(compared.map(({ own }) => own));
+  const gain = childSum - expectedSum;
+  const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
+  const slack = slackOf(expectedSum);
+  const isMerge = trial.parents.length > 1;
+  const isGain = gain > slack && (beliefs.noise.variance === 0 || gain >= convincing * error);
+  return { accepted: isMerge ? gain >= -Math.max(slack, error) : isGain, expectedSum, childSum };
+}
+
+function slackOf(expectedSum: number): number {
+  return 1e-9 * Math.max(1, Math.abs(expectedSum));
 }
 
 interface Compared {

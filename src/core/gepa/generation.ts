@@ -9,16 +9,18 @@
  * order of the candidates' numbers.
  */
 import { exceeds, largestReward, mean } from '../scores.js';
-import type { CandidateSummary, Decision, ProposalAnswer, StoppedBy } from '../work.js';
+import type { Decision, ProposalAnswer, StoppedBy } from '../work.js';
 import { openBatch, type Batch, type Pair } from './batch.js';
 import { Beliefs } from './belief.js';
 import { canSpareEvaluation, remainingRollouts, rolloutsPerProposal, searchRollouts } from './budget.js';
 import { evaluationRollouts, gepaLimits, guardsOf, heldoutRollouts, minibatchOf, repeatsOf } from './config.js';
-import { gainedOn, judge } from './gate.js';
+import { forecast } from './forecast.js';
+import { gainedOn, judge, judgeKnown } from './gate.js';
 import { countShown, failuresOf, unseenBy } from './material.js';
 import { recordProposals } from './proposer.js';
 import { measuredOn, type Results } from './results.js';
 import { evaluationPairs, type GepaState, type Phase, type PhaseOf, type Trial } from './state.js';
+import { changeCandidate, newCandidates, reportFailedProposals } from './turn.js';
 
 /** Equal rollouts with which the noise is looked for before the first proposal. */
 const probes = 4;
@@ -88,17 +90,8 @@ export function afterProposals(
   const wanted = trials.map((trial, index) => answered(trial, answers[index]!));
   const proposed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
   const shown = wanted.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
-  for (const { candidate, parents } of proposed) {
-    decisions.push({ type: 'candidate_proposed', candidate, parents, generation });
-  }
-  for (const { candidate, outcome, reason } of answers) {
-    if (outcome === 'proposed' || isMerge) continue;
-    const why = outcome === 'duplicate' ? 'duplicate: the proposed text is that of a known candidate' : undefined;
-    decisions.push({ type: 'proposal_failed', candidate, generation, reason: why ?? reason ?? 'no reason was given' });
-  }
-  const born = proposed.map(({ candidate, parents }): CandidateSummary => {
-    return { candidate, parents, generation, status: 'proposed', reward: null, rolloutCount: 0 };
-  });
+  const born = newCandidates(proposed, generation, decisions);
+  if (!isMerge) reportFailedProposals(answers, generation, decisions);
   const state = {
     ...before,
     candidates: [...before.candidates, ...born],
@@ -151,18 +144,17 @@ export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: 
       open.push(candidate);
       continue;
     }
-    if (!('ask' in step) && step.accepted) {
-      const estimate = estimateOf(state, beliefs, candidate).mean;
-      const { expectedSum: parentSum, childSum } = step;
+    const verdict = 'ask' in step ? judgeKnown(before, beliefs, trial) : step;
+    const { accepted, expectedSum: parentSum, childSum } = verdict;
+    if (accepted) {
+      const estimate = forecast(state, beliefs, candidate).mean;
       decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate });
       state = { ...state, pool: [...state.pool, candidate] };
       continue;
     }
-    const sums =
-      'ask' in step ? { parentSum: 0, childSum: 0 } : { parentSum: step.expectedSum, childSum: step.childSum };
     const reason = 'ask' in step ? 'budget' : 'not_better';
-    decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
-    state = change(state, candidate, { status: 'rejected' });
+    decisions.push({ type: 'candidate_rejected', candidate, generation, reason, parentSum, childSum });
+    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
   }
   if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trials, open }));
   return combine(state, trials, decisions);
@@ -221,24 +213,14 @@ function evaluated(state: GepaState, candidate: number, decisions: Decision[]): 
       .map(([, reward]) => reward),
   );
   const reward = mean(rewards)!;
-  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated: rewards.length });
+  const seedsEvaluated = config.evaluationSeeds.length;
+  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated });
   return {
-    ...change(state, candidate, { status: 'evaluated', reward }),
+    ...state,
+    candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
     evaluatedAt: state.asked,
     best: best === null || exceeds(reward, best.reward) ? { candidate, reward } : best,
   };
-}
-
-/** The mean that is expected of a candidate on the evaluation seeds, from what it gained elsewhere where it was not run there. */
-export function estimateOf(state: GepaState, beliefs: Beliefs, candidate: number): { mean: number; error: number } {
-  const rewardOf = new Map(state.candidates.map((one) => [one.candidate, one]));
-  let known = rewardOf.get(candidate)!;
-  if (known.reward !== null) return { mean: known.reward, error: 0 };
-  while (known.reward === null) known = rewardOf.get(known.parents[0]!)!;
-  const here = beliefs.over(candidate, state.order);
-  const there = beliefs.over(known.candidate, state.order);
-  if (here === null || there === null) return { mean: known.reward, error: 0 };
-  return { mean: known.reward + here.mean - there.mean, error: here.error };
 }
 
 /** The candidate with the best estimate on the train seeds; of equals the earliest. */
@@ -259,9 +241,9 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const stop = whyStop(state, beliefs, incumbent);
   const isMeasured = state.candidates.some(({ candidate, reward }) => candidate === incumbent && reward !== null);
   const { targetReward } = state.config;
-  const promising = typeof targetReward === 'number' && estimateOf(state, beliefs, incumbent).mean >= targetReward;
-  const due = state.asked - state.evaluatedAt >= evaluationInterval * evaluationRollouts(state.config);
+  const promising = typeof targetReward === 'number' && forecast(state, beliefs, incumbent).mean >= targetReward;
   const inFull = evaluationRollouts(state.config);
+  const due = state.asked - state.evaluatedAt >= evaluationInterval * inFull;
   const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < mostEvaluationRollouts;
   const isSpare = canSpareEvaluation(state) || (due && searchRollouts(state) >= inFull);
   const isWanted = stop !== null || (isRoom && (promising || isSpare));
@@ -393,9 +375,4 @@ function trimPool(state: GepaState): GepaState {
 
 function ask(state: GepaState, pairs: Pair[], toPhase: (batch: Batch) => Phase): GepaState {
   return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
-}
-
-function change(state: GepaState, candidate: number, changes: Partial<CandidateSummary>): GepaState {
-  const candidates = state.candidates.map((one) => (one.candidate === candidate ? { ...one, ...changes } : one));
-  return { ...state, candidates };
 }

@@ -31,13 +31,6 @@ export function measuredOn(results: Results, candidate: number, seed: number): r
   return results[candidate]?.[seed] ?? [];
 }
 
-/** The seeds a candidate was run on, ascending. */
-export function seedsOf(results: Results, candidate: number): number[] {
-  return Object.keys(results[candidate] ?? {})
-    .map(Number)
-    .sort((left, right) => left - right);
-}
-
 /** How far the rewards of one candidate on one seed lie apart. */
 export interface Noise {
   /** Variance of a single reward around the mean of its candidate and seed; 0: none was seen. */

@@ -8,6 +8,7 @@ import type {
   ProposalRequest,
   RolloutAnswer,
   RolloutRequest,
+  Search,
   Work,
 } from '../../../src/core/work.js';
 
@@ -18,17 +19,17 @@ export interface World {
 }
 
 /** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
-export interface Turn {
-  before: GepaState;
+export interface Turn<State = GepaState> {
+  before: State;
   work: Work;
   answers: Answers;
-  after: GepaState;
+  after: State;
   decisions: Decision[];
 }
 
-export interface Run {
-  turns: Turn[];
-  state: GepaState;
+export interface Run<State = GepaState> {
+  turns: Turn<State>[];
+  state: State;
   requests: RolloutRequest[];
   proposals: ProposalRequest[];
   decisions: Decision[];
@@ -69,10 +70,20 @@ export function drive(
   world: World,
   between: (state: GepaState) => GepaState = (state) => state,
 ): Run {
-  let state = between('phase' in start ? start : createGepa(start));
-  const turns: Turn[] = [];
+  return driveSearch(gepa, 'phase' in start ? start : createGepa(start), world, between);
+}
+
+/** Runs any search from a state to its end. */
+export function driveSearch<State>(
+  search: Search<State>,
+  start: State,
+  world: World,
+  between: (state: State) => State = (state) => state,
+): Run<State> {
+  let state = between(start);
+  const turns: Turn<State>[] = [];
   for (;;) {
-    const work = gepa.next(state);
+    const work = search.next(state);
     if (work.kind === 'done' || work.kind === 'failed') {
       const wanted = turns.map((turn) => turn.work);
       return {
@@ -86,7 +97,7 @@ export function drive(
     }
     if (turns.length > 10_000) throw new Error('the search does not end');
     const answers = answer(work, world);
-    const applied = gepa.apply(state, answers);
+    const applied = search.apply(state, answers);
     turns.push({ before: state, work, answers, after: applied.state, decisions: applied.decisions });
     state = between(applied.state);
   }

@@ -18,111 +18,13 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { estimateRollouts, heldoutRollouts, minimumRollouts, type GepaConfig } from '../../../src/core/gepa/config.js';
+import { estimateRollouts, heldoutRollouts } from '../../../src/core/gepa/config.js';
 import { createGepa, type GepaState } from '../../../src/core/gepa/state.js';
 import { gepa } from '../../../src/core/gepa/step.js';
-import { seedRng, shuffle, uniformInt } from '../../../src/core/random.js';
 import { exceeds, mean, sum } from '../../../src/core/scores.js';
-import type { Decision, RolloutRequest } from '../../../src/core/work.js';
-import { drive, proposed, type Run, type World } from './driver.js';
-
-type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
-
-interface Case {
-  config: GepaConfig;
-  /** Whether equal rollouts have equal rewards. */
-  noisy: boolean;
-  /** Percent of rollouts that fail, that the infrastructure fails, of proposals that fail or are duplicates, of merges that conflict. */
-  failing: number;
-  infrastructure: number;
-  badProposals: number;
-  duplicates: number;
-  conflicts: number;
-  answerSeed: number;
-}
-
-const seeds = (min: number, max: number) => fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
-
-/** Cases with any world, or with one whose answers follow from candidate and seed alone. */
-function casesOf(steady: boolean): fc.Arbitrary<Case> {
-  const shapes = fc.record({
-    populationSize: fc.integer({ min: 1, max: 4 }),
-    generations: fc.integer({ min: 1, max: 8 }),
-    minibatchSize: fc.integer({ min: 1, max: 5 }),
-    rngSeed: fc.maxSafeInteger(),
-    merge: maybe(fc.boolean()),
-    repeats: maybe(fc.integer({ min: 1, max: 3 })),
-    patience: fc.constantFrom(undefined, null, 1, 2, 3),
-    targetReward: fc.constantFrom(undefined, null, 0.4, 0.7, 1),
-    perfectScore: fc.constantFrom(undefined, undefined, 0.7),
-    heldoutSeeds: maybe(seeds(100, 109)),
-    train: seeds(-3, 9),
-    evaluation: seeds(-3, 9),
-    relation: fc.constantFrom('same', 'apart', 'any'),
-    spare: fc.option(fc.nat({ max: 120 })),
-  });
-  const answers = fc.record({
-    noisy: steady ? fc.constant(false) : fc.boolean(),
-    failing: fc.constantFrom(0, 20, 100),
-    infrastructure: steady ? fc.constant(0) : fc.constantFrom(0, 0, 30, 100),
-    badProposals: fc.constantFrom(0, 0, 30, 100),
-    duplicates: fc.constantFrom(0, 20),
-    conflicts: fc.constantFrom(0, 30, 100),
-    answerSeed: fc.nat(),
-  });
-  return fc.tuple(shapes, answers).map(([{ train, evaluation, relation, spare, ...shape }, world]) => {
-    const given = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
-    const evaluationSeeds = { same: train, apart: evaluation.map((seed) => seed + 20), any: evaluation }[relation]!;
-    const unlimited = { ...given, trainSeeds: train, evaluationSeeds, maxRollouts: null } as unknown as GepaConfig;
-    const maxRollouts = spare === null ? null : minimumRollouts(unlimited) + spare;
-    return { config: { ...unlimited, maxRollouts }, ...world };
-  });
-}
-
-/** Answers that depend on what is asked and on the case, not on when. */
-function worldOf({ noisy, failing, infrastructure, badProposals, duplicates, conflicts, answerSeed }: Case): World {
-  const draw = (stream: number, below: number) => uniformInt(seedRng(answerSeed, stream), below)[0];
-  const rewards = [0, 0, 0.1, 0.3, 0.4, 0.6, 0.7, 1, 1, 1];
-  return {
-    rollout({ ordinal, candidate, seed }) {
-      if (draw(ordinal * 4, 100) < infrastructure) return 'infrastructure';
-      const equal = 1_000_000 + (candidate * 1_000 + seed + 50) * 4;
-      if (draw((noisy ? ordinal * 4 : equal) + 1, 100) < failing) return null;
-      return rewards[draw((noisy ? ordinal * 4 : equal) + 2, rewards.length)]!;
-    },
-    propose(request) {
-      const { candidate, merge, parent } = request;
-      const drawn = draw(candidate * 4 + 3, 100);
-      if (merge) {
-        if (drawn < conflicts) return { outcome: 'failed', reason: 'conflict' };
-        return { outcome: 'proposed', parents: drawn % 2 === 0 ? merge : merge.slice(0, 2) };
-      }
-      const { shown } = proposed(request);
-      if (drawn < badProposals) return { outcome: 'failed', reason: 'no closing fence', shown: shown! };
-      if (drawn < badProposals + duplicates) return { outcome: 'duplicate', shown: shown! };
-      return { outcome: 'proposed', shown: shown!, removed: drawn % 3 === 0 ? [parent] : [] };
-    },
-  };
-}
-
-interface Measured extends RolloutRequest {
-  reward: number;
-}
-
-/** Every rollout whose answer counted, in the order asked: a failed one counts 0, one that was asked again does not count. */
-function measuredIn({ turns }: Run): Measured[] {
-  return turns.flatMap(({ work, answers, after }) => {
-    if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];
-    const batch = 'batch' in after.phase && after.phase.batch.repeats > 0 ? after.phase.batch : null;
-    let again = batch?.rewards.filter((reward) => reward === null).length ?? 0;
-    return work.requests.flatMap((request, place) => {
-      const { reward, infrastructure } = answers.answers[place]!;
-      if (infrastructure && again-- > 0) return [];
-      return [{ ...request, reward: reward ?? 0 }];
-    });
-  });
-}
+import type { RolloutRequest } from '../../../src/core/work.js';
+import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured, type Of } from './cases.js';
+import { drive, type Run } from './driver.js';
 
 /** Whether equal rollouts among these had different rewards; held-out ones are not looked at. */
 function differ(measured: readonly Measured[]): boolean {
@@ -132,10 +34,6 @@ function differ(measured: readonly Measured[]): boolean {
     if (!first.has(key)) first.set(key, reward);
     return stage !== 'heldout' && first.get(key) !== reward;
   });
-}
-
-function of<Type extends Decision['type']>(run: Run, type: Type): Of<Type>[] {
-  return run.decisions.filter((decision): decision is Of<Type> => decision.type === type);
 }
 
 const anyCases = casesOf(false);
@@ -458,20 +356,6 @@ describe('a GEPA search', () => {
     for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
   });
 });
-
-function reorder<T extends Run['turns'][number]['answers']>(answers: T, seed: number): T {
-  const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
-  return { ...answers, answers: shuffled };
-}
-
-/** The same, with nothing in it that could be written to. */
-function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.values(value).forEach(frozen);
-    Object.freeze(value);
-  }
-  return value;
-}
 
 test('a search over a frozen beginning does not write to its config', () => {
   const given = frozen({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addResults, measuredOn, noiseOf, seedsOf, type Results } from '../../../src/core/gepa/results.js';
+import { addResults, measuredOn, noiseOf, type Results } from '../../../src/core/gepa/results.js';
 
 const of = (...rewards: number[]) => rewards.map((reward, ordinal) => [ordinal, reward] as const);
 
@@ -38,5 +38,4 @@ test('results are added after those that are there, by candidate and seed, and n
     [2, 0],
   ]);
   expect(measuredOn(after, 9, 5)).toEqual([]);
-  expect(seedsOf(after, 0)).toEqual([-6, 5]);
 });

@@ -62,6 +62,15 @@ describe('the budget', () => {
     }
   });
 
+  test('that has no room for guards leaves a child that gained to what is known', () => {
+    const trainSeeds = Array.from({ length: 20 }, (_, seed) => seed);
+    for (let spare = 0; spare < 60; spare++) {
+      const given = { ...base, populationSize: 3, generations: 3, trainSeeds };
+      const run = drive({ ...given, maxRollouts: minimumRollouts(given) + spare }, improving);
+      expect(run.decisions.filter(({ type }) => type === 'candidate_rejected')).toEqual([]);
+    }
+  });
+
   test('less than that is refused, naming the field and the number', () => {
     expect(() => createGepa({ ...base, maxRollouts: minimumRollouts(base) - 1 })).toThrow(
       'maxRollouts must be an integer of at least 16',
@@ -309,6 +318,13 @@ describe('the verdict', () => {
     expect(gepa.view(state).verdict).toMatchObject({ verdict: 'better', basis: 'evaluation', seeds: 6 });
     expect(gepa.view(state).verdict!.baseline).toBeCloseTo(0.15, 12);
     expect(gepa.view(state).verdict!.difference).toBeCloseTo(0.5, 12);
+  });
+
+  test('counts the seeds of an evaluation, not how often they were run', () => {
+    const given = config({ repeats: 3, evaluationSeeds: [10, 11, 12, 13] });
+    const evaluated = drive(given, improving).decisions.filter(({ type }) => type === 'candidate_evaluated');
+    expect(evaluated.length).toBeGreaterThan(1);
+    for (const one of evaluated) expect(one).toMatchObject({ seedsEvaluated: 4 });
   });
 
   test('rests on what was held out, in turns for each repeat', () => {

@@ -11,6 +11,7 @@ import type { Answers, Decision, ProposalRequest, RolloutAnswer, Search, Work } 
 import { foldAnswers, requestsOf, rewardsOf } from '../batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
 import { afterBaseline, afterEvaluation, afterGate, afterMinibatch, afterProposals } from './generation.js';
+import { countRollouts } from '../counting.js';
 import { matchProposals } from '../proposer.js';
 import type { LockstepState, RolloutPhase, Trial } from './state.js';
 import { viewLockstep } from './view.js';
@@ -71,19 +72,12 @@ function foldRollouts(
   decisions: Decision[],
 ): LockstepState {
   const { batch, nextOrdinal } = foldAnswers(phase.batch, answers, before.asked, repeatableRollouts(before));
-  const answered = new Map<number, number>();
-  for (const { candidate } of requestsOf(phase.batch, phase.name, before.generation)) {
-    answered.set(candidate, (answered.get(candidate) ?? 0) + 1);
-  }
   const state: LockstepState = {
     ...before,
     phase: { ...phase, batch },
     asked: nextOrdinal,
     answered: before.answered + answers.length,
-    candidates: before.candidates.map((candidate) => ({
-      ...candidate,
-      rolloutCount: candidate.rolloutCount + (answered.get(candidate.candidate) ?? 0),
-    })),
+    candidates: countRollouts(before.candidates, requestsOf(phase.batch, phase.name, before.generation)),
   };
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;

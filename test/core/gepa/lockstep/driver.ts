@@ -1,98 +1,22 @@
 import type { GepaConfig } from '../../../../src/core/gepa/config.js';
 import { createLockstep, type LockstepState } from '../../../../src/core/gepa/lockstep/state.js';
 import { gepa } from '../../../../src/core/gepa/lockstep/step.js';
-import type {
-  Answers,
-  Decision,
-  ProposalAnswer,
-  ProposalRequest,
-  RolloutAnswer,
-  RolloutRequest,
-  Work,
-} from '../../../../src/core/work.js';
+import * as driver from '../driver.js';
 
-/** What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal. */
-export interface World {
-  rollout(request: RolloutRequest): number | null | 'infrastructure';
-  propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
-}
-
-/** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
-export interface Turn {
-  before: LockstepState;
-  work: Work;
-  answers: Answers;
-  after: LockstepState;
-  decisions: Decision[];
-}
-
-export interface Run {
-  turns: Turn[];
-  state: LockstepState;
-  requests: RolloutRequest[];
-  proposals: ProposalRequest[];
-  decisions: Decision[];
-  end: Work;
-}
-
-export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
-  return {
-    populationSize: 2,
-    generations: 3,
-    minibatchSize: 3,
-    trainSeeds: [0, 1, 2, 3, 4, 5],
-    evaluationSeeds: [0, 1, 2, 3, 4, 5],
-    maxRollouts: null,
-    rngSeed: 0,
-    ...overrides,
-  };
-}
-
-export function answer(work: Work, world: World): Answers {
-  if (work.kind === 'rollouts') {
-    const answers = work.requests.map((request): RolloutAnswer => {
-      const reward = world.rollout(request);
-      return reward === 'infrastructure'
-        ? { ordinal: request.ordinal, reward: null, infrastructure: true }
-        : { ordinal: request.ordinal, reward, infrastructure: false };
-    });
-    return { kind: 'rollouts', answers };
-  }
-  if (work.kind !== 'proposals') throw new Error(`${work.kind} has no answers`);
-  const answers = work.requests.map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
-  return { kind: 'proposals', answers };
-}
+export { answer, config, type World } from '../driver.js';
+export type Turn = driver.Turn<LockstepState>;
+export type Run = driver.Run<LockstepState>;
 
 /** Runs a search to its end; `between` may replace the state between any two turns. */
 export function drive(
   start: GepaConfig | LockstepState,
-  world: World,
+  world: driver.World,
   between: (state: LockstepState) => LockstepState = (state) => state,
 ): Run {
-  let state = between('phase' in start ? start : createLockstep(start));
-  const turns: Turn[] = [];
-  for (;;) {
-    const work = gepa.next(state);
-    if (work.kind === 'done' || work.kind === 'failed') {
-      const wanted = turns.map((turn) => turn.work);
-      return {
-        turns,
-        state,
-        requests: wanted.flatMap((one) => (one.kind === 'rollouts' ? one.requests : [])),
-        proposals: wanted.flatMap((one) => (one.kind === 'proposals' ? one.requests : [])),
-        decisions: turns.flatMap((turn) => turn.decisions),
-        end: work,
-      };
-    }
-    if (turns.length > 10_000) throw new Error('the search does not end');
-    const answers = answer(work, world);
-    const applied = gepa.apply(state, answers);
-    turns.push({ before: state, work, answers, after: applied.state, decisions: applied.decisions });
-    state = between(applied.state);
-  }
+  return driver.driveSearch(gepa, 'phase' in start ? start : createLockstep(start), world, between);
 }
 
 /** A world in which every proposal is a new text. */
-export function scoring(rollout: World['rollout']): World {
+export function scoring(rollout: driver.World['rollout']): driver.World {
   return { rollout, propose: () => ({ outcome: 'proposed' }) };
 }
