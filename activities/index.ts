@@ -1,5 +1,6 @@
 import type { ActivityDeps } from './deps.js';
 import { lifecycleActivities } from './lifecycle.js';
+import { liveActivity } from './live-rollouts.js';
 import { prepareActivities } from './prepare.js';
 import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
@@ -15,6 +16,7 @@ export function createActivities(deps: ActivityDeps) {
   return {
     ...prepareActivities(deps),
     ...rolloutActivity(deps),
+    ...liveActivity(deps),
     ...proposeActivity(deps),
     ...lifecycleActivities(deps),
   };

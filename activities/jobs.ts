@@ -1,8 +1,8 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { JobSpec } from '../src/contracts/spec.js';
+import type { ContainerSpec, JobSpec } from '../src/contracts/spec.js';
 import { isTerminal } from '../src/core/status.js';
 import type { Tx } from '../src/storage/db.js';
-import { lockJob, type JobRef } from '../src/storage/events.js';
+import { lockJob, type ControlRow, type JobRef } from '../src/storage/events.js';
 import { readSecret, UnreadableSecretError } from '../src/storage/secrets.js';
 import { jobFailure } from './failure.js';
 
@@ -15,8 +15,8 @@ export async function readSpec<Spec extends JobSpec>(tx: Tx, job: JobRef): Promi
 
 /** The key for the job's container, or null: it has none. */
 export async function containerKey(tx: Tx, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
-  if (!spec.container.hasApiKey) return null;
-  const origin = new URL(spec.container.url).origin;
+  if (!spec.container?.hasApiKey) return null;
+  const { origin } = new URL(spec.container.url);
   const key = await readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }).catch((error: unknown) => {
     if (!(error instanceof UnreadableSecretError)) throw error;
     throw jobFailure('secret_unreadable', `${error.message} Create the job again.`);
@@ -38,8 +38,15 @@ export function recordLost(job: JobRef): ApplicationFailure {
   );
 }
 
+/** The container whose rollouts a job has run; only sessions of live traffic may have none, and these run none. */
+export function containerOf({ container }: JobSpec): ContainerSpec {
+  if (!container) throw jobFailure('internal', 'The rollouts of this job are live traffic; it has no container.');
+  return container;
+}
+
 /** Locks a job that an activity is about to write to; one that was closed meanwhile is written to no more. */
-export async function lockOpenJob(tx: Tx, job: JobRef): Promise<void> {
-  const { status } = await lockJob(tx, job);
-  if (isTerminal(status)) throw jobFailure('job_closed', `The job ${job.jobId} is ${status}.`);
+export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
+  const row = await lockJob(tx, job);
+  if (isTerminal(row.status)) throw jobFailure('job_closed', `The job ${job.jobId} is ${row.status}.`);
+  return row;
 }

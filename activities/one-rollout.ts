@@ -7,6 +7,7 @@ import type { Claim } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
+import { containerOf } from './jobs.js';
 
 /** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
 export interface Slice {
@@ -32,17 +33,18 @@ export async function runOne(
   { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
 ): Promise<Answered | null> {
   const startedAt = performance.now();
+  const { url, envName, envConfig } = containerOf(spec);
   const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
   let result: RolloutOutcome;
   try {
     result = await deps.container.rollout(
       {
-        url: spec.container.url,
+        url,
         apiKey,
         rolloutId: claim.rolloutId,
         seed: claim.seed,
-        envName: spec.container.envName,
-        envConfig: spec.container.envConfig,
+        envName,
+        envConfig,
         policy: spec.policy,
         messages: promptOf(claim, prompts),
         inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,

@@ -12,7 +12,7 @@ import { adoptCarried } from './adopt-baseline.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
 import { beating } from './heartbeat.js';
-import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import { containerKey, containerOf, lockOpenJob, readSpec } from './jobs.js';
 
 /** Why a container may be unfit now and fit later. */
 const passing = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
@@ -23,6 +23,8 @@ export interface SessionLimits {
   maxConcurrent: number;
   /** Milliseconds that it may run, pauses not counted; absent: no limit. */
   runMs?: number;
+  /** Its rollouts are the caller's live traffic. */
+  live?: true;
 }
 
 /** A probe may take a minute: that its worker was killed must be known before. */
@@ -43,7 +45,7 @@ export function prepareActivities(deps: ActivityDeps) {
     });
     try {
       const { cancellationSignal } = Context.current();
-      await container.health(spec.container.url, key, cancellationSignal);
+      await container.health(containerOf(spec).url, key, cancellationSignal);
       return { spec, found: await ask(spec, key, cancellationSignal) };
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message, passing.has(error.code));
@@ -55,10 +57,15 @@ export function prepareActivities(deps: ActivityDeps) {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
       guardedBeating(async () => {
-        const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-          if (spec.initialPrompt) return spec.initialPrompt;
-          return componentsOf((await container.taskInfo(spec.container.url, key, signal)).initialPrompt);
-        });
+        const asked = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
+        // The caller's own traffic needs no container.
+        const isLive = asked.rollouts === 'caller';
+        const { spec, found: messages } = isLive
+          ? { spec: asked, found: asked.initialPrompt }
+          : await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
+              if (spec.initialPrompt) return spec.initialPrompt;
+              return componentsOf((await container.taskInfo(containerOf(spec).url, key, signal)).initialPrompt);
+            });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
           await addCandidate(tx, job, baselineOf(messages));
@@ -69,6 +76,7 @@ export function prepareActivities(deps: ActivityDeps) {
             maxFailureRate: spec.maxFailureRate,
             maxConcurrent: spec.maxConcurrent,
             ...(spec.budget.maxMinutes != null && { runMs: spec.budget.maxMinutes * 60_000 }),
+            ...(isLive && { live: true }),
           },
         };
       }),

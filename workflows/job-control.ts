@@ -65,6 +65,8 @@ export class JobControl {
   status: StatusView['status'] = 'running';
   /** Outcomes of all the job's rollouts, as the latest slice found them. */
   counts: OutcomeCounts = noOutcomes;
+  /** A signal has told of rewards since this was last set to false. */
+  hasRewards = false;
   private readonly inbox: Waiting[];
   private readonly accepted: string[] = [];
   private interrupted: Ending | null = null;
@@ -95,6 +97,7 @@ export class JobControl {
     const cancel = receive('cancel');
     const reward = (signal?: RewardSignal | null) => {
       // A reward is in Postgres already; only the one that also stops the job is for the workflow to decide.
+      this.hasRewards = true;
       if (signal?.stop) receive('reward_stop')(signal);
     };
     // What came before the first workflow task comes by here, in the order in which it was sent: the handlers below would
@@ -125,6 +128,11 @@ export class JobControl {
     await condition(() => free() || isLong());
     if (isLong() && leavesAtRest()) await this.leave();
     if (!free()) await condition(free);
+  }
+
+  /** Resolves when a signal tells of rewards, or the run's history has grown long. */
+  async rewards(): Promise<void> {
+    await condition(() => this.hasRewards || isLong());
   }
 
   /** Has an activity run that ends early where the run's history has grown long; null: it came to nothing. */

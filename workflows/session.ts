@@ -8,11 +8,12 @@ import {
 import type { Activities, SessionLimits } from '../activities/index.js';
 import { createLockstep } from '../src/core/gepa/lockstep/state.js';
 import { createGepa } from '../src/core/gepa/state.js';
-import { searchOf, type SessionState } from '../src/core/gepa/versions.js';
+import { forTraffic, searchOf, type SessionState } from '../src/core/gepa/versions.js';
 import { candidateId } from '../src/core/ids.js';
 import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
 import type { Ending } from './ending.js';
 import { JobControl } from './job-control.js';
+import { answeredByTraffic } from './live-rollouts.js';
 import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runToEnd, type Unwritten } from './rollouts.js';
@@ -114,17 +115,25 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
     }
     time ??= sessionTime(limits, undefined);
     if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', view(), control, limits.maxFailureRate));
-    const search = searchOf(state);
+    let search = searchOf(state);
     let before = search.view(state);
     for (;;) {
       await control.mayStart();
       const work = search.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
-      const answers: Answers =
-        work.kind === 'rollouts'
-          ? { kind: 'rollouts', answers: await runToEnd(job, control, work.requests, unwritten, describe(work)) }
-          : { kind: 'proposals', answers: await proposals(work) };
+      let answers: Answers;
+      if (work.kind === 'proposals') {
+        answers = { kind: 'proposals', answers: await proposals(work) };
+      } else if (limits.live) {
+        const live = await answeredByTraffic(job, control, work.requests, unwritten, describe(work));
+        answers = { kind: 'rollouts', answers: live.answers };
+        state = forTraffic(state, live.traffic);
+        search = searchOf(state);
+      } else {
+        const ran = await runToEnd(job, control, work.requests, unwritten, describe(work));
+        answers = { kind: 'rollouts', answers: ran };
+      }
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = search.apply(state, answers);

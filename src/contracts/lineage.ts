@@ -16,7 +16,9 @@ export const decisionSchema = z
     reason: z
       .string()
       .nullable()
-      .describe('not_better or budget when rejected; better, combined or baseline when accepted; null while pending.'),
+      .describe(
+        'not_better, worse, overtaken or budget when rejected; better, combined or baseline when accepted; null while pending.',
+      ),
     parent_sum: z
       .number()
       .nullable()
@@ -36,6 +38,7 @@ export const candidateItemSchema = z
   .object({ ...candidateSchema.shape, decision: decisionSchema })
   .meta({ id: 'CandidateSummary', description: 'A candidate and what was decided of it.' });
 
+const seed = z.int().nullable().describe('null: live traffic that named none.');
 const feedback = z
   .string()
   .describe('As the reflection was shown it; cut where it is long, the whole is in the trace.');
@@ -65,18 +68,18 @@ const reflectionSchema = z.object({
   messages: asked.describe('What the model was asked for the first of them; for others see attempts.'),
   output: z.string().nullable().describe('The answer to that which was taken.'),
   examples: z
-    .array(z.object({ rollout_id: z.string(), seed: z.int(), reward: z.number(), feedback }))
+    .array(z.object({ rollout_id: z.string(), seed, reward: z.number(), feedback }))
     .describe("The rollouts that it was shown: the parent's own, or an ancestor's."),
   attempts: z.array(attemptSchema).describe('Every answer for this candidate, also those that were refused.'),
 });
 
 const minibatchSchema = z.array(
   z.object({
-    seed: z.int(),
+    seed,
     role: z
-      .enum(['shown', 'guard'])
+      .enum(['shown', 'guard', 'live'])
       .describe(
-        'shown: a failure that its reflection, or that of what it combines, was shown; guard: one that it might lose.',
+        'shown: a failure that its reflection, or that of what it combines, was shown; guard: one that it might lose; live: a call of live traffic that named no seed.',
       ),
     parent_reward: z
       .number()
@@ -94,7 +97,7 @@ const segmentSchema = z.object({
   text: z.string().describe('A sentence with its white space; all of a component joined are its text.'),
   introduced_by: z.string().describe('The first ancestor, or the candidate itself, from which on it was always there.'),
   feedback: z
-    .array(z.object({ rollout_id: z.string(), seed: z.int(), feedback }))
+    .array(z.object({ rollout_id: z.string(), seed, feedback }))
     .describe("What that candidate's reflection was shown; empty for the baseline."),
 });
 
@@ -127,7 +130,7 @@ export const candidateDetailSchema = z
 export const seedEvalSchema = z
   .object({
     rollout_id: z.string().describe("Also its trace's id."),
-    seed: z.int(),
+    seed,
     stage: z.string().describe('baseline, minibatch, gate, evaluation or heldout.'),
     generation: z.int(),
     reward: z.number().nullable(),

@@ -23,6 +23,9 @@ import {
 
 const count = (max: number) => wholeNumber(1, max);
 
+/** Seconds for one rollout of a container. */
+const longestRollout = 3_600;
+
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals a generation.'),
   generations: count(500),
@@ -64,7 +67,9 @@ const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
 
 const shape = z.strictObject({
   algorithm: z.enum(['gepa', 'mipro'], unlessMissing('must be "gepa" or "mipro"')),
-  container_url: containerUrlSchema.optional().describe("URL of the caller's container. Required."),
+  container_url: containerUrlSchema
+    .optional()
+    .describe("URL of the caller's container. Required, but for rollouts: caller."),
   task_app_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
   localapi_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
   policy: policySchema,
@@ -74,7 +79,12 @@ const shape = z.strictObject({
   initial_prompt: promptSchema
     .optional()
     .describe("The baseline, each message a component to optimize; the container's own where absent."),
-  rollouts: z.enum(['container', 'caller']).default('container').describe('caller is not supported yet.'),
+  rollouts: z
+    .enum(['container', 'caller'])
+    .default('container')
+    .describe(
+      'caller: your own traffic through the proxy, with rewards that you report. Calls that name their instance by x-ratchet-seed are compared seed by seed; without it only the number of seeds counts.',
+    ),
   budget: budgetSchema.optional(),
   env_name: envNameSchema.optional(),
   rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
@@ -83,6 +93,12 @@ const shape = z.strictObject({
   patience: count(500).optional().describe('Generations in a row without an accepted proposal that end the session.'),
   target_reward: z.number().optional().describe('Ends the session when best_reward has reached it.'),
   ...containerFields,
+  rollout_timeout: z
+    .number()
+    .min(1)
+    .max(604_800)
+    .default(120)
+    .describe('Seconds for one rollout, at most 3600; of live traffic for its reward to come, at most a week.'),
 });
 
 /** The field by which a request named its container, or undefined. */
@@ -101,14 +117,18 @@ export const policyOptimizationSchema = shape
     };
 
     const urls = new Set(urlAliases.map((name) => at(name)).filter((url) => url !== undefined));
-    if (urls.size === 0) refuse(['container_url'], 'is required');
+    const live = at('rollouts') === 'caller';
+    if (urls.size === 0 && !live) refuse(['container_url'], 'is required');
+    if (urls.size === 0 && at('container_api_key') !== undefined)
+      refuse(['container_api_key'], 'is the key of a container, and no container_url is given');
     if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
 
     const mipro = at('algorithm') === 'mipro';
     if (!mipro && at('gepa') === undefined) refuse(['gepa'], 'is required when algorithm is gepa');
     later(['algorithm'], mipro, 'mipro is not supported yet; use gepa');
     later(['mipro'], !mipro && at('mipro') !== undefined);
-    later(['rollouts'], at('rollouts') === 'caller', 'caller is not supported yet; use container');
+    if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > longestRollout)
+      refuse(['rollout_timeout'], `must be at most ${longestRollout}; only rewards of live traffic may take longer`);
   }, always)
   .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
@@ -227,7 +247,7 @@ const outcome = {
       interval: intervalSchema,
     })
     .nullable()
-    .describe('Winner and baseline on the same seeds, pair by pair.'),
+    .describe('Winner and baseline on the same seeds, pair by pair; of live traffic without seeds two samples.'),
   noise_floor: z
     .object({
       rollout_sd: z.number().describe('Standard deviation of equal rollouts.'),
@@ -245,7 +265,7 @@ const summary = {
   ...jobFields,
   algorithm: z.string(),
   correlation_id: z.string().nullable(),
-  container_url: z.string(),
+  container_url: z.string().nullable().describe('null: its rollouts are live traffic.'),
   policy: z.object({ model: z.string(), provider: z.string() }),
   progress: z.object({
     generation: z.int(),
@@ -271,6 +291,17 @@ export const sessionSchema = z
     ...levers,
     usage: usageSchema,
     concurrency: concurrencySchema,
+    traffic: z
+      .object({
+        compared: z
+          .enum(['paired', 'unpaired'])
+          .nullable()
+          .describe('By the seeds that calls name, or without, as the first call decided; null: none has come.'),
+        wanted: z.int().describe('Rollouts that the search waits for.'),
+        claimed: z.int().describe('Those of them that are under way: a call has come, its reward has not.'),
+      })
+      .nullable()
+      .describe('Of a session with rollouts: caller.'),
     budget: z.object({
       max_rollouts: z.int().nullable(),
       max_minutes: z.number().nullable(),

@@ -28,7 +28,8 @@ export interface ContainerSpec {
 
 /** What every job that runs rollouts has. */
 export interface RunSpec {
-  container: ContainerSpec;
+  /** null: a session of live traffic that named none. */
+  container: ContainerSpec | null;
   policy: PolicySpec;
   maxConcurrent: number;
   rolloutTimeoutS: number;
@@ -66,10 +67,13 @@ export interface SessionSpec extends RunSpec {
   budget: BudgetSpec;
   rngSeed: number;
   gepa: GepaSpec;
+  /** Who runs the rollouts; absent: the container. `caller`: live traffic through the proxy. */
+  rollouts?: 'caller';
 }
 
 export interface EvaluationSpec extends RunSpec {
   kind: 'evaluation';
+  container: ContainerSpec;
   appId: string;
   seeds: number[];
   timeoutS: number;

@@ -9,6 +9,8 @@ import {
   minibatchOf,
   type GepaConfig,
 } from '../core/gepa/config.js';
+import { createUnpaired } from '../core/gepa/unpaired/state.js';
+import { unpaired } from '../core/gepa/unpaired/step.js';
 
 type Estimate = z.output<typeof estimateSchema>;
 type Range = Record<'low' | 'likely' | 'high', number>;
@@ -34,9 +36,10 @@ const assumed = {
 const levels = ['low', 'likely', 'high'] as const;
 
 /** What a session will ask for and cost; the cost is null where a price is not known. */
-export function sessionEstimate({ gepa, budget, rngSeed, policy, proposer, initialPrompt }: SessionSpec): Estimate {
+export function sessionEstimate(spec: SessionSpec): Estimate {
+  const { gepa, budget, rngSeed, policy, proposer, initialPrompt } = spec;
   const config: GepaConfig = { ...gepa, maxRollouts: budget.maxRollouts, rngSeed };
-  const rollouts = estimateRollouts(config);
+  const rollouts = spec.rollouts === 'caller' ? mostLiveRollouts(config) : estimateRollouts(config);
   const prompt = promptTokens(initialPrompt);
   const proposals = gepa.populationSize * gepa.generations;
   const minibatch = minibatchOf(config);
@@ -45,7 +48,8 @@ export function sessionEstimate({ gepa, budget, rngSeed, policy, proposer, initi
     const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
     const likely = Math.ceil(onSeeds) + assumed.minibatches[level] * minibatch * proposals;
     const asked = level === 'high' ? rollouts : Math.min(rollouts, likely);
-    const perRollout = rolloutPrice(policy, prompt, level);
+    // Live traffic is paid for anyway.
+    const perRollout = spec.rollouts === 'caller' ? 0 : rolloutPrice(policy, prompt, level);
     const shown = assumed.input[level] + answerTokens(policy, level) + assumed.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
@@ -59,6 +63,11 @@ export function sessionEstimate({ gepa, budget, rngSeed, policy, proposer, initi
     return Math.min(asked * perRollout + tried * perProposal, budget.maxCostUsd ?? Infinity);
   });
   return { rollouts, cost_usd: cost };
+}
+
+/** Live calls that name no instance take more of them; which it will be its first call decides. */
+function mostLiveRollouts(config: GepaConfig): number {
+  return Math.max(estimateRollouts(config), unpaired.view(createUnpaired(config)).rolloutsPlanned);
 }
 
 /** What an evaluation will ask for and cost; the cost is null where the price is not known. */

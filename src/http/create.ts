@@ -50,7 +50,7 @@ export async function create(
     const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (answer) return answer;
     await insertJob(tx, job);
-    if (creation.containerApiKey !== undefined) {
+    if (creation.containerApiKey !== undefined && spec.container) {
       const { origin } = new URL(spec.container.url);
       await putSecret(
         tx,

@@ -21,7 +21,8 @@ type Sums = Pick<Decision, 'parent_sum' | 'child_sum' | 'minibatch_size'>;
 
 /** A seed on which a candidate was tried, and its rollouts there that count, or are to: none was asked again. */
 export interface Tried {
-  seed: number;
+  /** null: a call of live traffic that named none, which is one rollout. */
+  seed: number | null;
   rollouts: Outcome[];
 }
 
@@ -64,8 +65,8 @@ export async function readJudged(
       if (row.leverVersion === 0) return [row.id, { decision: ofBaseline(row), tried: [] }];
       // As a parent it runs again in the tests of later generations.
       const own = (gatesOf.get(row.id) ?? []).filter(({ generation }) => generation === row.generation);
-      const tried = [...groupBy(own, ({ seed }) => seed)].map(([seed, all]) => ({
-        seed,
+      const tried = [...groupBy(own, ({ seed, ordinal }) => seed ?? `live:${ordinal}`).values()].map((all) => ({
+        seed: all[0]!.seed,
         rollouts: countedRollouts(all),
       }));
       const merged = trialOf.get(row.id)?.merged ?? [];
@@ -100,7 +101,7 @@ async function readSums(
   return new Map(
     rows.map(({ id }) => {
       const parents = (trialOf.get(id)?.ordinals ?? []).flatMap((ordinal) => byOrdinal.get(ordinal) ?? []);
-      const seeds = parents.map(({ seed }) => seed);
+      const seeds = parents.flatMap(({ seed }) => seed ?? []);
       const children = settledRollouts(seeds, gatesOf.get(id) ?? []);
       return [id, { parent_sum: sumOf(parents), child_sum: sumOf(children), minibatch_size: parents.length || null }];
     }),

@@ -60,7 +60,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
           job_id: jobId,
           status: 'running',
           estimate: evaluationEstimate(spec),
-          ...createWarnings(spec.container.url, deps.publicUrl),
+          ...createWarnings(spec, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../contracts/common.js';
+import type { RunSpec } from '../contracts/spec.js';
 import type { readConcurrency } from '../storage/concurrency.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow } from '../storage/jobs.js';
@@ -54,11 +55,11 @@ export function idFields(jobId: string): { session_id?: string; job_id: string }
 }
 
 /** What the creator should know before anything runs: a container elsewhere cannot call back to a loopback URL. */
-export function createWarnings(containerUrl: string, publicUrl: string): { warnings?: string[] } {
-  if (isLoopback(containerUrl) || !isLoopback(publicUrl)) return {};
+export function createWarnings({ container }: RunSpec, publicUrl: string): { warnings?: string[] } {
+  if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return {};
   return {
     warnings: [
-      `The container is at ${new URL(containerUrl).host}, but the inference URLs that it is given begin with ${publicUrl}, which it probably cannot reach: set RATCHET_PUBLIC_URL to an address of this service that it can.`,
+      `The container is at ${new URL(container.url).host}, but the inference URLs that it is given begin with ${publicUrl}, which it probably cannot reach: set RATCHET_PUBLIC_URL to an address of this service that it can.`,
     ],
   };
 }

@@ -59,9 +59,16 @@ const schema: FastifySchema = {
   },
 };
 
+const headers = z.looseObject({
+  'x-ratchet-seed': z
+    .string()
+    .optional()
+    .describe('The instance that a call of live traffic is of, as a whole number (a session with rollouts: caller).'),
+});
+
 /** How an inference path is documented. */
 export function proxySchema(withCorrelation: boolean): FastifySchema {
-  return { ...schema, params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }) };
+  return { ...schema, headers, params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }) };
 }
 
 /** Takes bodies as they are: the schema documents them, the provider judges them. */

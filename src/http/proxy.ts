@@ -1,9 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
 import { isTerminal } from '../core/status.js';
 import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../storage/calls.js';
+import type { Tx } from '../storage/db.js';
+import type { JobRef } from '../storage/events.js';
+import { claimSlot, type LiveRollout } from '../storage/slots.js';
 import type { App } from './deps.js';
 import { ApiError, refuse } from './errors.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
@@ -32,7 +36,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
     }
-    const { call, recorded } = await resolve(request, jobId, correlationId, body);
+    const { call, recorded } = await resolve(request, jobId, correlationId, body, seedOf(request.headers));
     void reply.headers(callHeaders(call));
     if (recorded) replay(recorder, call, recorded, reply);
     else {
@@ -48,6 +52,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     jobId: string,
     correlationId: string,
     body: ReturnType<typeof readChatBody>,
+    seed: number | null,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
     const { presence } = deps.notifications;
@@ -55,10 +60,14 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const found = await resolveCall(tx, { jobId, correlationId, presence });
       if (!found) throw refuse.notFound('session');
       refuseEnded(found, keyId === null);
-      const { candidateId, policy, messages } = found;
-      const asked = substitute(body, policy, found);
-      const rollout = found.rollout ?? (await claimCallerRollout(tx, { orgId, jobId }, { correlationId, candidateId }));
+      const { policy } = found;
       const { provider } = policy;
+      // Before it is claimed: a request that is at fault takes no slot.
+      const asBest = substitute(body, policy, found);
+      const job = { orgId, jobId };
+      const { rollout, ...served } = await belongsTo(tx, job, found, correlationId, seed);
+      const { candidateId, messages } = served;
+      const asked = candidateId === found.candidateId ? asBest : substitute(body, policy, { ...found, messages });
       const bounded = found.costBounded && rollout.source === 'service';
       const { upstream, reservation } = bounded
         ? boundUpstream(provider, asked)
@@ -79,6 +88,31 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     );
   }
   app.addHook('onClose', () => forward.settled());
+}
+
+/** The rollout that a call belongs to, and the candidate that it is served by; a correlation id that is new is claimed. */
+async function belongsTo(
+  tx: Tx,
+  job: JobRef,
+  { rollout, live, candidateId, messages }: ResolvedCall,
+  correlationId: string,
+  seed: number | null,
+): Promise<LiveRollout> {
+  if (rollout) return { rollout, candidateId, messages };
+  if (live) return claimSlot(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
+  return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages };
+}
+
+/** The instance of the task that a call of live traffic names, by which candidates are compared pair by pair. */
+function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {
+  if (given === undefined) return null;
+  const seed = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : NaN;
+  if (Number.isSafeInteger(seed)) return seed;
+  throw new ApiError(
+    400,
+    'invalid_request',
+    'x-ratchet-seed must be a whole number, the seed of the instance that this call is of.',
+  );
 }
 
 /** A job's own key dies with the job; an organization's key is told why it gets no answer. */

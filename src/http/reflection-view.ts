@@ -57,7 +57,7 @@ export function reflectionView(
 
 /** A rollout's feedback, cut. */
 export function exampleView(
-  { rolloutId, seed, feedback }: { rolloutId: string; seed: number; feedback: string },
+  { rolloutId, seed, feedback }: { rolloutId: string; seed: number | null; feedback: string },
   bytes: number,
 ) {
   return { rollout_id: rolloutId, seed, feedback: cutText(feedback, bytes) };

@@ -18,6 +18,7 @@ export async function reward(
   const outcome =
     value === null ? null : await deps.db.org(job.orgId, (tx) => recordReward(tx, job, reported(value, body)));
   if (outcome) refuseUnless(outcome);
+  if (outcome?.wakes) wake(deps, job);
   const known = {
     ...idFields(job.jobId),
     reward: value,
@@ -27,6 +28,13 @@ export async function reward(
   if (!body.stop) return reply.code(200).send({ ...known, status: outcome?.status ?? job.status });
   const stopped = await command(deps, job, 'stop');
   return reply.code(stopped.code).send({ ...known, ...stopped.body });
+}
+
+/** Tells a job's workflow that what it waits for has come; where that word is lost the reconciler repeats it. */
+function wake({ commander, log }: HttpDeps, job: JobRow): void {
+  commander.wake(job).catch((error: unknown) => {
+    log.warn({ err: error, job_id: job.jobId }, 'a workflow was not told of its rewards; the reconciler will tell it');
+  });
 }
 
 function reported(value: number, body: RewardRequest): ReportedReward {

@@ -14,6 +14,7 @@ import type { ComponentLever } from '../storage/levers.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import type { CandidateRow, Prompt } from '../storage/reads.js';
+import type { TrafficNow } from '../storage/slots.js';
 import type { HttpDeps } from './deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from './job-view.js';
 
@@ -35,7 +36,7 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
     ...jobView(job, deps),
     algorithm: spec.algorithm,
     correlation_id: job.correlationId,
-    container_url: spec.container.url,
+    container_url: spec.container?.url ?? null,
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
@@ -59,6 +60,7 @@ export function sessionView(
     resent: number;
     cost: CostBudget | null;
     concurrency: Concurrency;
+    traffic: TrafficNow;
   },
   deps: HttpDeps,
 ): z.output<typeof sessionSchema> {
@@ -71,9 +73,14 @@ export function sessionView(
     ...levers(job, candidates, read.components),
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
+    traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
     budget: budgetView(job, read.cost),
     rollouts_resent: read.resent,
   };
+}
+
+function trafficView({ traffic, wanted, claimed }: TrafficNow) {
+  return { compared: traffic, wanted, claimed };
 }
 
 function budgetView({ spec: { budget } }: Session, cost: CostBudget | null): z.output<typeof sessionSchema>['budget'] {

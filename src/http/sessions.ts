@@ -15,6 +15,7 @@ import { resolveCall } from '../storage/calls.js';
 import { readComponentLevers } from '../storage/levers.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { readCandidates, readPrompt, readResent } from '../storage/reads.js';
+import { readTraffic } from '../storage/slots.js';
 import { usageOf } from '../storage/usage.js';
 import { findJob } from './control.js';
 import { sessionEstimate } from './cost-estimate.js';
@@ -71,7 +72,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
           ...(correlationId === null ? {} : { correlation_id: correlationId }),
           ...proxyUrls(jobId, deps.publicUrl),
           estimate: sessionEstimate(spec),
-          ...createWarnings(spec.container.url, deps.publicUrl),
+          ...createWarnings(spec, deps.publicUrl),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),
@@ -114,6 +115,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
+        traffic: await readTraffic(tx, job.jobId),
       }));
       return sessionView(job, read, deps);
     },

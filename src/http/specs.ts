@@ -2,7 +2,7 @@ import { unknownPrice } from '../clients/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
 import type { EvaluationRequest } from '../contracts/evaluation.js';
 import { containerField, optimizationsIn, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
-import type { EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
+import type { ContainerSpec, EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
 import { configProblems, type GepaConfig } from '../core/gepa/config.js';
 import type { HttpDeps } from './deps.js';
 import { pointerOf, refuse, type FieldError } from './errors.js';
@@ -20,6 +20,7 @@ export function unwrapSession(body: CreateSession): { request: PolicyOptimizatio
 /** A session as it is stored; throws with every field that is at fault, by its path in the body. */
 export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
+  const url = request[urlField];
   const gepa = request.gepa!;
   const evaluationSeeds = gepa.evaluation.seeds;
   const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
@@ -37,7 +38,7 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   const maxRollouts = request.budget?.max_rollouts ?? null;
   const config: GepaConfig = { ...search, maxRollouts, rngSeed: request.rng_seed };
   const errors = [
-    ...staticErrors(request, request[urlField]!, [...path, urlField], path, checks),
+    ...staticErrors(request, url, [...path, urlField], path, checks),
     ...configProblems(config).map(({ field, message }) => ({
       pointer: pointerOf([...path, ...configFields[field]]),
       message,
@@ -50,7 +51,9 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   return {
     kind: 'session',
     algorithm: 'gepa',
-    ...runSpec(request, request[urlField]!, request.env_name ?? null),
+    ...runSpec(request),
+    container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
+    ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
     initialPrompt: request.initial_prompt?.messages ?? null,
     proposer: policySpec(request.proposer ?? request.policy),
     budget: {
@@ -64,9 +67,11 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
 }
 
 /** A budget of money needs prices: one error for each model that has none. */
-function priceErrors({ budget, policy, proposer }: PolicyOptimization, path: Path): FieldError[] {
+function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization, path: Path): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
-  return Object.entries({ policy, proposer }).flatMap(([name, model]) => {
+  // Live traffic is the caller's own: its budget is the proposer's.
+  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer };
+  return Object.entries(paid).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
     return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
   });
@@ -92,7 +97,8 @@ const configFields: Record<keyof GepaConfig, string[]> = {
 export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {
   return {
     kind: 'evaluation',
-    ...runSpec(request, request.container_url, request.env_name),
+    ...runSpec(request),
+    container: containerSpec(request, request.container_url, request.env_name),
     appId: request.app_id,
     seeds: request.seeds,
     timeoutS: request.timeout,
@@ -108,14 +114,8 @@ export function checkEvaluation(request: EvaluationRequest, path: Path, checks: 
 
 type RunFields = ContainerFields & { policy: PolicyRequest };
 
-function runSpec(request: RunFields, url: string, envName: string | null): RunSpec {
+function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
   return {
-    container: {
-      url: url.replace(/\/+$/, ''),
-      envName,
-      envConfig: request.env_config ?? {},
-      hasApiKey: request.container_api_key !== undefined,
-    },
     policy: policySpec(request.policy),
     maxConcurrent: request.max_concurrent,
     rolloutTimeoutS: request.rollout_timeout,
@@ -123,12 +123,27 @@ function runSpec(request: RunFields, url: string, envName: string | null): RunSp
   };
 }
 
+function containerSpec(request: RunFields, url: string, envName: string | null): ContainerSpec {
+  return {
+    url: url.replace(/\/+$/, ''),
+    envName,
+    envConfig: request.env_config ?? {},
+    hasApiKey: request.container_api_key !== undefined,
+  };
+}
+
 function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
   return { model, provider, params };
 }
 
-function staticErrors(request: RunFields, url: string, urlPath: Path, path: Path, checks: StaticChecks): FieldError[] {
-  const reason = checks.checkContainerUrl(url);
+function staticErrors(
+  request: RunFields,
+  url: string | undefined,
+  urlPath: Path,
+  path: Path,
+  checks: StaticChecks,
+): FieldError[] {
+  const reason = url === undefined ? null : checks.checkContainerUrl(url);
   return [
     ...(reason === null ? [] : [{ pointer: pointerOf(urlPath), message: reason }]),
     ...providerErrors(request.policy, [...path, 'policy'], checks),

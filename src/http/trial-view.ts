@@ -28,7 +28,7 @@ export async function readTrialView(
       jobId,
       ancestors.map(({ id }) => id),
       {
-        seeds: tried.map(({ seed }) => seed),
+        seeds: tried.flatMap(({ seed }) => seed ?? []),
         upTo: Math.max(...tried.flatMap(({ rollouts }) => rollouts.map(({ ordinal }) => ordinal))),
         generation,
       },
@@ -38,7 +38,7 @@ export async function readTrialView(
   const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
   const measured = before.map((one) => {
     const { candidateId, seed, ordinal } = one;
-    return { candidate: versions.get(candidateId)!, seed, ordinal, reward: countedReward(one)! };
+    return { candidate: versions.get(candidateId)!, seed: seed!, ordinal, reward: countedReward(one)! };
   });
   const parents = new Map(
     line.map(({ leverVersion, parentIds }) => [leverVersion, parentIds.flatMap((id) => versions.get(id) ?? [])]),
@@ -47,13 +47,14 @@ export async function readTrialView(
   const byOrdinal = new Map(before.map((one) => [one.ordinal, one]));
   const taught = new Set(shown.map(({ seed }) => seed));
   return tried.map(({ seed, rollouts }) => {
-    const source = byOrdinal.get(beliefs.expected(self.leverVersion, seed)?.ordinal ?? -1) ?? null;
+    const expected = seed === null ? null : beliefs.expected(self.leverVersion, seed);
+    const source = byOrdinal.get(expected?.ordinal ?? -1) ?? null;
     const rewards = rollouts.map(countedReward);
     const known = rewards.filter((reward) => reward !== null);
     return {
       seed,
       // Of a merge all seeds are some that its parts were shown.
-      role: taught.size === 0 || taught.has(seed) ? 'shown' : 'guard',
+      role: seed === null ? 'live' : taught.size === 0 || taught.has(seed) ? 'shown' : 'guard',
       parent_reward: countedReward(source),
       parent_candidate_id: source?.candidateId ?? null,
       parent_rollout_id: source?.rolloutId ?? null,

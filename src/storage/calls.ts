@@ -22,6 +22,8 @@ export interface ResolvedCall {
   policy: PolicySpec;
   /** Whether the session has a budget of money. */
   costBounded: boolean;
+  /** Whether new correlation ids are rollouts that the search may want, and how long these have for their reward, in seconds. */
+  live: { rewardSeconds: number } | null;
   /** null: the correlation id is new. */
   rollout: CallRollout | null;
   /** The rollout's own candidate, else the best so far; null: the container is evaluated as it is. */
@@ -51,6 +53,8 @@ export async function resolveCall(
     status: ResolvedCall['status'];
     policy: PolicySpec;
     cost_bounded: boolean;
+    rollouts: 'caller' | null;
+    reward_seconds: number;
     rollout_id: string | null;
     idx: number;
     source: CallRollout['source'];
@@ -60,7 +64,8 @@ export async function resolveCall(
     messages: Message[] | null;
     marked: boolean;
   }>(
-    `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, r.id as rollout_id, r.idx, r.source, r.attempt,
+    `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, s.rollouts,
+            s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
                                                       or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
@@ -69,7 +74,8 @@ export async function resolveCall(
                      case when w.id = $4 then s."initialPrompt" end) as messages,
             coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked
        from jobs j
-      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb)
+      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb,
+                                               rollouts text, "rolloutTimeoutS" float8)
        left join lateral (
          select id, idx, source, attempt, candidate_id from rollouts
           where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
@@ -89,6 +95,7 @@ export async function resolveCall(
       : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
   return {
     ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
+    live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
   };
 }

@@ -30,7 +30,7 @@ export async function readEvaluatedRewards(
               case when status = 'succeeded' then ${countedReward} else 0 end as reward,
               min(ordinal) filter (where stage = 'evaluation') over (partition by candidate_id) as begun
          from rollouts
-        where job_id = $1 and source = 'service' and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
+        where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
           and status in ('succeeded', 'failed')
      ), ranked as ( -- Of an evaluation's rollouts on a seed as many count as there are repeats: those asked again are too many.
        select *, row_number() over (partition by candidate_id, seed

@@ -1,6 +1,5 @@
 /** What is read of where a candidate comes from, what it was tried on, and what was decided. */
 import type { Message } from '../contracts/spec.js';
-import { rolloutId } from '../core/ids.js';
 import type { Tx } from './db.js';
 import { feedbackOf } from './reflection-examples.js';
 
@@ -34,13 +33,13 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
   );
 }
 
-/** A rollout as it counts: the reward is null where it has none, or failed. */
+/** A rollout as it counts: the reward is null where it has none, or failed; the seed where live traffic names none. */
 export interface Outcome extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
   candidateId: string;
   generation: number;
-  seed: number;
+  seed: number | null;
   reward: number | null;
   finished: boolean;
   infrastructure: boolean;
@@ -50,12 +49,12 @@ const outcome = `id as "rolloutId", ordinal, candidate_id as "candidateId", gene
   case when status = 'succeeded' then reward end as reward, status in ('succeeded', 'failed') as finished,
   coalesce((error->>'infrastructure')::boolean, false) as infrastructure`;
 
-/** These rollouts of the service, in no order. */
+/** These rollouts, in no order. */
 export async function readOutcomes(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<Outcome[]> {
   if (ordinals.length === 0) return [];
-  return tx.query<Outcome>(`select ${outcome} from rollouts where job_id = $1 and id = any($2)`, [
+  return tx.query<Outcome>(`select ${outcome} from rollouts where job_id = $1 and ordinal = any($2)`, [
     jobId,
-    idsOf(jobId, ordinals),
+    ordinals,
   ]);
 }
 
@@ -69,7 +68,7 @@ export async function readOutcomesOf(
   if (candidateIds.length === 0) return [];
   return tx.query<Outcome>(
     `select ${outcome} from rollouts
-      where job_id = $1 and source = 'service' and candidate_id = any($2) and stage = any($3) order by ordinal`,
+      where job_id = $1 and ordinal is not null and candidate_id = any($2) and stage = any($3) order by ordinal`,
     [jobId, candidateIds, stages],
   );
 }
@@ -87,7 +86,7 @@ export async function readLastOutcomes(
   if (candidateIds.length === 0 || seeds.length === 0) return [];
   return tx.query<Outcome>(
     `select distinct on (candidate_id, seed) ${outcome} from rollouts
-      where job_id = $1 and source = 'service' and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
+      where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
         and status in ('succeeded', 'failed') and (ordinal <= $4 or (stage = 'gate' and generation = $5))
       order by candidate_id, seed, ordinal desc`,
     [jobId, candidateIds, seeds, upTo, generation],
@@ -99,20 +98,12 @@ export async function readFeedback(
   tx: Tx,
   jobId: string,
   ordinals: readonly number[],
-): Promise<Map<number, { rolloutId: string; seed: number; reward: number; feedback: string }>> {
-  type Row = {
-    id: string;
-    ordinal: number;
-    seed: number;
-    reward: number | null;
-    feedback: string | null;
-    details: unknown;
-    error: { message: string } | null;
-  };
+): Promise<Map<number, { rolloutId: string; seed: number | null; reward: number; feedback: string }>> {
+  type Row = Parameters<typeof feedbackOf>[0] & Pick<Outcome, 'ordinal' | 'seed' | 'reward'> & { id: string };
   if (ordinals.length === 0) return new Map();
   const rows = await tx.query<Row>(
-    `select id, ordinal, seed, reward, feedback, details, error from rollouts where job_id = $1 and id = any($2)`,
-    [jobId, idsOf(jobId, ordinals)],
+    `select id, ordinal, seed, reward, feedback, details, error from rollouts where job_id = $1 and ordinal = any($2)`,
+    [jobId, ordinals],
   );
   return new Map(
     rows.map((row) => {
@@ -135,7 +126,7 @@ export async function readTrials(tx: Tx, jobId: string, candidateIds: readonly s
   return tx.query<TrialRow>(
     `select c.id, ${reflected}, coalesce(c.detail->'merge'->'parents', '[]'::jsonb) as merged,
             exists (select 1 from rollouts r
-                     where r.candidate_id = c.id and r.source = 'service' and r.stage = 'evaluation') as evaluating
+                     where r.candidate_id = c.id and r.ordinal is not null and r.stage = 'evaluation') as evaluating
        from candidates c where c.job_id = $1 and c.id = any($2)`,
     [jobId, candidateIds],
   );
@@ -165,7 +156,7 @@ export async function readVerdicts(
 export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
-  seed: number;
+  seed: number | null;
   stage: string;
   generation: number;
   reward: number | null;
@@ -186,11 +177,7 @@ export async function readSeedEvals(
     `select id as "rolloutId", ordinal, seed, stage, generation, case when status = 'succeeded' then reward end as reward,
             status, feedback, error->>'message' as error, completed_at as "completedAt"
        from rollouts
-      where job_id = $1 and source = 'service' and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
+      where job_id = $1 and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
     [jobId, candidateId, page.after, page.limit],
   );
-}
-
-function idsOf(jobId: string, ordinals: readonly number[]): string[] {
-  return ordinals.map((ordinal) => rolloutId(jobId, ordinal));
 }

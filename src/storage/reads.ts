@@ -17,10 +17,10 @@ export interface CandidateRow extends Record<string, unknown> {
 /** A reward as it is counted (src/core/scores.ts): Postgres's `avg` refuses numbers whose squares overflow. */
 export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
-/** Sums of finished rollouts by candidate, from the ordinal $2 on. */
+/** Sums of the search's finished rollouts by candidate, from the ordinal $2 on; what a caller calls for itself has no ordinal. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
     coalesce(sum(${countedReward}) filter (where status = 'succeeded'), 0) as rewards
-  from rollouts where job_id = $1 and source = 'service' and status in ('succeeded', 'failed') and ordinal >= $2`;
+  from rollouts where job_id = $1 and status in ('succeeded', 'failed') and ordinal >= $2`;
 
 /** Up to which ordinal the candidates' own sums go; it only grows. */
 export async function readCounted(tx: Tx, jobId: string): Promise<number> {

@@ -145,10 +145,12 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
       [job.jobId],
     ),
     tx.query(
-      `update rollouts set status = 'cancelled', completed_at = now()
-        where job_id = $1 and status in ('queued', 'running', 'awaiting_reward')`,
+      `update rollouts r set status = 'cancelled', completed_at = now()
+        where r.job_id = $1 and (r.status in ('queued', 'running', 'awaiting_reward')
+                                 or (r.status = 'open' and exists (select 1 from slots s where s.job_id = $1 and s.ordinal = r.slot)))`,
       [job.jobId],
     ),
+    tx.query('delete from slots where job_id = $1', [job.jobId]),
     updateCandidates(tx, job, ending.candidates ?? []),
     ending.outcomesThrough !== undefined && countRewards(tx, job, ending.outcomesThrough),
     tx.query(

@@ -1,10 +1,9 @@
 import type { ReflectionExample } from '../core/gepa/reflection.js';
 import type { Tx } from './db.js';
-import { rolloutId } from '../core/ids.js';
 
 interface Row extends Record<string, unknown> {
   ordinal: number;
-  seed: number;
+  seed: number | null;
   reward: number | null;
   feedback: string | null;
   details: unknown;
@@ -28,8 +27,8 @@ export async function readExamples(
               order by c.created_at, c.id limit 1) as request,
             (select response from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
               order by c.created_at desc, c.id desc limit 1) as response
-       from rollouts r where r.job_id = $1 and r.id = any($2)`,
-    [jobId, ordinals.map((ordinal) => rolloutId(jobId, ordinal))],
+       from rollouts r where r.job_id = $1 and r.ordinal = any($2)`,
+    [jobId, ordinals],
   );
   const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
   rows.sort((left, right) => order.get(left.ordinal)! - order.get(right.ordinal)!);
@@ -54,7 +53,11 @@ export function feedbackOf(row: {
 function inputOf(row: Row): string {
   const messages =
     row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
-  return messages.length > 0 ? messages.map((message) => textOf(message.content)).join('\n\n') : `seed ${row.seed}`;
+  return messages.length > 0
+    ? messages.map((message) => textOf(message.content)).join('\n\n')
+    : row.seed === null
+      ? ''
+      : `seed ${row.seed}`;
 }
 
 function textOf(content: unknown): string {

@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { isTerminal, type Status } from '../core/status.js';
+import type { Stage } from '../core/work.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from './db.js';
-import { appendEvents, lockJob, type JobRef } from './events.js';
+import { appendEvents, lockJob, type ControlRow, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
-import { settleAwaited } from './outcomes.js';
+import { answerSlot, outcomeEvents, settleAwaited } from './outcomes.js';
+import { wakeWhenAnswered } from './slots.js';
 
 /** A reward as it was reported. `body` is kept as it came. */
 export interface ReportedReward {
@@ -25,85 +27,118 @@ export interface RewardOutcome {
   status: Status;
   rolloutId: string | null;
   recorded: number | null;
+  /** All that the job's workflow wanted of live traffic is answered now: it is to be told. */
+  wakes: boolean;
 }
 
+/** The rollout that a reward is for, and what is known of it. */
 interface Target extends Record<string, unknown> {
-  id: string;
-  status: 'queued' | 'running' | 'awaiting_reward' | 'succeeded' | 'failed' | 'cancelled' | 'open';
+  /** Also of one that nothing has called yet; null: the reward names none. */
+  rolloutId: string | null;
+  /** null: there is no such rollout (yet). */
+  status: 'queued' | 'running' | 'awaiting_reward' | 'succeeded' | 'failed' | 'cancelled' | 'open' | null;
   reward: number | null;
+  /** What was reported for it before, and counted. */
+  reported: number | null;
+  /** Whether the search waits for it: a live call that has claimed what is still wanted. */
+  hasSlot: boolean;
+  idx: number;
+  seed: number | null;
+  stage: Stage;
+  generation: number;
+  candidate_id: string | null;
 }
 
 /** Puts a reward into the job's inbox, once for each rollout, and settles the rollout that waits for it. */
 export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward): Promise<RewardOutcome> {
-  const { status } = await lockJob(tx, job);
-  const target = await findRollout(tx, job, reported);
-  const rolloutId = target?.id ?? (await namedRollout(tx, job, reported));
-  const outcome = (is: RewardOutcome['is'], recorded: number | null = null) => ({ is, status, rolloutId, recorded });
+  // Sent together: rewards of a job take turns at its lock, and each round trip under it holds up all others.
+  const [row, target] = await Promise.all([lockJob(tx, job), findTarget(tx, job, reported)]);
+  const { rolloutId } = target;
+  const { status } = row;
+  const outcome = (is: RewardOutcome['is'], recorded: number | null = null, wakes = false) => {
+    return { is, status, rolloutId, recorded, wakes };
+  };
 
   if (isTerminal(status)) {
     await insertReward(tx, job, reported, rolloutId, false);
     return outcome('closed');
   }
-  const recorded =
-    (await recordedReward(tx, job, rolloutId)) ?? (target?.status === 'succeeded' ? target.reward : null);
+  const recorded = target.reported ?? (target.status === 'succeeded' ? target.reward : null);
   if (recorded !== null) return outcome(recorded === reported.reward ? 'duplicate' : 'conflict', recorded);
-  if (target?.status === 'failed' || target?.status === 'cancelled') {
+  if (target.status === 'failed' || target.status === 'cancelled') {
     await insertReward(tx, job, reported, rolloutId, false);
     return outcome('late');
   }
+  return outcome('counted', null, await count(tx, job, row, target, reported));
+}
 
-  const rewardId = await insertReward(tx, job, reported, rolloutId, true);
-  await appendEvents(tx, job, [
-    {
-      key: `reward:${rewardId}`,
-      type: 'reward_received',
-      message: `reward ${reported.reward}${rolloutId ? ` for ${rolloutId}` : ''}`,
-      data: {
-        reward_id: rewardId,
-        reward: reported.reward,
-        rollout_id: rolloutId,
-        correlation_id: reported.correlationId,
-        candidate_id: reported.candidateId,
-      },
-    },
-  ]);
-  if (target?.status === 'awaiting_reward') {
-    await settleAwaited(tx, { ...job, rolloutId: target.id, reward: reported.reward, details: reported.details });
-  } else if (target?.status === 'open') {
-    await tx.query(`update rollouts set reward = $2 where id = $1 and status = 'open'`, [target.id, reported.reward]);
+/** Keeps a reward that counts and gives it to its rollout; answers whether it was the last that the workflow waits for. */
+async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, reported: ReportedReward): Promise<boolean> {
+  const { rolloutId, status } = target;
+  const { reward, details } = reported;
+  const rewardId = newRewardId();
+  const inserted = insertReward(tx, job, reported, rolloutId, true, rewardId);
+  const received = receivedEvent(rewardId, rolloutId, reported);
+  if (rolloutId !== null && target.hasSlot) {
+    const written = { ...target, id: rolloutId, status: 'succeeded' as const, reward, error: null };
+    const [, , , wakes] = await Promise.all([
+      inserted,
+      answerSlot(tx, job, { rolloutId, reward, details }),
+      appendEvents(tx, job, [received, ...outcomeEvents(row, [written])]),
+      wakeWhenAnswered(tx, job.jobId),
+    ]);
+    return wakes;
   }
-  return outcome('counted');
+  await Promise.all([inserted, appendEvents(tx, job, [received])]);
+  if (rolloutId !== null && status === 'awaiting_reward') {
+    await settleAwaited(tx, job, row, { rolloutId, reward, details });
+  } else if (status === 'open') {
+    await tx.query(`update rollouts set reward = $2 where id = $1 and status = 'open'`, [rolloutId, reward]);
+  }
+  return false;
 }
 
-/** The rollout meant: by its id, or by its correlation id. */
-async function findRollout(tx: Tx, job: JobRef, { rolloutId, correlationId }: ReportedReward): Promise<Target | null> {
-  const named = rolloutId
-    ? [rolloutId]
-    : correlationId
-      ? [correlationId, callerRolloutId(job.jobId, correlationId)]
-      : [];
+function receivedEvent(rewardId: string, rolloutId: string | null, reported: ReportedReward): NewEvent {
+  const { reward, correlationId, candidateId } = reported;
+  return {
+    key: `reward:${rewardId}`,
+    type: 'reward_received',
+    message: `reward ${reward}${rolloutId ? ` for ${rolloutId}` : ''}`,
+    data: {
+      reward_id: rewardId,
+      reward,
+      rollout_id: rolloutId,
+      correlation_id: correlationId,
+      candidate_id: candidateId,
+    },
+  };
+}
+
+/**
+ * The rollout meant, by its id or by its correlation id: that names a rollout before its first call, too; the session's own is
+ * on every reward and names none.
+ */
+async function findTarget(tx: Tx, job: JobRef, { rolloutId, correlationId }: ReportedReward): Promise<Target> {
+  const live = correlationId === null ? null : callerRolloutId(job.jobId, correlationId);
   const [row] = await tx.query<Target>(
-    'select id, status, reward from rollouts where job_id = $1 and id = any($2) limit 1',
-    [job.jobId, named],
+    `select n.id as "rolloutId", r.status, r.reward, r.idx, r.seed, r.stage, r.generation, r.candidate_id,
+            w.reward as reported, exists (select 1 from slots s where s.job_id = j.id and s.ordinal = r.slot) as "hasSlot"
+       from jobs j
+       left join lateral (select * from rollouts where job_id = j.id and id = any($2) limit 1) r on true
+      cross join lateral (
+        select coalesce(r.id, $3, case when $4 is distinct from j.correlation_id then $5 end) as id
+      ) n
+       left join rewards w on w.job_id = j.id and w.rollout_id = n.id and w.counted
+      where j.id = $1`,
+    [job.jobId, rolloutId ? [rolloutId] : [correlationId, live], rolloutId, correlationId, live],
+    'find_rewarded',
   );
-  return row ?? null;
+  if (!row) throw new Error(`the job ${job.jobId} is gone`);
+  return row;
 }
 
-/** A correlation id names a rollout before its first call, too; the session's own is on every reward and names none. */
-async function namedRollout(tx: Tx, job: JobRef, { rolloutId, correlationId }: ReportedReward): Promise<string | null> {
-  if (rolloutId !== null || correlationId === null) return rolloutId;
-  const [row] = await tx.query<{ correlation_id: string | null }>('select correlation_id from jobs where id = $1', [
-    job.jobId,
-  ]);
-  return correlationId === row?.correlation_id ? null : callerRolloutId(job.jobId, correlationId);
-}
-
-async function recordedReward(tx: Tx, job: JobRef, rolloutId: string | null): Promise<number | null> {
-  const [row] = await tx.query<{ reward: number }>(
-    'select reward from rewards where job_id = $1 and rollout_id = $2 and counted',
-    [job.jobId, rolloutId],
-  );
-  return row?.reward ?? null;
+function newRewardId(): string {
+  return `rwd_${uuidv7().replaceAll('-', '')}`;
 }
 
 async function insertReward(
@@ -112,8 +147,8 @@ async function insertReward(
   reported: ReportedReward,
   rolloutId: string | null,
   counted: boolean,
-): Promise<string> {
-  const id = `rwd_${uuidv7().replaceAll('-', '')}`;
+  id = newRewardId(),
+): Promise<void> {
   await tx.query(
     `insert into rewards (id, org_id, job_id, rollout_id, correlation_id, candidate_id, reward, body, counted)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
@@ -129,5 +164,4 @@ async function insertReward(
       counted,
     ],
   );
-  return id;
 }

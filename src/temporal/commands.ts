@@ -26,14 +26,26 @@ export interface Commander {
   start(job: CommandedJob): Promise<void>;
   /** Delivers a command, whose outcome the workflow writes to its row. Fails as the two errors above say. */
   send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void>;
+  /** Tells a job's workflow to look for rewards; nothing happens where it has closed. */
+  wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
 }
 
 const deadlineMs = 2_000;
+
+/** Tells a workflow that all it wanted of live traffic is answered; one that has closed needs no telling. */
+export async function tellOfRewards(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(rewardSignal, {});
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
 
 /** Commands as Temporal signals; a cancel is followed by Temporal's own request, so that the workflow closes CANCELED. */
 export function createCommander(client: Client, start: Commander['start']): Commander {
   return {
     start,
+    wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => tellOfRewards(client, workflowId)),
     async send(job, kind, commandId) {
       const handle = client.workflow.getHandle(job.workflowId);
       try {

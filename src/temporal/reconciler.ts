@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { JobKind } from '../../workflows/messages.js';
 import type { Db } from '../storage/db.js';
 import { finishJob, type Ending } from '../storage/record.js';
+import { isWakeLost } from '../storage/slots.js';
+import { tellOfRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
 
 const batch = 200;
@@ -10,6 +12,8 @@ const batch = 200;
 const deadlineMs = 5_000;
 /** A create starts its own workflow; the reconciler leaves it this long to do so. */
 const startGraceSeconds = 3;
+/** Whoever takes the last reward that a workflow waits for tells it; the reconciler leaves it this long to do so. */
+const wakeGraceSeconds = 2;
 
 interface OpenJob extends Record<string, unknown> {
   id: string;
@@ -26,8 +30,8 @@ export interface Reconciler {
 }
 
 /**
- * Closes what no workflow code could: an open row whose workflow was terminated, failed, timed out or is gone; and starts
- * the workflow of a create that was lost before its start. Any number of processes may run it: each step is idempotent.
+ * Closes what no workflow code could: an open row whose workflow was terminated, failed, timed out or is gone; starts the
+ * workflow of a create that was lost before its start, and tells a workflow of rewards whose taker was lost before it did. Any number of processes may run it: each step is idempotent.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
   let running: Promise<void> | null = null;
@@ -74,7 +78,7 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     return;
   }
   const ending = await closedBy(client, job);
-  await db.org(job.org_id, async (tx) => {
+  const isForgotten = await db.org(job.org_id, async (tx) => {
     if (ending && (await finishJob(tx, where, ending))) {
       log.warn(
         { job_id: job.id, status: ending.status, reason: ending.error?.message },
@@ -83,7 +87,9 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     }
     // Last: whoever locks both rows of a job locks its control row first.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
+    return !ending && (await isWakeLost(tx, job.id, wakeGraceSeconds));
   });
+  if (isForgotten) await tellOfRewards(client, job.workflow_id);
 }
 
 /** How the job must be closed, or null: its workflow still runs. */

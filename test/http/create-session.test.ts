@@ -25,6 +25,19 @@ async function countJobs(): Promise<number> {
 }
 
 describe('a session is created', () => {
+  test('driven by its caller it needs no container, and its rewards may take a week', async () => {
+    const { container_url: _, ...rest } = good;
+    const { status, body } = await create({ ...rest, rollouts: 'caller', rollout_timeout: 604_800 });
+    expect(status).toBe(201);
+    expect((await stored(body.session_id))['spec']).toMatchObject({ container: null, rollouts: 'caller' });
+    // What its calls cost is paid for anyway: the estimate is of the proposer.
+    const { body: other } = await create(good);
+    expect(body.estimate.cost_usd.high).toBeLessThan(other.estimate.cost_usd.high);
+    expect(body.warnings).toBeUndefined();
+    const { body: state } = await http.call('GET', `${url}/${body.session_id}`);
+    expect(state).toMatchObject({ container_url: null, traffic: { compared: null, wanted: 0, claimed: 0 } });
+  });
+
   test('201 with everything that the caller needs next', async () => {
     const { status, headers, body } = await create(good);
     expect(status).toBe(201);
@@ -333,10 +346,22 @@ describe('bad input is 422 with the name of the field, before anything is stored
     expect((await create({ ...good, budget: { max_cost_usd: 0 } })).status).toBe(422);
   });
 
+  test.each<[field: string, change: object, named: RegExp]>([
+    ['container_api_key', { container_url: undefined, container_api_key: 'k' }, /no container_url is given/],
+    ['rollout_timeout', { rollouts: 'container', rollout_timeout: 3_601 }, /at most 3600/],
+    ['rollout_timeout', { rollout_timeout: 604_801 }, /<=604800/],
+    ['container_url', { rollouts: 'container', container_url: undefined }, /is required/],
+  ])('%s of a session that is driven by its caller, or not', async (field, change, named) => {
+    const { status, body } = await create({ ...good, rollouts: 'caller', ...change });
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([
+      { pointer: `/policy_optimization/${field}`, message: expect.stringMatching(named) as unknown },
+    ]);
+  });
+
   test.each<[field: string, value: unknown]>([
     ['algorithm', 'mipro'],
     ['mipro', { num_candidates: 3 }],
-    ['rollouts', 'caller'],
   ])('%s = %j is not supported yet, and says so', async (field, value) => {
     const { status, body } = await create(at(field, value));
     expect([status, body.code]).toEqual([422, 'not_supported_yet']);

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { JobRef } from '../../src/storage/events.js';
 import { openCostBudget, readCostBudget, readRefused } from '../../src/storage/cost-budget.js';
-import { policy, question, startProxy, type TestProxy } from './proxy-support.js';
+import { policy, proxyOfFile, question } from './proxy-support.js';
 
 // A rollout's call under max_cost_usd: bounded, reserved, settled by what it has cost, refused when it does not fit.
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy();
-}, 60_000);
-afterAll(() => proxy.close());
+const proxy = proxyOfFile();
 beforeEach(() => {
-  proxy.model.requests.length = 0;
   proxy.model.reply(() => ({ text: 'ok', usage: { prompt_tokens: 1_000, completion_tokens: 1_000 } }));
 });
 

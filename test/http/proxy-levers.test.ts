@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { adoptCarried } from '../../activities/adopt-baseline.js';
 import type { Message } from '../../src/contracts/spec.js';
 import { hashOf } from '../../src/http/proxy-request.js';
 import { readPrompts } from '../../src/storage/candidates.js';
 import type { JobRef } from '../../src/storage/events.js';
-import { policy, question, startProxy, system, systemOf, type TestProxy } from './proxy-support.js';
+import { policy, proxyOfFile, question, system, systemOf } from './proxy-support.js';
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy();
-});
-afterAll(() => proxy.close());
-beforeEach(() => {
-  proxy.model.requests.length = 0;
-  proxy.model.reply(() => ({}));
-});
+const proxy = proxyOfFile();
 const last = () => proxy.model.requests.at(-1)!;
 const lever = (name: string, text: string) => `<lever name="${name}">${text}</lever>`;
 const user = (content: unknown) => ({ role: 'user', content });

@@ -1,23 +1,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createContainerClient } from '../../src/clients/container.js';
 import type { JobRef } from '../../src/storage/events.js';
 import { presenceLock } from '../../src/storage/notifications.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';
 import { until } from '../support/until.js';
-import { policy, question, startProxy, systemOf, type TestProxy } from './proxy-support.js';
+import { policy, proxyOfFile, question, systemOf } from './proxy-support.js';
 
-let proxy: TestProxy;
+const proxy = proxyOfFile();
 let job: JobRef;
 let rollout: string;
-beforeAll(async () => {
-  proxy = await startProxy();
-});
-afterAll(() => proxy.close());
 beforeEach(async () => {
-  proxy.model.requests.length = 0;
   proxy.model.reply(({ n }) => ({ text: `answer ${n}` }));
   job = await proxy.newSession();
   rollout = await proxy.newRollout(job, 0, 0);

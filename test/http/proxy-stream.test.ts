@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type OpenAI from 'openai';
 import { until } from '../support/until.js';
-import { policy, question, startProxy, type TestProxy } from './proxy-support.js';
+import { policy, proxyOfFile, question, startProxy, type TestProxy } from './proxy-support.js';
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy({ recordPatienceMs: 200 });
-});
-afterAll(() => proxy.close());
-beforeEach(() => {
-  proxy.model.requests.length = 0;
-  proxy.model.reply(() => ({}));
-  proxy.failDatabase(null);
-});
+const proxy = proxyOfFile({ recordPatienceMs: 200 });
 const streamed = { ...question, stream: true };
 const last = () => proxy.model.requests.at(-1)!;
 

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import OpenAI from 'openai';
@@ -94,16 +95,12 @@ export const question = {
   messages: [system('The container’s own prompt.'), { role: 'user', content: 'Where is my card?' }],
 };
 
-export async function startProxy(
-  options: Partial<ProxyDeps> = {},
-  env: Record<string, string> = {},
-): Promise<TestProxy> {
+export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<TestProxy> {
   const model = await startFakeModel();
   const providers = createProviders({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'sk-secret',
     MISTRAL_BASE_URL: model.url,
-    ...env,
   });
   let failure: Error | null = null;
   // The server makes its database as it starts, after it is given the proxy.
@@ -156,7 +153,8 @@ export async function startProxy(
     },
     newEvaluation(messages) {
       const candidate = messages && { messages, sessionId: null, candidateId: null };
-      const { initialPrompt: _p, proposer: _q, budget: _b, rngSeed: _r, gepa: _g, algorithm: _a, ...run } = sessionSpec;
+      const { policy, maxConcurrent, rolloutTimeoutS, maxFailureRate } = sessionSpec;
+      const run = { container: sessionSpec.container!, policy, maxConcurrent, rolloutTimeoutS, maxFailureRate };
       return insert(
         'default',
         { ...run, kind: 'evaluation', appId: 'a', seeds: [0], timeoutS: 60, candidate },
@@ -226,6 +224,21 @@ export async function startProxy(
       await model.close();
     },
   };
+  return proxy;
+}
+
+/** A proxy for a file's tests; each of them finds a model that was asked nothing yet and answers by default, and a database that works. */
+export function proxyOfFile(options: Partial<ProxyDeps> = {}): TestProxy {
+  const proxy = {} as TestProxy;
+  beforeAll(async () => {
+    Object.assign(proxy, await startProxy(options));
+  }, 60_000);
+  afterAll(() => proxy.close());
+  beforeEach(() => {
+    proxy.model.requests.length = 0;
+    proxy.model.reply(() => ({}));
+    proxy.failDatabase(null);
+  });
   return proxy;
 }
 

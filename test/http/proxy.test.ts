@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { usageOf } from '../../src/storage/usage.js';
-import { policy, question, startProxy, system, systemOf, type TestProxy } from './proxy-support.js';
+import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './proxy-support.js';
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy();
-});
-afterAll(() => proxy.close());
-beforeEach(() => {
-  proxy.model.requests.length = 0;
-  proxy.model.reply(() => ({}));
-});
+const proxy = proxyOfFile();
 const last = () => proxy.model.requests.at(-1)!;
 const json = async (answer: Response) =>
   (await answer.json()) as Record<string, unknown> & { error: Record<string, unknown> };

@@ -54,6 +54,7 @@ describe('before anything has happened', () => {
       },
       lever_versions: {},
       best_lever_version: null,
+      traffic: null,
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
       concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },
       budget: { max_rollouts: 40, max_minutes: null, max_cost_usd: null, spent_usd: null, reserved_usd: null },

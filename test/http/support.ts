@@ -16,6 +16,8 @@ import { createDatabase } from '../support/embedded.js';
 /** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
 export class FakeCommander implements Commander {
   started: string[] = [];
+  /** Workflows that were told of rewards. */
+  woken: string[] = [];
   sent: { jobId: string; kind: CommandKind; commandId: string }[] = [];
   onStart: (job: CommandedJob) => Promise<void> = async () => {};
   onSend: (job: CommandedJob, kind: CommandKind, commandId: string) => Promise<void>;
@@ -37,6 +39,11 @@ export class FakeCommander implements Commander {
   async send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void> {
     this.sent.push({ jobId: job.jobId, kind, commandId });
     await this.onSend(job, kind, commandId);
+  }
+
+  async wake({ workflowId }: { workflowId: string }): Promise<void> {
+    this.woken.push(workflowId);
+    return Promise.resolve();
   }
 
   /** What the workflow would do with the command. */

@@ -5,6 +5,7 @@ import { connect, type Db } from '../../src/storage/db.js';
 import { ensureBootstrapKey } from '../../src/storage/keys.js';
 import { recordDecision } from '../../src/storage/record.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
+import { publishSlots } from '../../src/storage/slots.js';
 import { putSecret } from '../../src/storage/secrets.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
@@ -27,6 +28,7 @@ const tables = [
   'job_budgets',
   'cost_reservations',
   'rewards',
+  'slots',
   'commands',
   'events',
   'idempotency_keys',
@@ -71,6 +73,7 @@ beforeAll(async () => {
         org,
         job.jobId,
       ]);
+      await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
-import type { JobRef } from '../../src/storage/events.js';
+import { lockJob, type JobRef } from '../../src/storage/events.js';
 import { insertCommand } from '../../src/storage/commands.js';
 import { finishJob, recordDecision } from '../../src/storage/record.js';
 import { exchange, type Claim, type Report, type Want } from '../../src/storage/exchange.js';
@@ -258,7 +258,9 @@ describe('rewards that come later', () => {
     return { token, claim: claim! };
   }
   const settle = (id: string, reward: number) =>
-    db.org('default', (tx) => settleAwaited(tx, { ...job, rolloutId: id, reward, details: { feedback: 'late' } }));
+    db.org('default', async (tx) =>
+      settleAwaited(tx, job, await lockJob(tx, job), { rolloutId: id, reward, details: { feedback: 'late' } }),
+    );
 
   test('the slot stays taken until the reward comes, and it counts once', async () => {
     const { token, claim } = await awaiting();

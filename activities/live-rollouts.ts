@@ -1,0 +1,47 @@
+import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
+import type { OutcomeCounts } from '../src/core/failures.js';
+import type { JobRef } from '../src/storage/events.js';
+import { readAnswers } from '../src/storage/rollouts.js';
+import { clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/slots.js';
+import type { ActivityDeps } from './deps.js';
+import { guarded } from './failure.js';
+import { lockOpenJob } from './jobs.js';
+import { recordDecided, type Decided } from './lifecycle.js';
+
+/** What a session wants of live traffic: the requests `from` to `to` (exclusive). */
+export interface LiveInput extends JobRef {
+  plan: RequestGroup[];
+  from: number;
+  to: number;
+  /** What the search decided when it asked for these, recorded first. */
+  decided?: Decided | null;
+}
+
+/** `answers` null: not all of them are answered yet; whoever takes the last reward tells the workflow. */
+export interface LiveReport {
+  answers: PackedAnswers | null;
+  traffic: Traffic | null;
+  counts: OutcomeCounts;
+}
+
+/** Has live traffic answer what a session asks for. */
+export function liveActivity({ db }: ActivityDeps) {
+  return {
+    /** Publishes the slots that are not there yet and takes the answers once all of them have come. */
+    exchangeSlots: ({ plan, from, to, decided, orgId, jobId }: LiveInput): Promise<LiveReport> =>
+      guarded(() => {
+        const job: JobRef = { orgId, jobId };
+        return db.org(orgId, async (tx) => {
+          const [, row] = await Promise.all([decided && recordDecided(tx, job, decided), lockOpenJob(tx, job)]);
+          const [, , answers, { traffic }] = await Promise.all([
+            publishSlots(tx, job, unpackRequests(plan)),
+            clearWake(tx, jobId),
+            readAnswers(tx, jobId, from, to),
+            readTraffic(tx, jobId),
+          ]);
+          const counts = { succeeded: row.rollouts_succeeded, failed: row.rollouts_failed, connectFailuresInARow: 0 };
+          return { answers: answers && packAnswers(answers), traffic, counts };
+        });
+      }),
+  };
+}

@@ -1,0 +1,139 @@
+import { candidateId } from '../core/ids.js';
+import type { RolloutRequest } from '../core/work.js';
+import type { Message } from '../contracts/spec.js';
+import type { CallRollout } from './calls.js';
+import { callerRolloutId } from './calls.js';
+import type { Tx } from './db.js';
+import type { JobRef } from './events.js';
+
+/** How a session's live calls are compared: by the seeds that they name (`x-ratchet-seed`), or without. */
+export type Traffic = 'paired' | 'unpaired';
+
+/** Publishes what the search wants of live traffic; what is there already, or answered, is left as it is. Call it under `lockJob`. */
+export async function publishSlots(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<void> {
+  if (requests.length === 0) return;
+  await tx.query(
+    `insert into slots (job_id, org_id, ordinal, candidate_id, seed, stage, generation)
+     select $1, $2, t.* from unnest($3::int[], $4::text[], $5::bigint[], $6::text[], $7::int[])
+              as t(ordinal, candidate_id, seed, stage, generation)
+      where not exists (select 1 from rollouts r where r.job_id = $1 and r.ordinal = t.ordinal)
+     on conflict do nothing`,
+    [
+      job.jobId,
+      job.orgId,
+      requests.map(({ ordinal }) => ordinal),
+      requests.map(({ candidate }) => candidateId(job.jobId, candidate)),
+      requests.map(({ seed }) => seed),
+      requests.map(({ stage }) => stage),
+      requests.map(({ generation }) => generation),
+    ],
+  );
+}
+
+/** A call of live traffic under a correlation id that is new. */
+export interface LiveCall {
+  correlationId: string;
+  /** The instance that it names; null: none. */
+  seed: number | null;
+  /** Who serves it where the search wants nothing of it. */
+  bestCandidateId: string | null;
+  /** How long it has a slot alone, in seconds. */
+  rewardSeconds: number;
+}
+
+/** The rollout that a live call is, and the candidate that serves it from now on, whoever asks for it. */
+export interface LiveRollout {
+  rollout: CallRollout;
+  candidateId: string | null;
+  messages: Message[] | null;
+}
+
+/**
+ * Makes a caller's new correlation id a rollout: of the first slot that fits and nobody has, else one whose reward is overdue, while the job may start any, else of
+ * the best candidate. Whether calls name seeds is decided by the job's first. Calls that race for a correlation id get the same rollout, and take one
+ * slot; one whose reward has come before it takes none. One statement, so one transaction.
+ */
+export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
+  const id = callerRolloutId(job.jobId, call.correlationId);
+  type Row = { idx: number; candidate_id: string | null; messages: Message[] | null };
+  const [claimed] = await tx.query<Row>(
+    `with bumped as (
+       update job_controls
+          set rollout_idx = rollout_idx + 1, traffic = coalesce(traffic, case when $4::bigint is null then 'unpaired' else 'paired' end)
+        where job_id = $1 returning rollout_idx - 1 as idx, control, traffic
+     ), chosen as materialized (
+       select s.* from bumped b join slots s on s.job_id = $1
+        where b.control = 'run' and (b.traffic = 'unpaired' or s.seed = $4)
+          and (s.deadline_at is null or s.deadline_at < clock_timestamp())
+          and not exists (select 1 from rewards w where w.job_id = $1 and w.rollout_id = $3)
+        order by s.deadline_at is not null, s.ordinal limit 1 for update of s
+     ), inserted as (
+       insert into rollouts (id, org_id, job_id, idx, source, slot, stage, generation, seed, candidate_id, status, started_at)
+       select $3, $2, $1, b.idx, 'caller', c.ordinal, c.stage, c.generation, $4, coalesce(c.candidate_id, $5), 'open', clock_timestamp()
+         from bumped b left join chosen c on true
+       on conflict (id) do nothing returning idx, candidate_id
+     ), taken as (
+       update slots s set deadline_at = clock_timestamp() + make_interval(secs => $6)
+         from chosen c, inserted where s.job_id = $1 and s.ordinal = c.ordinal
+     )
+     select i.idx, i.candidate_id, k.messages from inserted i left join candidates k on k.id = i.candidate_id`,
+    [job.jobId, job.orgId, id, call.seed, call.bestCandidateId, call.rewardSeconds],
+    'claim_slot',
+  );
+  if (claimed) return liveRollout(id, claimed);
+  const [other] = await tx.query<Row>(
+    `select r.idx, r.candidate_id, k.messages from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
+    [id],
+  );
+  if (!other) throw new Error(`the job ${job.jobId} has no control row`);
+  return liveRollout(id, other);
+}
+
+function liveRollout(
+  id: string,
+  row: { idx: number; candidate_id: string | null; messages: Message[] | null },
+): LiveRollout {
+  const rollout: CallRollout = { id, idx: row.idx, source: 'caller', attempt: 0, hasRecorded: false };
+  return { rollout, candidateId: row.candidate_id, messages: row.messages?.length ? row.messages : null };
+}
+
+/** What a session wants of live traffic at present, and how much of that is under way. */
+export interface TrafficNow {
+  traffic: Traffic | null;
+  wanted: number;
+  claimed: number;
+}
+
+export async function readTraffic(tx: Tx, jobId: string): Promise<TrafficNow> {
+  const [row] = await tx.query<TrafficNow & Record<string, unknown>>(
+    `select traffic, count(s.*) as wanted,
+            count(s.*) filter (where s.deadline_at >= clock_timestamp()) as claimed
+       from job_controls c left join slots s on s.job_id = c.job_id where c.job_id = $1 group by traffic`,
+    [jobId],
+  );
+  return row ?? { traffic: null, wanted: 0, claimed: 0 };
+}
+
+/** Notes that the workflow is to be told, once nothing that it wants is left to answer; answers whether that is so. Under `lockJob`. */
+export async function wakeWhenAnswered(tx: Tx, jobId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `update job_controls set wake_at = clock_timestamp()
+      where job_id = $1 and not exists (select 1 from slots where job_id = $1) returning 1`,
+    [jobId],
+  );
+  return rows.length > 0;
+}
+
+/** What the workflow has come for. */
+export async function clearWake(tx: Tx, jobId: string): Promise<void> {
+  await tx.query('update job_controls set wake_at = null where job_id = $1 and wake_at is not null', [jobId]);
+}
+
+/** Whether a workflow was to be told more than `seconds` ago and has not come since: the word was lost. */
+export async function isWakeLost(tx: Tx, jobId: string, seconds: number): Promise<boolean> {
+  const rows = await tx.query(
+    'select 1 from job_controls where job_id = $1 and wake_at < clock_timestamp() - make_interval(secs => $2)',
+    [jobId, seconds],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Api, JobEvent } from '../../src/cli/api.js';
+import type { evaluationSchema } from '../../src/contracts/evaluation.js';
+import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/session.js';
+import { isTerminal } from '../../src/core/status.js';
+import type { JobKind } from '../../workflows/messages.js';
+import { until } from './until.js';
+
+export type Session = z.output<typeof sessionSchema>;
+export type SessionResults = z.output<typeof sessionResultsSchema>;
+export type Evaluation = z.output<typeof evaluationSchema>;
+
+/** Whoever has a client of the API, such as a test's service. */
+interface Served {
+  api: Api;
+}
+
+export const sessions = '/api/v1/online/sessions';
+export const evaluations = '/api/v1/offline/jobs';
+
+export function kindOf(id: string): JobKind {
+  return id.startsWith('ses_') ? 'session' : 'evaluation';
+}
+
+/** The path of a job of either kind. */
+export function pathOf(id: string): string {
+  return `${kindOf(id) === 'session' ? sessions : evaluations}/${id}`;
+}
+
+/** Creates a GEPA session; answers its id. */
+export async function createSession({ api }: Served, spec: object): Promise<string> {
+  const body = { policy_optimization: { algorithm: 'gepa', ...spec } };
+  return (await api.call<{ session_id: string }>('POST', sessions, body)).session_id;
+}
+
+/** Creates an evaluation; answers its id. */
+export async function createEvaluation({ api }: Served, spec: object): Promise<string> {
+  const body = { app_id: 'test', env_name: 'test', ...spec };
+  return (await api.call<{ job_id: string }>('POST', evaluations, body)).job_id;
+}
+
+/** Sends a command to a job; an answer that refuses it is an Error. */
+export function command(
+  { api }: Served,
+  id: string,
+  name: 'pause' | 'resume' | 'cancel' | 'reward',
+  body?: object,
+): Promise<{ status: string }> {
+  return api.call<{ status: string }>('POST', `${pathOf(id)}/${name}`, body);
+}
+
+export function readJob<Job extends Session | Evaluation>({ api }: Served, id: string): Promise<Job> {
+  return api.call<Job>('GET', pathOf(id));
+}
+
+export function resultsOf({ api }: Served, sessionId: string): Promise<SessionResults> {
+  return api.call<SessionResults>('GET', `${pathOf(sessionId)}/results`);
+}
+
+/** All events of a job so far. */
+export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]> {
+  const events: JobEvent[] = [];
+  for (;;) {
+    const path = `${pathOf(id)}/events?since_seq=${events.length}&limit=1000`;
+    const page = await api.call<{ events: JobEvent[]; has_more: boolean }>('GET', path);
+    events.push(...page.events);
+    if (!page.has_more) return events;
+  }
+}
+
+/** Waits until a job is completed, failed or cancelled, and answers how it is read then. */
+export function ended<Job extends Session | Evaluation>(served: Served, id: string, seconds = 60): Promise<Job> {
+  return until(
+    `${id} has ended`,
+    async () => {
+      const job = await readJob<Job>(served, id);
+      return isTerminal(job.status) && job;
+    },
+    seconds,
+  );
+}

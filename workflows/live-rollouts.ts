@@ -1,0 +1,39 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { packRequests, unpackAnswers } from '../src/core/batches.js';
+import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
+import type { JobControl } from './job-control.js';
+import type { JobInput } from './messages.js';
+import type { Unwritten } from './rollouts.js';
+
+const { exchangeSlots } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
+/**
+ * Has live traffic answer rollouts: publishes them as slots and waits, as long as it takes, for the word that all of them have
+ * their reward. Answers in the order asked, and how calls are compared.
+ */
+export async function answeredByTraffic(
+  job: JobInput,
+  control: JobControl,
+  requests: RolloutRequest[],
+  unwritten: Unwritten,
+  summary: string,
+): Promise<{ answers: RolloutAnswer[]; traffic: 'paired' | 'unpaired' | null }> {
+  const from = requests[0]?.ordinal ?? 0;
+  const slots = { plan: packRequests(requests), from, to: from + requests.length };
+  for (;;) {
+    await control.mayStart();
+    control.hasRewards = false;
+    const { decided } = unwritten;
+    const report = await exchangeSlots.executeWithOptions({ summary }, [
+      { ...job, ...slots, ...(decided && { decided }) },
+    ]);
+    unwritten.decided = null;
+    control.counts = report.counts;
+    if (report.answers) return { answers: unpackAnswers(report.answers), traffic: report.traffic };
+    await control.rewards();
+  }
+}
