@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { answers, startFakeContainer, type FakeContainer, type ReceivedRollout } from '../support/fake-container.js';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
+import { expect, test } from '@jest/globals';
+import { answers, startFakeContainer, type ReceivedRollout } from '../support/fake-container.js';
+import { startFakeModel } from '../support/fake-model.js';
+import { createSession, ended, resultsOf, type Session } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
+import { serviceOfFile } from '../support/service-of-file.js';
 
 // A prompt of two components: each rule belongs to one of them, and the feedback says to which.
 
@@ -13,11 +14,8 @@ const ruleOf = (seed: number) => `rule-${seed % (rules * parts.length)}.`;
 const textsOf = (call: ReceivedRollout) =>
   new Map(call.body.policy.config.prompt_template?.sections.map(({ name, content }) => [name, content]));
 
-let container: FakeContainer;
-let model: FakeModel;
-let service: TestService;
-beforeAll(async () => {
-  container = await startFakeContainer({
+async function startPartsWorld() {
+  const container = await startFakeContainer({
     prompt: [
       { role: 'system', content: 'Plan first.', name: 'plan' },
       { role: 'user', content: 'Then answer.', name: 'answer' },
@@ -28,7 +26,7 @@ beforeAll(async () => {
       return answers.reward(isRight ? 1 : 0, isRight ? 'fine' : `the ${partOf(call.seed)} lacks ${ruleOf(call.seed)}`);
     },
   });
-  model = await startFakeModel(({ body }) => {
+  const model = await startFakeModel(({ body }) => {
     const shown = body.messages.map(({ content }) => content).join('\n');
     const part = /It is the part "(\w+)"/.exec(shown)?.[1];
     const current = /```\n([\s\S]*?)\n```/.exec(shown)?.[1] ?? '';
@@ -36,53 +34,32 @@ beforeAll(async () => {
     const own = lessons.find(([, name, rule]) => name === part && !current.includes(rule!));
     return { text: `\`\`\`\n${current}\n${own?.[2] ?? 'Be careful.'}\n\`\`\`` };
   });
-  service = await startTestService({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url });
-}, 60_000);
-afterAll(async () => {
-  await service.stop();
-  await container.close();
-  await model.close();
-}, 60_000);
-
-interface Session {
-  status: string;
-  best_reward: number;
-  lever_versions: Record<string, number>;
+  return {
+    container,
+    env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url },
+    async close() {
+      await container.close();
+      await model.close();
+    },
+  };
 }
-interface Results {
-  best_prompt: { messages: { role: string; name?: string; content: string }[] };
-}
+const on = serviceOfFile(startPartsWorld);
 
 test('a session mends each component by what the feedback says of it', async () => {
-  const base = '/api/v1/online/sessions';
-  const { session_id: id } = await service.api.call<{ session_id: string }>('POST', base, {
-    policy_optimization: {
-      algorithm: 'gepa',
-      container_url: container.url,
-      policy: { provider: 'fake', model: 'any' },
-      gepa: {
-        population_size: 3,
-        generations: 12,
-        evaluation: { seeds: Array.from({ length: 12 }, (_, seed) => seed) },
-      },
-    },
+  const id = await createSession(on.service, {
+    container_url: on.world.container.url,
+    policy: { provider: 'fake', model: 'any' },
+    gepa: { population_size: 3, generations: 12, evaluation: { seeds: range(0, 12) } },
   });
-  const session = await until(
-    'the session has ended',
-    async () => {
-      const seen = await service.api.call<Session>('GET', `${base}/${id}`);
-      return seen.status !== 'running' && seen;
-    },
-    60,
-  );
+  const session = await ended<Session>(on.service, id);
   expect(session).toMatchObject({ status: 'completed', best_reward: 1 });
-  const { best_prompt: best } = await service.api.call<Results>('GET', `${base}/${id}/results`);
-  expect(best.messages.map(({ role, name }) => [role, name])).toEqual([
+  const messages = (await resultsOf(on.service, id)).best_prompt!.messages;
+  expect(messages.map(({ role, name }) => [role, name])).toEqual([
     ['system', 'plan'],
     ['user', 'answer'],
   ]);
   for (let seed = 0; seed < rules * parts.length; seed += 1) {
-    const [own, other] = [0, 1].map((at) => best.messages[(seed + at) % parts.length]!.content);
+    const [own, other] = [0, 1].map((at) => messages[(seed + at) % parts.length]!.content);
     expect(own).toContain(ruleOf(seed));
     // Nobody writes into a component what the feedback says of another.
     expect(other).not.toContain(ruleOf(seed));

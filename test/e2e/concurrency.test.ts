@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../support/fake-container.js';
+import { command, createEvaluation, ended, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -16,34 +18,16 @@ afterAll(async () => {
   await container.close();
 }, 60_000);
 
-interface Job {
-  status: string;
-  concurrency: { limit: number; max_concurrent: number; in_flight: number; lowered_because: string | null };
-  summary: { num_failed: number };
-}
 const max = 16;
-const base = '/api/v1/offline/jobs';
-const read = (id: string) => service.api.call<Job>('GET', `${base}/${id}`);
-const eventsOf = async (id: string) =>
-  (
-    await service.api.call<{ events: { type: string; data: Record<string, unknown> }[] }>(
-      'GET',
-      `${base}/${id}/events?since_seq=0&limit=1000`,
-    )
-  ).events.filter(({ type }) => type === 'concurrency_lowered');
-
-async function create(seeds: number, more: object = {}): Promise<string> {
-  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', base, {
+const read = (id: string) => readJob<Evaluation>(service, id);
+const create = (seeds: number, more: object = {}) =>
+  createEvaluation(service, {
     container_url: container.url,
     policy: { provider: 'local', model: 'local' },
-    app_id: 'a',
-    env_name: 'e',
-    seeds: Array.from({ length: seeds }, (_, i) => i),
+    seeds: range(0, seeds),
     max_concurrent: max,
     ...more,
   });
-  return id;
-}
 const slow = answers.after(60, answers.reward(1));
 /** The most at once among calls from the `from`-th on. */
 const mostSince = (from: number, to?: number) =>
@@ -77,20 +61,13 @@ describe('a container that pushes back', () => {
     expect(mostSince(after, after + 3)).toBeLessThanOrEqual(4);
 
     await until('all slots are used again', () => mostSince(after) === max, 60);
-    const job = await until(
-      'it has completed',
-      async () => {
-        const seen = await read(id);
-        return seen.status === 'completed' && seen;
-      },
-      60,
-    );
-    expect(job).toMatchObject({
+    expect(await ended(service, id)).toMatchObject({
+      status: 'completed',
       summary: { num_failed: 0 },
       concurrency: { limit: max, in_flight: 0, lowered_because: null },
     });
     expect(container.maxConcurrency()).toBe(max);
-    const events = await eventsOf(id);
+    const events = (await eventsOf(service, id)).filter(({ type }) => type === 'concurrency_lowered');
     expect(events.length).toBeGreaterThanOrEqual(2);
     expect(events.length).toBeLessThanOrEqual(20);
     expect(events[0]).toMatchObject({ data: { limit: 8, max_concurrent: max, because: 'The container answered 429' } });
@@ -108,6 +85,6 @@ describe('a container that pushes back', () => {
     });
     expect(concurrency.lowered_because).toBe(because);
     expect(concurrency.in_flight).toBeGreaterThan(0);
-    await service.api.call('POST', `${base}/${id}/cancel`);
+    await command(service, id, 'cancel');
   });
 });

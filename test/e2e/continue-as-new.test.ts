@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { statusAttribute } from '../../workflows/messages.js';
 import { chainOf, inputOf, type History } from '../support/chain.js';
 import { answers } from '../support/fake-container.js';
+import { command, createEvaluation, createSession, ended, readJob, resultsOf } from '../support/jobs-over-http.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
@@ -24,70 +25,34 @@ afterAll(async () => {
   await world.close();
   await temporal.stop();
 }, 60_000);
-afterEach(() => world.container.behave((call) => ruled(call)));
+afterEach(() => world.reset());
 
-const ruled: Parameters<typeof world.container.behave>[0] = (call) => {
-  const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
-  return answers.reward(world.score(prompt, call.seed), `needs rule-${call.seed % world.rules}.`);
-};
 type Kind = 'session' | 'evaluation';
-const base = { session: '/api/v1/online/sessions', evaluation: '/api/v1/offline/jobs' };
-const policy = { provider: 'fake', model: 'any' };
 const seeds = [0, 1, 2, 3, 4, 5];
 
-async function create(kind: Kind, more: Record<string, unknown> = {}, service = short): Promise<string> {
-  const common = { container_url: world.container.url, policy, max_concurrent: 3, ...more };
-  const body =
-    kind === 'session'
-      ? {
-          policy_optimization: {
-            algorithm: 'gepa',
-            gepa: { population_size: 4, generations: 6, evaluation: { seeds } },
-            ...common,
-          },
-        }
-      : { app_id: 'a', env_name: 'e', seeds, ...common };
-  return (await service.api.call<{ job_id: string }>('POST', base[kind], body)).job_id;
+function create(kind: Kind, more: object = {}, service = short): Promise<string> {
+  const common = { ...world.job, max_concurrent: 3, ...more };
+  return kind === 'evaluation'
+    ? createEvaluation(service, { seeds, ...common })
+    : createSession(service, { gepa: { population_size: 4, generations: 6, evaluation: { seeds } }, ...common });
 }
 interface HandedOn {
   resume: { plan: { leftMs: number }; leftMs: number; control: { status: string } };
 }
-interface Job {
-  status: string;
-  stopped_by: string | null;
-  best_reward?: number;
-  rollouts_resent: number;
-  error: string | null;
-  progress: { completed: number };
-}
-const read = (kind: Kind, id: string, service = short) => service.api.call<Job>('GET', `${base[kind]}/${id}`);
-const ended = (kind: Kind, id: string, service = short) =>
-  until(
-    `${id} has ended`,
-    async () => {
-      const job = await read(kind, id, service);
-      return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
-    },
-    60,
-  );
-const workflow = (kind: Kind, id: string) => short.temporal.workflow.getHandle(`${kind}-${id}`);
-const mine = (id: string) => world.container.ledger.filter((entry) => entry.rolloutId.includes(id.slice(4)));
-const command = (kind: Kind, id: string, name: string) =>
-  short.api.call<{ status: string }>('POST', `${base[kind]}/${id}/${name}`);
+const mine = (id: string) => world.container.callsOf(id);
+const isClosedAs = (id: string, name: string) =>
+  until(`its workflow is ${name}`, async () => (await short.workflow(id).describe()).status.name === name);
 
+const runsOf = (id: string) => chainOf(short.temporal, short.workflow(id).workflowId);
 const unanswered = (id: string) =>
-  short.db.org('default', (tx) =>
-    tx.query('select id, kind from commands where job_id = $1 and outcome is null', [id]),
-  );
+  short.query('select id, kind from commands where job_id = $1 and outcome is null', [id]);
 
 /** Every run ended soon after the suggestion came, and every event of the job is there once, in order. */
-async function expectChain(kind: Kind, id: string, least: number): Promise<History[]> {
-  const runs = await chainOf(short.temporal, `${kind}-${id}`);
+async function expectChain(id: string, least: number): Promise<History[]> {
+  const runs = await runsOf(id);
   expect(runs.length).toBeGreaterThanOrEqual(least);
   for (const run of runs) expect(run.events.length).toBeLessThan(10 * suggested);
-  const rows = await short.db.org('default', (tx) =>
-    tx.query<{ seq: number }>('select seq from events where job_id = $1 order by seq', [id]),
-  );
+  const rows = await short.query<{ seq: number }>('select seq from events where job_id = $1 order by seq', [id]);
   expect(rows.map((row) => row.seq)).toEqual(rows.map((_, i) => i + 1));
   expect(await unanswered(id)).toEqual([]);
   return runs;
@@ -96,32 +61,31 @@ async function expectChain(kind: Kind, id: string, least: number): Promise<Histo
 /** What a session found, without ids of its own. */
 async function found(id: string, service = short) {
   const bare = (text: string | null) => text?.replace(id.slice(4), '') ?? null;
-  const rows = await service.db.org('default', (tx) =>
-    tx.query<{ parents: string[]; status: string; reward: number | null; rollouts: number; messages: unknown }>(
-      `select parent_ids as parents, status, reward, rollout_count as rollouts, messages
-         from candidates where job_id = $1 order by lever_version`,
-      [id],
-    ),
+  const rows = await service.query<{
+    parents: string[];
+    status: string;
+    reward: number | null;
+    rollouts: number;
+    messages: unknown;
+  }>(
+    `select parent_ids as parents, status, reward, rollout_count as rollouts, messages
+       from candidates where job_id = $1 order by lever_version`,
+    [id],
   );
-  const results = await service.api.call<{ best_reward: number; best_candidate: { candidate_id: string } }>(
-    'GET',
-    `${base.session}/${id}/results`,
-  );
+  const results = await resultsOf(service, id);
   return {
-    best: [results.best_reward, bare(results.best_candidate.candidate_id)],
+    best: [results.best_reward, bare(results.best_candidate!.candidate_id)],
     candidates: rows.map((row) => ({ ...row, parents: row.parents.map(bare) })),
   };
 }
 
-const runsOf = async (kind: Kind, id: string) => (await chainOf(short.temporal, `${kind}-${id}`)).length;
-
 /** Sends signals that change nothing, as a script of an operator's might, until the workflow has so many runs; says how many. */
-async function flood(kind: Kind, id: string, signal: string, runs: number): Promise<number> {
+async function flood(id: string, signal: string, runs: number): Promise<number> {
   let sent = 0;
   await until(`${id} has ${runs} runs`, async () => {
-    await Promise.all(Array.from({ length: 10 }, () => workflow(kind, id).signal(signal)));
+    await Promise.all(Array.from({ length: 10 }, () => short.workflow(id).signal(signal)));
     sent += 10;
-    return (await runsOf(kind, id)) >= runs;
+    return (await runsOf(id)).length >= runs;
   });
   return sent;
 }
@@ -135,9 +99,10 @@ describe('a session', () => {
     const one = await startTestService(world.env);
     try {
       const [whole, parts] = [await create('session', {}, one), await create('session')];
-      expect(await ended('session', whole, one)).toMatchObject({ status: 'completed', best_reward: 1 });
-      expect(await ended('session', parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
+      expect(await ended(one, whole)).toMatchObject({ status: 'completed', best_reward: 1 });
+      expect(await ended(short, parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
       expect(await found(parts)).toEqual(await found(whole, one));
+      expect((await runsOf(parts)).length).toBeGreaterThan(2);
     } finally {
       await one.stop();
     }
@@ -145,36 +110,36 @@ describe('a session', () => {
 
   test('is found by operators in each run, and its query answers', async () => {
     const id = await create('session');
-    await ended('session', id);
+    await ended(short, id);
     // The row is closed first.
-    await workflow('session', id).result();
-    const runs = await expectChain('session', id, 3);
+    await short.workflow(id).result();
+    const runs = await expectChain(id, 3);
     expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCompletedEventAttributes).toBeTruthy();
-    const seen = await workflow('session', id).describe();
+    const seen = await short.workflow(id).describe();
     expect(seen.status.name).toBe('COMPLETED');
     expect(seen.typedSearchAttributes.get(statusAttribute)).toBe('completed');
-    expect(await workflow('session', id).query('status')).toMatchObject({ status: 'completed', bestReward: 1 });
+    expect(await short.workflow(id).query('status')).toMatchObject({ status: 'completed', bestReward: 1 });
     // Temporal does not hand the static summary on; the details are set by each run.
-    const { currentDetails } = await workflow('session', id).query<{ currentDetails: string }>(
-      '__temporal_workflow_metadata',
-    );
+    const { currentDetails } = await short
+      .workflow(id)
+      .query<{ currentDetails: string }>('__temporal_workflow_metadata');
     expect(currentDetails).toMatch(/generation \d of 6, best reward 1\.000/);
   });
 });
 
 describe('a session with max_minutes', () => {
   test('takes what is left of them along; a pause takes nothing of it', async () => {
-    world.container.behave((call) => (call.seed < 100 ? ruled(call) : answers.pending202()));
+    world.container.behave((call) => (call.seed < 100 ? world.answer(call) : answers.pending202()));
     const id = await create('session', {
       budget: { max_minutes: 0.1 },
       gepa: { population_size: 2, generations: 2, train_seeds: [100, 101], evaluation: { seeds } },
     });
     await until('a minibatch waits', () => mine(id).some(({ seed }) => seed >= 100));
-    await command('session', id, 'pause');
-    await flood('session', id, 'pause', 4);
-    await command('session', id, 'resume');
-    expect(await ended('session', id)).toMatchObject({ status: 'completed', stopped_by: 'max_minutes' });
-    const runs = await expectChain('session', id, 4);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 4);
+    await command(short, id, 'resume');
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', stopped_by: 'max_minutes' });
+    const runs = await expectChain(id, 4);
     const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
     const left = handed.map(({ leftMs }) => leftMs);
     expect(left[0]).toBeLessThan(6_000);
@@ -188,60 +153,58 @@ describe('a session with max_minutes', () => {
 describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
   test('that is paused and sent signals continues as new, stays paused, and goes on when it is resumed', async () => {
     const id = await create(kind);
-    await command(kind, id, 'pause');
-    const sent = await flood(kind, id, 'pause', 3);
-    expect(await workflow(kind, id).query('status')).toMatchObject({ status: 'paused' });
-    expect(await read(kind, id)).toMatchObject({ status: 'paused' });
-    expect((await command(kind, id, 'resume')).status).toBe('running');
-    expect(await ended(kind, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    await command(short, id, 'pause');
+    const sent = await flood(id, 'pause', 3);
+    expect(await short.workflow(id).query('status')).toMatchObject({ status: 'paused' });
+    expect(await readJob(short, id)).toMatchObject({ status: 'paused' });
+    expect((await command(short, id, 'resume')).status).toBe('running');
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     // With the pause and the resume.
-    expect(signalsIn(await expectChain(kind, id, 3))).toBe(sent + 2);
+    expect(signalsIn(await expectChain(id, 3))).toBe(sent + 2);
   });
 
   test('takes every command that comes while it continues as new', async () => {
     world.container.behave(() => answers.pending202());
     const id = await create(kind);
     await until('a rollout is in flight', () => mine(id).length > 0);
-    const inTurn = Array.from({ length: 20 }, (_, i) => (i % 2 ? 'resume' : 'pause'));
-    for (const names of [inTurn, inTurn.map(() => 'pause')]) {
-      const runs = (await runsOf(kind, id)) + 3;
+    const inTurn = Array.from({ length: 20 }, (_, i): 'pause' | 'resume' => (i % 2 ? 'resume' : 'pause'));
+    for (const names of [inTurn, inTurn.map(() => 'pause' as const)]) {
+      const runs = (await runsOf(id)).length + 3;
       await until('it went on three times', async () => {
-        await Promise.all(names.map((name) => command(kind, id, name)));
-        return (await runsOf(kind, id)) >= runs;
+        await Promise.all(names.map((name) => command(short, id, name)));
+        return (await runsOf(id)).length >= runs;
       });
     }
     // The end would answer what nobody has answered.
     await until('every command is answered', async () => (await unanswered(id)).length === 0);
-    expect((await command(kind, id, 'pause')).status).toBe('paused');
-    expect((await command(kind, id, 'cancel')).status).toBe('cancelled');
-    await until('it is closed', async () => (await workflow(kind, id).describe()).status.name === 'CANCELLED');
-    const runs = await expectChain(kind, id, 3);
+    expect((await command(short, id, 'pause')).status).toBe('paused');
+    expect((await command(short, id, 'cancel')).status).toBe('cancelled');
+    await isClosedAs(id, 'CANCELLED');
+    const runs = await expectChain(id, 3);
     expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCanceledEventAttributes).toBeTruthy();
-    const types = await short.db.org('default', (tx) =>
-      tx.query<{ type: string }>(
-        `select type from events where job_id = $1 and type in ('paused', 'resumed') order by seq`,
-        [id],
-      ),
+    const types = await short.query<{ type: string }>(
+      `select type from events where job_id = $1 and type in ('paused', 'resumed') order by seq`,
+      [id],
     );
     expect(types.map((row) => row.type)).toEqual(types.map((_, i) => (i % 2 ? 'resumed' : 'paused')));
   });
 
   test('is cancelled by Temporal itself in a later run', async () => {
     const id = await create(kind);
-    await command(kind, id, 'pause');
-    await flood(kind, id, 'pause', 2);
-    await workflow(kind, id).cancel();
-    expect(await ended(kind, id)).toMatchObject({ status: 'cancelled' });
-    await until('it is closed', async () => (await workflow(kind, id).describe()).status.name === 'CANCELLED');
-    await expectChain(kind, id, 2);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 2);
+    await short.workflow(id).cancel();
+    expect(await ended(short, id)).toMatchObject({ status: 'cancelled' });
+    await isClosedAs(id, 'CANCELLED');
+    await expectChain(id, 2);
   });
 
   test('is closed when a later run is terminated', async () => {
     const id = await create(kind);
-    await command(kind, id, 'pause');
-    await flood(kind, id, 'pause', 2);
-    await workflow(kind, id).terminate('by hand');
-    expect(await ended(kind, id)).toMatchObject({ status: 'failed', error: expect.stringMatching(/terminated/) });
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 2);
+    await short.workflow(id).terminate('by hand');
+    expect(await ended(short, id)).toMatchObject({ status: 'failed', error: expect.stringMatching(/terminated/) });
   });
 });
 
@@ -250,14 +213,14 @@ describe('an evaluation', () => {
     world.container.behave(() => answers.pending202());
     const id = await create('evaluation', { rollout_timeout: 600 });
     await until('three wait', () => mine(id).length === 3);
-    await flood('evaluation', id, 'resume', 3);
+    await flood(id, 'resume', 3);
     for (const [i] of seeds.entries()) {
       const { rolloutId } = await until(`rollout ${i} is asked`, () => mine(id)[i]);
-      await short.api.call('POST', `${base.evaluation}/${id}/reward`, { rollout_id: rolloutId, reward: 1 });
+      await command(short, id, 'reward', { rollout_id: rolloutId, reward: 1 });
     }
-    expect(await ended('evaluation', id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     expect(mine(id)).toHaveLength(seeds.length);
-    await expectChain('evaluation', id, 3);
+    await expectChain(id, 3);
   });
 
   test('lets what is in flight end before it continues as new: nothing is sent again', async () => {
@@ -266,33 +229,33 @@ describe('an evaluation', () => {
     const id = await create('evaluation');
     await until('three are in flight', () => mine(id).length === 3);
     await until('its slice is asked to end', async () => {
-      await workflow('evaluation', id).signal('resume');
-      const [run] = await chainOf(short.temporal, `evaluation-${id}`);
+      await short.workflow(id).signal('resume');
+      const [run] = await runsOf(id);
       return run!.events.some((event) => event.activityTaskCancelRequestedEventAttributes);
     });
     // The answer to one heartbeat tells it; by the next it has been told.
     const beats = new Set<string>();
     await until('it has been told', async () => {
-      const { raw } = await workflow('evaluation', id).describe();
+      const { raw } = await short.workflow(id).describe();
       beats.add(JSON.stringify(raw.pendingActivities?.[0]?.lastHeartbeatTime));
       return beats.size > 2;
     });
     open();
-    expect(await ended('evaluation', id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     expect(mine(id).map((entry) => entry.attempt)).toEqual(seeds.map(() => 1));
-    await expectChain('evaluation', id, 2);
+    await expectChain(id, 2);
   });
 
   test('takes what is left of its timeout along; a pause takes nothing of it', async () => {
     world.container.behave(() => answers.pending202());
     const id = await create('evaluation', { timeout: 4 });
     await until('three wait', () => mine(id).length === 3);
-    await command('evaluation', id, 'pause');
-    await flood('evaluation', id, 'pause', 4);
-    await command('evaluation', id, 'resume');
-    const job = await ended('evaluation', id);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 4);
+    await command(short, id, 'resume');
+    const job = await ended(short, id);
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/its timeout of 4 s/) });
-    const runs = await expectChain('evaluation', id, 4);
+    const runs = await expectChain(id, 4);
     const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
     const left = handed.map(({ plan }) => plan.leftMs);
     expect(left[0]).toBeLessThan(4_000);

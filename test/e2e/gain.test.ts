@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
+import { createEvaluation, createSession, ended, type Evaluation, type Session } from '../support/jobs-over-http.js';
+import { listen, type Listening } from '../support/loopback.js';
+import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
 
 // The demo's promise through the whole service: the winner's prompt is clearly better on seeds that the session has not
 // seen, and about as much on a data set with other labels and other words that is served over HTTP while the test runs.
 
-let service: TestService;
-let files: Server;
-let filesUrl: string;
 const bank = join(import.meta.dirname, '../../examples/intents');
 const clinic = join(import.meta.dirname, '../clients/local');
 const served: Record<string, string> = {
@@ -23,77 +20,49 @@ const served: Record<string, string> = {
   '/clinic-labels.json': join(clinic, 'clinic-labels.json'),
 };
 
+let service: TestService;
+let files: Listening;
 beforeAll(async () => {
   service = await startTestService();
-  files = createServer((request, response) => response.end(readFileSync(served[request.url ?? '']!)));
-  files.listen(0, '127.0.0.1');
-  await once(files, 'listening');
-  filesUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  files = await listen(createServer((request, response) => response.end(readFileSync(served[request.url ?? '']!))));
 }, 60_000);
 afterAll(async () => {
-  files.close();
+  await files.close();
   await service.stop();
 }, 60_000);
-
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
-const policy = { provider: 'local', model: 'local' };
 
 async function measure(name: 'bank' | 'clinic'): Promise<{ baseline: number; winner: number }> {
   const container = await startIntents({
     port: 0,
-    data: `${filesUrl}/${name}.jsonl`,
-    labels: `${filesUrl}/${name}-labels.json`,
+    data: `${files.url}/${name}.jsonl`,
+    labels: `${files.url}/${name}-labels.json`,
   });
   try {
-    const { session_id: id } = await service.api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
-      policy_optimization: {
-        algorithm: 'gepa',
-        container_url: container.url,
-        policy,
-        gepa: {
-          population_size: 3,
-          generations: 8,
-          minibatch_size: 12,
-          train_seeds: range(0, 100),
-          evaluation: { seeds: range(100, 130) },
-        },
-        budget: { max_rollouts: 1_000 },
-        max_concurrent: 8,
-      },
-    });
-    const state = await until(
-      'the session has completed',
-      async () => {
-        const seen = await service.api.call<{
-          status: string;
-          candidates: { candidate_id: string; is_baseline: boolean }[];
-        }>('GET', `/api/v1/online/sessions/${id}`);
-        return seen.status === 'completed' && seen;
-      },
-      120,
-    );
-    const evaluate = async (candidate: Record<string, unknown>) => {
-      const { job_id: job } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-        container_url: container.url,
-        app_id: name,
-        env_name: 'unseen',
-        seeds: range(130, 200),
-        policy,
-        max_concurrent: 8,
-        candidate: { session_id: id, ...candidate },
-      });
-      return until('the evaluation has completed', async () => {
-        const seen = await service.api.call<{ results?: { mean_reward: number } }>(
-          'GET',
-          `/api/v1/offline/jobs/${job}`,
-        );
-        // A mean of 0 is an answer too.
-        return seen.results && { mean: seen.results.mean_reward };
-      });
+    const common = {
+      container_url: container.url,
+      policy: { provider: 'local', model: 'local' },
+      max_concurrent: 8,
     };
-    const base = state.candidates.find((candidate) => candidate.is_baseline)!;
-    const [baseline, winner] = [await evaluate({ candidate_id: base.candidate_id }), await evaluate({})];
-    return { baseline: baseline.mean, winner: winner.mean };
+    const id = await createSession(service, {
+      ...common,
+      gepa: {
+        population_size: 3,
+        generations: 8,
+        minibatch_size: 12,
+        train_seeds: range(0, 100),
+        evaluation: { seeds: range(100, 30) },
+      },
+      budget: { max_rollouts: 1_000 },
+    });
+    const session = await ended<Session>(service, id, 120);
+    expect(session.status).toBe('completed');
+    const unseen = async (candidate: object) => {
+      const spec = { ...common, seeds: range(130, 70), candidate: { session_id: id, ...candidate } };
+      const evaluation = await ended<Evaluation>(service, await createEvaluation(service, spec));
+      return evaluation.results!.mean_reward!;
+    };
+    const { candidate_id } = session.candidates.find((candidate) => candidate.is_baseline)!;
+    return { baseline: await unseen({ candidate_id }), winner: await unseen({}) };
   } finally {
     await container.close();
   }

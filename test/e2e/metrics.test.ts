@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { firstFree } from '../../src/embedded/ports.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';
+import { createEvaluation, ended } from '../support/jobs-over-http.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
 
 let service: TestService;
 let port: number;
@@ -14,18 +14,9 @@ afterAll(() => service.stop(), 60_000);
 
 test('metrics are on a port of their own, by route and by outcome', async () => {
   const box = await startFakeContainer({ behave: (call) => (call.seed === 0 ? answers.raw('{}') : answers.reward(1)) });
-  const { job_id: id } = await service.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
-    container_url: box.url,
-    app_id: 'a',
-    env_name: 'e',
-    seeds: [0, 1, 2],
-    policy: { provider: 'local', model: 'local' },
-  });
-  await until(
-    'it has completed',
-    async () =>
-      (await service.api.call<{ status: string }>('GET', `/api/v1/offline/jobs/${id}`)).status === 'completed',
-  );
+  const policy = { provider: 'local', model: 'local' };
+  const id = await createEvaluation(service, { container_url: box.url, seeds: [0, 1, 2], policy });
+  expect(await ended(service, id)).toMatchObject({ status: 'completed' });
   await box.close();
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();

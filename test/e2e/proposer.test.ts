@@ -1,49 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ModelReply } from '../support/fake-model.js';
-import { propose, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
+import { createSession, ended, pathOf, resultsOf, type Session } from '../support/jobs-over-http.js';
+import { propose, startRulesWorld } from '../support/rules-world.js';
+import { serviceOfFile } from '../support/service-of-file.js';
 
 // A proposer whose first answer is no use is told what was wrong with it, and one that never works fails the session.
 
-let world: RulesWorld;
-let service: TestService;
-beforeAll(async () => {
-  world = await startRulesWorld();
-  service = await startTestService(world.env);
-}, 60_000);
-afterAll(async () => {
-  await service.stop();
-  await world.close();
-}, 60_000);
-beforeEach(() => void (world.model.requests.length = 0));
+const on = serviceOfFile(startRulesWorld);
+beforeEach(() => void (on.world.model.requests.length = 0));
 
-interface Session {
-  status: string;
-  error: string | null;
-  error_details: { code: string } | null;
-  best_reward: number | null;
-  candidates: { status: string }[];
-}
-const base = '/api/v1/online/sessions';
 const parent = 'Answer {name} well.';
 
-async function run(reply: (n: number) => ModelReply | null, generations = 1): Promise<Session & { id: string }> {
-  world.model.reply((request) => reply(world.model.requests.length) ?? { text: propose(request) });
-  const { session_id: id } = await service.api.call<{ session_id: string }>('POST', base, {
-    policy_optimization: {
-      algorithm: 'gepa',
-      container_url: world.container.url,
-      policy: { provider: 'fake', model: 'any' },
-      initial_prompt: { messages: [{ role: 'system', content: parent }] },
-      gepa: { population_size: 1, generations, evaluation: { seeds: [0, 1, 2, 3] } },
-    },
+/** Runs a session whose proposer answers its n-th question so; null: as the rules have it. */
+async function run(reply: (n: number) => ModelReply | null, generations = 1): Promise<Session> {
+  const { model, job } = on.world;
+  model.reply((request) => reply(model.requests.length) ?? { text: propose(request) });
+  const id = await createSession(on.service, {
+    ...job,
+    initial_prompt: { messages: [{ role: 'system', content: parent }] },
+    gepa: { population_size: 1, generations, evaluation: { seeds: [0, 1, 2, 3] } },
   });
-  const session = await until(`${id} has ended`, async () => {
-    const seen = await service.api.call<Session>('GET', `${base}/${id}`);
-    return seen.status !== 'running' && seen;
-  });
-  return { ...session, id };
+  return ended<Session>(on.service, id);
 }
 const fenced = (text: string) => `\`\`\`\n${text}\n\`\`\``;
 const choice = (content: string | null, finish_reason: string) => ({
@@ -68,7 +45,7 @@ describe('a first answer that is no use', () => {
     const session = await run((n) => (n === 1 ? bad : null));
     expect(session).toMatchObject({ status: 'completed', error: null, best_reward: 0.25 });
     expect(session.candidates.map(({ status }) => status)).toEqual(['evaluated', 'evaluated']);
-    const [first, second, ...more] = world.model.requests.map(({ body }) => body.messages);
+    const [first, second, ...more] = on.world.model.requests.map(({ body }) => body.messages);
     expect(more).toEqual([]);
     expect(second!.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(second![0]).toEqual(first![0]);
@@ -81,13 +58,13 @@ describe('a first answer that is no use', () => {
   test('that changes nothing is no fault: it is a duplicate, and not asked for again', async () => {
     const session = await run(() => ({ text: fenced(parent) }));
     expect(session).toMatchObject({ status: 'completed', error: null });
-    expect(world.model.requests).toHaveLength(1);
+    expect(on.world.model.requests).toHaveLength(1);
   });
 
   test('each later try is told of the answer before it', async () => {
     const session = await run((n) => [{ text: 'no fence' }, { text: fenced('Be precise.') }][n - 1] ?? null);
     expect(session).toMatchObject({ status: 'completed', best_reward: 0.25 });
-    const third = world.model.requests[2]!.body.messages;
+    const third = on.world.model.requests[2]!.body.messages;
     expect(third).toHaveLength(3);
     expect(third[1]!.content).toBe(fenced('Be precise.'));
     expect(third[2]!.content).toMatch(/lacks the placeholder/);
@@ -112,12 +89,12 @@ describe('a proposer that never works', () => {
       error: expect.stringMatching(why) as unknown,
       best_reward: 0,
     });
-    expect(world.model.requests).toHaveLength(requests);
+    expect(on.world.model.requests).toHaveLength(requests);
     const messages = [{ role: 'system', content: parent }];
-    expect(await service.api.call('GET', `${base}/${session.id}/results`)).toMatchObject({
+    expect(await resultsOf(on.service, session.session_id)).toMatchObject({
       best_prompt: { messages, reward: 0 },
       history: [0, 1].map((generation) => ({ generation, best_reward: 0 })),
     });
-    expect(await service.api.call('GET', `${base}/${session.id}/prompt`)).toMatchObject({ messages });
+    expect(await on.service.api.call('GET', `${pathOf(session.session_id)}/prompt`)).toMatchObject({ messages });
   });
 });

@@ -140,21 +140,31 @@ export const answers = {
       score: (text: string, call: ReceivedRollout) => { reward: number; feedback?: string },
     ): Behaviour =>
     async (call, response) => {
-      const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
-      const { system, user } = input(call);
-      const messages = [
-        { role: 'system', content: system },
-        { role: 'user', content: user },
-      ];
-      const answer = await fetch(`${base}/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-        body: JSON.stringify({ model, messages }),
-      });
-      const said = await answer.text();
-      if (!answer.ok) return send(response, 500, `the model answered ${answer.status}: ${said}`);
-      const completion = JSON.parse(said) as { choices: { message: { content: string } }[] };
-      const { reward, feedback } = score(completion.choices[0]!.message.content, call);
+      const said = await modelSays(call, input(call));
+      if (!said.ok) return send(response, 500, `the model answered ${said.status}: ${said.text}`);
+      const { reward, feedback } = score(said.text, call);
       await answers.reward(reward, feedback)(call, response);
     },
 };
+
+/** What the model answers to a rollout's container through `inference_url`; `text`: where it is not ok, the body as it is. */
+export async function modelSays(
+  call: ReceivedRollout,
+  { system, user }: { system: string; user: string },
+): Promise<{ ok: boolean; status: number; text: string }> {
+  const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
+  const messages = [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ];
+  const answer = await fetch(`${base}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages }),
+  });
+  const { ok, status } = answer;
+  const said = await answer.text();
+  if (!ok) return { ok, status, text: said };
+  const completion = JSON.parse(said) as { choices: { message: { content: string } }[] };
+  return { ok, status, text: completion.choices[0]!.message.content };
+}

@@ -40,6 +40,8 @@ export interface FakeContainer {
   /** Calls of GET routes, as `/path`. */
   probes: { path: string; headers: IncomingMessage['headers'] }[];
   maxConcurrency(): number;
+  /** The calls of a job's rollouts. */
+  callsOf(jobId: string): LedgerEntry[];
   /** Changes what is done with calls from now on. */
   behave(choose: (call: ReceivedRollout) => Behaviour): void;
   close(): Promise<void>;
@@ -120,6 +122,7 @@ export async function startFakeContainer(options: FakeContainerOptions = {}): Pr
     ledger,
     probes,
     maxConcurrency: () => Math.max(0, ...ledger.map((entry) => entry.concurrency)),
+    callsOf: (jobId) => ledger.filter((entry) => entry.rolloutId.includes(jobId.slice(4))),
     behave: (next) => (choose = next),
     close,
   };

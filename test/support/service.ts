@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../src/config.js';
 import { Api } from '../../src/cli/api.js';
 import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import { installRuntime } from '../../src/worker.js';
+import { workflowId } from '../../workflows/messages.js';
 import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
+import { kindOf } from './jobs-over-http.js';
 import { until } from './until.js';
 
 /** The whole service on a database and a Temporal namespace of the test file's own, with what tests look at it with. */
@@ -16,6 +18,10 @@ export interface TestService {
   api: Api;
   db: Db;
   temporal: Client;
+  /** Runs a statement in the organization that the tests' key belongs to. */
+  query<Row extends Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** The workflow of a job of either kind. */
+  workflow(jobId: string): WorkflowHandle;
   config: Config;
   /** Starts another instance (another API, another worker) on the same database and Temporal. */
   another(roles: Roles, more?: Partial<Config>): Promise<Service>;
@@ -53,6 +59,7 @@ export async function startTestService(
   });
   const bundle = { codePath: workflowBundlePath() };
   const db = connect(databaseUrl, log, 4);
+  const temporal = new Client({ connection, namespace });
   let service = await startService(config, roles, log, bundle);
   const extra: Service[] = [];
   const started: TestService = {
@@ -60,7 +67,9 @@ export async function startTestService(
     apiKey,
     api: new Api(service.url ?? '', apiKey),
     db,
-    temporal: new Client({ connection, namespace }),
+    temporal,
+    query: (sql, params) => db.org('default', (tx) => tx.query(sql, params)),
+    workflow: (jobId) => temporal.workflow.getHandle(workflowId(kindOf(jobId), jobId)),
     config,
     async another(otherRoles, more = {}) {
       const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, bundle);

@@ -20,7 +20,7 @@ export interface Tree {
 
 /** What starts the service, if not `npm start`: a role of the built service, or a whole command; and the file that takes its log. */
 interface TreeOptions {
-  command?: 'serve' | 'worker' | readonly [string, ...string[]] | undefined;
+  command?: 'serve' | 'worker' | 'dev' | readonly [string, ...string[]] | undefined;
   logFile?: string;
 }
 

@@ -1,0 +1,65 @@
+import { seedRng, uniformInt, type Rng } from '../../src/core/random.js';
+import { moments, type Point } from '../support/brink.js';
+
+/** Where a session can be killed: calls of one kind and stage, by the rollouts [from, to) that they belong to or come before. */
+export interface Place {
+  stage: string;
+  what: Point['what'];
+  from: number;
+  to: number;
+}
+
+/** Between two points of a session, so that what ran ahead of the first is not beyond the second. */
+const apart = 4;
+
+/** All that is left to chance, from one seed. */
+export class Dice {
+  private rng: Rng;
+
+  constructor(seed: number) {
+    this.rng = seedRng(seed);
+  }
+
+  below(count: number): number {
+    const [drawn, next] = uniformInt(this.rng, count);
+    this.rng = next;
+    return drawn;
+  }
+
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+}
+
+/**
+ * Points of each session, in `waves` equal parts of its rollouts one in each (null: there is no place in it); of the stages and
+ * moments that were met least. At every other the answer is delivered, for there most can go wrong, and mostly it is the last of
+ * its batch, after which the search decides.
+ */
+export function planPoints(sessions: readonly Place[][], waves: number, dice: Dice): (Point | null)[][] {
+  const met = new Map<string, number>();
+  const points = sessions.map((): (Point | null)[] => []);
+  for (let wave = 0; wave < waves; wave += 1) {
+    for (const [at, places] of sessions.entries()) {
+      const total = Math.max(...places.map(({ to }) => to));
+      const last = points[at]!.findLast((point) => point !== null);
+      const least = Math.max(Math.ceil((total * wave) / waves), last ? last.from + apart : 0);
+      const most = Math.ceil((total * (wave + 1)) / waves);
+      const choices = places
+        .map((place) => ({ ...place, from: Math.max(place.from, least), to: Math.min(place.to, most) }))
+        .filter(({ from, to }) => from < to)
+        .flatMap((place) => moments.map((moment) => ({ ...place, moment, key: `${place.stage} ${moment}` })))
+        .filter(({ moment }) => (moment === 'delivered') === ((wave + at) % 2 === 0));
+      const fewest = Math.min(...choices.map(({ key }) => met.get(key) ?? 0));
+      const rarest = choices.filter(({ key }) => (met.get(key) ?? 0) === fewest);
+      if (rarest.length === 0) {
+        points[at]!.push(null);
+        continue;
+      }
+      const { key, what, from, to, moment } = rarest[dice.below(rarest.length)]!;
+      met.set(key, fewest + 1);
+      points[at]!.push({ what, moment, from: dice.below(3) > 0 ? to - 1 : dice.between(from, to - 1) });
+    }
+  }
+  return points;
+}

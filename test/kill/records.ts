@@ -1,0 +1,130 @@
+import pg from 'pg';
+import { completionKey, questionKey, rolloutKey } from './flavours.js';
+
+/** What a session asks for at once, as its rollouts lie in the database: `kind` is the stage, told apart where it comes twice. */
+export interface Batch {
+  kind: string;
+  from: number;
+  to: number;
+}
+
+interface Event {
+  seq: number;
+  type: string;
+  message: string;
+  data: { rollout_id?: string };
+}
+
+/** What the service has on record, read past it. */
+export class Records {
+  private readonly pool: pg.Pool;
+
+  constructor(databaseUrl: string) {
+    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  /** Which of the jobs have ended. */
+  async ended(jobIds: readonly string[]): Promise<Set<string>> {
+    const rows = await this.ask<{ id: string }>('select id from jobs where id = any($1) and completed_at is not null', [
+      jobIds,
+    ]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** The calls that a job has an answer of, by key; how many of each. */
+  async answered(jobId: string): Promise<Map<string, number>> {
+    const [rollouts, calls] = await Promise.all([
+      this.ask<{ ordinal: number }>('select ordinal from rollouts where job_id = $1 and completed_at is not null', [
+        jobId,
+      ]),
+      this.ask<{ rolloutId: string | null; request: { messages: { content: unknown }[] } }>(
+        'select rollout_id as "rolloutId", request from model_calls where job_id = $1 and http_status < 300',
+        [jobId],
+      ),
+    ]);
+    return countOf([
+      ...rollouts.map(({ ordinal }) => rolloutKey(ordinal)),
+      ...calls.map(({ rolloutId, request }) =>
+        rolloutId ? completionKey(Number(rolloutId.split('_').at(-1))) : questionKey(request.messages),
+      ),
+    ]);
+  }
+
+  /** The batches of rollouts that a session asked for, in their order. */
+  async batches(jobId: string): Promise<Batch[]> {
+    const rows = await this.ask<Batch & { parents: number; generation: number }>(
+      `select r.stage as kind, r.generation, min(r.ordinal) as "from", max(r.ordinal) + 1 as "to",
+              max(cardinality(c.parent_ids)) as parents
+         from rollouts r join candidates c on c.id = r.candidate_id
+        where r.job_id = $1 group by r.stage, r.generation, r.created_at order by 3`,
+      [jobId],
+    );
+    return rows.map(({ kind, from, to, parents, generation }, place) => {
+      const before = rows[place - 1];
+      const isAgain = before?.kind === kind && before.generation === generation && before.parents === parents;
+      return {
+        kind: kind === 'gate' && parents > 1 ? 'merge' : kind === 'gate' && isAgain ? 'gate again' : kind,
+        from,
+        to,
+      };
+    });
+  }
+
+  /** All that a session has come to, but for what differs from one to the next: ids, times, and in which order equals ended. */
+  async found(jobId: string): Promise<unknown> {
+    const [jobs, candidates, rollouts, calls, events] = await Promise.all([
+      this.ask('select status, stopped_by, error_details, projection from jobs where id = $1', [jobId]),
+      this.ask(
+        `select lever_version, generation, parent_ids, status, messages, reward, rollout_count, rewards_counted, reward_sum, detail
+           from candidates where job_id = $1 order by lever_version`,
+        [jobId],
+      ),
+      this.ask(
+        `select ordinal, idx, stage, generation, seed, candidate_id, status, reward, feedback, error, prompt_tokens, completion_tokens
+           from rollouts where job_id = $1 order by ordinal`,
+        [jobId],
+      ),
+      this.ask(
+        `select purpose, rollout_id, occurrence, request->'messages' as asked, response->>'text' as text, http_status
+           from model_calls where job_id = $1 order by id collate "C", 2`,
+        [jobId],
+      ),
+      this.events(jobId),
+    ]);
+    const told = events.map(({ type, message, data }) => ({ type, message, data }));
+    const ofRollouts = told.filter(({ data }) => data.rollout_id !== undefined);
+    const decisions = told.filter(({ data }) => data.rollout_id === undefined);
+    const inOrder = <T>(rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
+    return JSON.parse(
+      JSON.stringify({
+        jobs,
+        candidates,
+        rollouts,
+        calls: inOrder(calls),
+        decisions,
+        ofRollouts: inOrder(ofRollouts),
+      }).replaceAll(jobId.slice(4), 'JOB'),
+    ) as unknown;
+  }
+
+  events(jobId: string): Promise<Event[]> {
+    return this.ask<Event>('select seq::int as seq, type, message, data from events where job_id = $1 order by seq', [
+      jobId,
+    ]);
+  }
+
+  private async ask<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+}
+
+/** How often each of the keys is there. */
+export function countOf(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}

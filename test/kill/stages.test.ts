@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Api } from '../../src/cli/api.js';
+import { firstFree } from '../../src/embedded/ports.js';
+import { Brink, moments, type Call } from '../support/brink.js';
+import { startCluster, type Cluster } from '../support/cluster.js';
+import { startTree, type Tree } from '../support/tree.js';
+import { until } from '../support/until.js';
+import { startWires, type Wires } from '../support/wires.js';
+import { flavours, request, startFlavours, tightRollouts } from './flavours.js';
+import { Dice, planPoints, type Place } from './plan.js';
+import { countOf, Records } from './records.js';
+
+// The promise: the same seed and the same answers give the same candidates, history and result whatever the timing, and after
+// kill -9 at any moment. Sessions of every flavour run side by side in one process. Each is brought to a call of its own choice
+// (a rollout, a question to the proposer, a rollout's model call; as it arrives, or answered), where it stands still; when all
+// stand, the process is killed. Where the answers are to be delivered, they all are at once, and the kill comes at a piece of
+// what the process then says to Postgres or Temporal. Containers, models and wires outlive it; nothing is chosen by the clock.
+
+const seed = 20_261_122;
+const waves = 5;
+const stages = [
+  'baseline',
+  'minibatch',
+  'proposals',
+  'gate',
+  'gate again',
+  'merge',
+  'evaluation',
+  'heldout',
+  'completion',
+];
+
+let cluster: Cluster;
+let wires: Wires<'postgres' | 'temporal'>;
+let records: Records;
+let world: Awaited<ReturnType<typeof startFlavours>>;
+let settings: Record<string, string>;
+let tree: Tree | undefined;
+const brink = new Brink();
+const dice = new Dice(seed);
+
+async function start(): Promise<void> {
+  tree = await startTree(settings, { command: 'dev' });
+}
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  const database = new URL(cluster.env['DATABASE_URL']!);
+  records = new Records(database.href);
+  wires = await startWires({ postgres: database.host, temporal: cluster.env['TEMPORAL_ADDRESS']! });
+  world = await startFlavours(brink);
+  database.host = wires.addresses.postgres;
+  settings = {
+    ...cluster.env,
+    ...world.env,
+    PORT: String(await firstFree()),
+    DATABASE_URL: database.href,
+    TEMPORAL_ADDRESS: wires.addresses.temporal,
+  };
+  await start();
+}, 120_000);
+afterAll(async () => {
+  if (tree?.process.signalCode === null) await tree.kill();
+  await world.close();
+  await records.close();
+  await wires.close();
+  await cluster.close();
+}, 60_000);
+
+/** Makes a session of each flavour; their ids by name. */
+async function createAll(run: string, maxConcurrent: number): Promise<Map<string, string>> {
+  const api = new Api(tree!.url, cluster.apiKey);
+  const ids = new Map<string, string>();
+  for (const flavour of Object.keys(flavours)) {
+    const name = `${flavour}-${run}`;
+    const body = request(name, world.container.url, maxConcurrent);
+    ids.set(name, (await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', body)).session_id);
+  }
+  return ids;
+}
+
+/** Where a session can be killed, from a run of it that was not. */
+async function placesOf(name: string, id: string): Promise<Place[]> {
+  const batches = await records.batches(id);
+  const places = batches.map(({ kind, from, to }): Place => ({ stage: kind, what: 'rollout', from, to }));
+  const asked = new Set<number>();
+  let reached = -1;
+  for (const call of brink.noted.filter(({ session }) => session === name)) {
+    if (call.what === 'rollout') reached = Math.max(reached, call.ordinal!);
+    if (call.what === 'question') asked.add(reached + 1);
+  }
+  const questions = [...asked].map((from): Place => ({ stage: 'proposals', what: 'question', from, to: from + 1 }));
+  const hasCompletions = brink.noted.some(({ session, what }) => session === name && what === 'completion');
+  const completions = places.map((place): Place => ({ ...place, stage: 'completion', what: 'completion' }));
+  return [...places, ...questions, ...(hasCompletions ? completions : [])];
+}
+
+function stageOf({ what, ordinal }: Call, places: readonly Place[]): string {
+  const isThere = (place: Place) =>
+    place.what === what && (ordinal === null || (place.from <= ordinal && ordinal < place.to));
+  return places.find(isThere)!.stage;
+}
+
+/** Kills the process, at once or at a piece of what it says when those that are to be released go on. */
+async function kill(released: readonly string[]): Promise<void> {
+  if (released.length > 0) {
+    const isDeaf = dice.below(2) === 0;
+    const wire = !isDeaf && dice.below(2) === 0 ? 'temporal' : 'postgres';
+    // What is on record then is not known to the workflow.
+    if (isDeaf) wires.mute('temporal');
+    const isCut = wires.cutAt(wire, dice.between(1, wire === 'temporal' ? 12 : 90), dice.below(2) === 0);
+    for (const name of released) brink.release(name);
+    await isCut;
+  }
+  wires.cut();
+  await tree!.kill();
+  brink.killed();
+  await wires.mend();
+}
+
+test('killed wherever it stands, a session comes to the same, and no answer on record is bought again', async () => {
+  const calm = await createAll('calm', 8);
+  await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
+  const places = await Promise.all([...calm].map(([name, id]) => placesOf(name, id)));
+  const plan = planPoints(places, waves, dice);
+
+  const killed = await createAll('killed', 3);
+  const names = [...killed.keys()];
+  /** What was on record when a life began. */
+  const onRecord: Map<string, Map<string, number>>[] = [new Map()];
+  const met: { stage: string; moment: string }[] = [];
+  for (let wave = 0; wave < waves; wave += 1) {
+    for (const [at, name] of names.entries()) {
+      const point = plan[at]![wave];
+      if (point) brink.stopAt(name, point);
+    }
+    await until(
+      `all stand still or have ended (wave ${wave})`,
+      async () => {
+        const ended = await records.ended([...killed.values()]);
+        return names.every((name, at) => !plan[at]![wave] || brink.standing(name) || ended.has(killed.get(name)!));
+      },
+      120,
+    );
+    const standing = names.flatMap((name, at) => {
+      const stand = brink.standing(name);
+      return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand.at, places[at]!) }] : [];
+    });
+    met.push(...standing);
+    await kill(standing.flatMap(({ name, moment }) => (moment === 'delivered' ? [name] : [])));
+    const answered = [...killed].map(async ([name, id]) => [name, await records.answered(id)] as const);
+    onRecord.push(new Map(await Promise.all(answered)));
+    await start();
+  }
+  await until('all have ended', async () => (await records.ended([...killed.values()])).size === killed.size, 240);
+
+  expect([...new Set(met.map(({ stage }) => stage))].sort()).toEqual([...stages].sort());
+  expect([...new Set(met.map(({ moment }) => moment))].sort()).toEqual([...moments].sort());
+
+  const keysOf = (session: string, life?: number) =>
+    countOf(
+      brink.noted.filter((one) => one.session === session && (life ?? one.life) === one.life).map(({ key }) => key),
+    );
+  const twinOf = (name: string) => name.replace('killed', 'calm');
+  // A call on record is not made again; one that is not, no more often than if nothing had happened before.
+  const again = names.flatMap((name) => {
+    const wanted = keysOf(twinOf(name));
+    return onRecord.flatMap((before, life) => {
+      const left = (key: string) => {
+        const known = before.get(name)?.get(key) ?? 0;
+        return key.startsWith('rollout') && known > 0 ? 0 : (wanted.get(key) ?? 0) - known;
+      };
+      return [...keysOf(name, life)]
+        .map(([key, times]) => ({ name, life, key, times, most: left(key) }))
+        .filter(({ times, most }) => times > most);
+    });
+  });
+  expect(again).toEqual([]);
+  const bought = [...keysOf('tight-killed').keys()].filter((key) => key.startsWith('rollout'));
+  expect(bought.length).toBeLessThanOrEqual(tightRollouts);
+  for (const [name, id] of killed) {
+    const events = await records.events(id);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place + 1));
+    expect(await records.found(id)).toEqual(await records.found(calm.get(twinOf(name))!));
+  }
+}, 600_000);

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { answerTokens } from '../../src/clients/call-bound.js';
+import { chainOf } from '../support/chain.js';
+import { answers } from '../support/fake-container.js';
+import { propose, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { record, replay } from './histories.js';
+
+// Histories of whole searches: components, merges, evaluations on the way, what is held out, and money that is spent.
+
+let world: RulesWorld;
+let service: TestService;
+beforeAll(async () => {
+  world = await startRulesWorld();
+  world.container.behave((call) => {
+    const prompt = call.body.policy.config.prompt_template?.sections.map(({ content }) => content).join('\n') ?? '';
+    return answers.reward(world.score(prompt, call.seed), `needs rule-${call.seed % world.rules}.`);
+  });
+  service = await startTestService({ OPENAI_BASE_URL: world.model.url, OPENAI_API_KEY: 'sk-test' });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await world.close();
+}, 60_000);
+
+const sessions = '/api/v1/online/sessions';
+interface Session {
+  status: string;
+  stopped_by: string | null;
+  best_reward: number | null;
+  candidates: { parent_ids: string[] }[];
+}
+
+/** Runs a session to its end, replays its history and records it under this name; how often each activity is in it. */
+async function search(name: string, more: Record<string, unknown>) {
+  const { session_id: id } = await service.api.call<{ session_id: string }>('POST', sessions, {
+    policy_optimization: {
+      algorithm: 'gepa',
+      container_url: world.container.url,
+      policy: { provider: 'openai', model: 'gpt-4o-mini' },
+      initial_prompt: {
+        messages: [
+          { role: 'system', name: 'plan', content: 'Plan first.' },
+          { role: 'user', name: 'answer', content: 'Then answer.' },
+        ],
+      },
+      ...more,
+    },
+  });
+  const session = await until(
+    `${id} has ended`,
+    async () => {
+      const seen = await service.api.call<Session>('GET', `${sessions}/${id}`);
+      return seen.status !== 'running' && seen;
+    },
+    60,
+  );
+  const workflow = `session-${id}`;
+  await until('its workflow is closed', async () => {
+    return (await service.temporal.workflow.getHandle(workflow).describe()).status.name === 'COMPLETED';
+  });
+  const [history, ...others] = await chainOf(service.temporal, workflow);
+  expect(others).toEqual([]);
+  record(history!, name);
+  await replay(history!);
+  const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  return { id, session, times: (activity: string) => asked.filter((one) => one === activity).length };
+}
+
+test('a search with components and merges, to the comparison on what is held out', async () => {
+  const { id, session, times } = await search('session-search', {
+    gepa: {
+      population_size: 2,
+      generations: 3,
+      minibatch_size: 2,
+      train_seeds: [0, 1, 2, 3, 4, 5, 6, 7],
+      evaluation: { seeds: [10, 11, 12, 13], heldout_seeds: [20, 21, 22, 23] },
+    },
+    budget: { max_cost_usd: 1 },
+  });
+  expect(session).toMatchObject({ status: 'completed', best_reward: 1 });
+  expect(session.candidates.some(({ parent_ids: parents }) => parents.length > 1)).toBe(true);
+  expect(await service.api.call('GET', `${sessions}/${id}/results`)).toMatchObject({
+    comparison: { basis: 'heldout' },
+  });
+  expect(times('propose')).toBeGreaterThan(2);
+}, 90_000);
+
+test('a search that has spent its money', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: answerTokens.proposer };
+  world.model.reply((request) => ({ text: propose(request), usage }));
+  const { session, times } = await search('session-money-spent', {
+    gepa: { population_size: 1, generations: 5, evaluation: { seeds: [0, 1, 2, 3] } },
+    budget: { max_cost_usd: 0.012 },
+  });
+  expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
+  expect(times('propose')).toBeGreaterThan(1);
+}, 90_000);
