@@ -1,11 +1,11 @@
 import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { JobRef } from '../src/storage/events.js';
-import { readAnswers } from '../src/storage/rollouts.js';
-import { clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/slots.js';
+import { areWhole, readAnswers } from '../src/storage/rollouts.js';
+import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/slots.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
-import { lockOpenJob } from './jobs.js';
+import { lockOpenJob, recordLost } from './jobs.js';
 import { recordDecided, type Decided } from './lifecycle.js';
 
 /** What a session wants of live traffic: the requests `from` to `to` (exclusive). */
@@ -33,8 +33,11 @@ export function liveActivity({ db }: ActivityDeps) {
         const job: JobRef = { orgId, jobId };
         return db.org(orgId, async (tx) => {
           const [, row] = await Promise.all([decided && recordDecided(tx, job, decided), lockOpenJob(tx, job)]);
+          const requests = unpackRequests(plan);
+          const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
+          if (!before || !known) throw recordLost(job);
           const [, , answers, { traffic }] = await Promise.all([
-            publishSlots(tx, job, unpackRequests(plan)),
+            publishSlots(tx, job, requests),
             clearWake(tx, jobId),
             readAnswers(tx, jobId, from, to),
             readTraffic(tx, jobId),

@@ -130,9 +130,12 @@ export class JobControl {
     if (!free()) await condition(free);
   }
 
-  /** Resolves when a signal tells of rewards, or the run's history has grown long. */
+  /**
+   * Resolves when a signal tells of rewards, or the run's history has grown long; and now and then without: a Temporal that was
+   * restored from an earlier moment may have lost the signal, and nobody would repeat it.
+   */
   async rewards(): Promise<void> {
-    await condition(() => this.hasRewards || isLong());
+    await condition(() => this.hasRewards || isLong(), '1 hour');
   }
 
   /** Has an activity run that ends early where the run's history has grown long; null: it came to nothing. */

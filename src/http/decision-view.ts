@@ -141,6 +141,12 @@ function rejected(reason: string | null, sums: Sums, message: string): Sums & { 
   const { parent_sum: expected, child_sum: scored } = sums;
   const isMore = expected !== null && scored !== null && exceeds(scored, expected);
   const words = inWords(sums);
+  if (reason === 'overtaken') {
+    return {
+      ...sums,
+      message: `Rejected: ${words === null ? '' : `${words}, but `}another one was accepted before it.`,
+    };
+  }
   if (reason === 'budget' && !isMore) {
     // A test that was broken off has no sums.
     return {

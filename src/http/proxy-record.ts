@@ -4,6 +4,7 @@ import type { CallCost } from '../clients/cost.js';
 import { settleCost } from '../storage/cost-budget.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
 import { patiently } from '../storage/patience.js';
+import { freeSlot } from '../storage/slots.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 
 /** How a call to the model ended. */
@@ -53,6 +54,9 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
         onRetry: (err) =>
           log.warn({ err, job_id: jobId, rollout_id: rollout.id }, 'a model call is not recorded yet; trying again'),
       });
+      if (result.httpStatus >= 300 && rollout.source === 'caller') {
+        await db.orgApart(orgId, (tx) => freeSlot(tx, jobId, rollout.id));
+      }
       return id;
     },
 

@@ -1,7 +1,8 @@
 /** What the model calls of a baseline carried, where nobody named its prompt. */
 import type { Tx } from './db.js';
 
-const calls = `model_calls c join rollouts r on r.id = c.rollout_id where c.job_id = $1 and r.stage = 'baseline'`;
+const calls = `model_calls c join rollouts r on r.id = c.rollout_id where c.job_id = $1 and r.stage = 'baseline'
+  and r.ordinal is not null`;
 
 /** What its calls marked as levers, each pair of name and text once, in the order of the first; at most `limit`. */
 export async function readMarkedLevers(

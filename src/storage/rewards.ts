@@ -124,7 +124,8 @@ async function findTarget(tx: Tx, job: JobRef, { rolloutId, correlationId }: Rep
     `select n.id as "rolloutId", r.status, r.reward, r.idx, r.seed, r.stage, r.generation, r.candidate_id,
             w.reward as reported, exists (select 1 from slots s where s.job_id = j.id and s.ordinal = r.slot) as "hasSlot"
        from jobs j
-       left join lateral (select * from rollouts where job_id = j.id and id = any($2) limit 1) r on true
+       left join lateral (select * from rollouts where job_id = j.id and id = any($2)
+                           order by id = $5 desc nulls last limit 1) r on true
       cross join lateral (
         select coalesce(r.id, $3, case when $4 is distinct from j.correlation_id then $5 end) as id
       ) n

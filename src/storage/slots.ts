@@ -30,6 +30,13 @@ export async function publishSlots(tx: Tx, job: JobRef, requests: readonly Rollo
   );
 }
 
+/** Whether all the candidates that are wanted are there: after a restore they may not be. */
+export async function areCandidates(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<boolean> {
+  const ids = [...new Set(requests.map(({ candidate }) => candidateId(job.jobId, candidate)))];
+  const [row] = await tx.query<{ n: number }>('select count(*) as n from candidates where id = any($1)', [ids]);
+  return row?.n === ids.length;
+}
+
 /** A call of live traffic under a correlation id that is new. */
 export interface LiveCall {
   correlationId: string;
@@ -55,7 +62,7 @@ export interface LiveRollout {
  */
 export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
   const id = callerRolloutId(job.jobId, call.correlationId);
-  type Row = { idx: number; candidate_id: string | null; messages: Message[] | null };
+  type Row = { idx: number; slot: number | null; candidate_id: string | null; messages: Message[] | null };
   const [claimed] = await tx.query<Row>(
     `with bumped as (
        update job_controls
@@ -69,24 +76,44 @@ export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<Li
         order by s.deadline_at is not null, s.ordinal limit 1 for update of s
      ), inserted as (
        insert into rollouts (id, org_id, job_id, idx, source, slot, stage, generation, seed, candidate_id, status, started_at)
-       select $3, $2, $1, b.idx, 'caller', c.ordinal, c.stage, c.generation, $4, coalesce(c.candidate_id, $5), 'open', clock_timestamp()
+       select $3, $2, $1, b.idx, 'caller', c.ordinal, c.stage, c.generation, case when b.traffic = 'paired' then $4 end, coalesce(c.candidate_id, $5), 'open', clock_timestamp()
          from bumped b left join chosen c on true
-       on conflict (id) do nothing returning idx, candidate_id
+       on conflict (id) do nothing returning idx, slot, candidate_id
      ), taken as (
        update slots s set deadline_at = clock_timestamp() + make_interval(secs => $6)
          from chosen c, inserted where s.job_id = $1 and s.ordinal = c.ordinal
      )
-     select i.idx, i.candidate_id, k.messages from inserted i left join candidates k on k.id = i.candidate_id`,
+     select i.idx, i.slot, i.candidate_id, k.messages from inserted i left join candidates k on k.id = i.candidate_id`,
     [job.jobId, job.orgId, id, call.seed, call.bestCandidateId, call.rewardSeconds],
     'claim_slot',
   );
-  if (claimed) return liveRollout(id, claimed);
+  if (claimed) {
+    if (claimed.slot !== null) await giveUpRewarded(tx, job, id);
+    return liveRollout(id, claimed);
+  }
   const [other] = await tx.query<Row>(
-    `select r.idx, r.candidate_id, k.messages from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
+    `select r.idx, r.slot, r.candidate_id, k.messages from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
     [id],
   );
   if (!other) throw new Error(`the job ${job.jobId} has no control row`);
   return liveRollout(id, other);
+}
+
+/**
+ * Gives a slot back where the reward came while the claim waited for the job's lock, and so was not there to be seen: no other will
+ * come for it.
+ */
+async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<void> {
+  await tx.query(
+    `with gone as (
+       update rollouts r set slot = null from rollouts o
+        where r.id = $2 and o.id = r.id
+          and exists (select 1 from rewards w where w.job_id = $1 and w.rollout_id = $2)
+          and r.status = 'open' returning o.slot
+     )
+     update slots s set deadline_at = null from gone where s.job_id = $1 and s.ordinal = gone.slot`,
+    [job.jobId, rolloutId],
+  );
 }
 
 function liveRollout(
@@ -129,11 +156,25 @@ export async function clearWake(tx: Tx, jobId: string): Promise<void> {
   await tx.query('update job_controls set wake_at = null where job_id = $1 and wake_at is not null', [jobId]);
 }
 
-/** Whether a workflow was to be told more than `seconds` ago and has not come since: the word was lost. */
-export async function isWakeLost(tx: Tx, jobId: string, seconds: number): Promise<boolean> {
+/**
+ * Whether a workflow was to be told more than `seconds` ago and has not come since: the word was lost. Answers so once in half a minute,
+ * whoever asks, and not while the job is paused: it looks for itself when it is resumed.
+ */
+export async function takeLostWake(tx: Tx, jobId: string, seconds: number): Promise<boolean> {
   const rows = await tx.query(
-    'select 1 from job_controls where job_id = $1 and wake_at < clock_timestamp() - make_interval(secs => $2)',
+    `update job_controls set wake_at = clock_timestamp() + interval '30 seconds'
+      where job_id = $1 and control = 'run' and wake_at < clock_timestamp() - make_interval(secs => $2) returning 1`,
     [jobId, seconds],
   );
   return rows.length > 0;
+}
+
+/** Lets another call have a slot whose call has got no answer: nobody will report a reward for that. */
+export async function freeSlot(tx: Tx, jobId: string, rolloutId: string): Promise<void> {
+  await tx.query(
+    `update slots s set deadline_at = clock_timestamp() from rollouts r
+      where r.id = $2 and r.slot is not null and s.job_id = $1 and s.ordinal = r.slot
+        and not exists (select 1 from model_calls c where c.rollout_id = r.id and c.http_status < 300)`,
+    [jobId, rolloutId],
+  );
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { JobKind } from '../../workflows/messages.js';
 import type { Db } from '../storage/db.js';
 import { finishJob, type Ending } from '../storage/record.js';
-import { isWakeLost } from '../storage/slots.js';
+import { takeLostWake } from '../storage/slots.js';
 import { tellOfRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
 
@@ -87,7 +87,7 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     }
     // Last: whoever locks both rows of a job locks its control row first.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    return !ending && (await isWakeLost(tx, job.id, wakeGraceSeconds));
+    return !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
   });
   if (isForgotten) await tellOfRewards(client, job.workflow_id);
 }

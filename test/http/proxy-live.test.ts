@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { JobRef } from '../../src/storage/events.js';
 import { publishSlots, readTraffic } from '../../src/storage/slots.js';
+import { until } from '../support/until.js';
 import { question, startProxy, system, systemOf, type TestProxy } from './proxy-support.js';
 
 // Live traffic of a caller-driven session: which candidate serves a call, and what of it the search counts.
@@ -70,6 +71,19 @@ describe('live traffic', () => {
     const response = await proxy.post(job, '/good', question, { 'x-ratchet-seed': '7' });
     expect(response.headers.get('x-gepa-candidate-id')).toBe(child);
     expect(await traffic()).toEqual({ traffic: 'paired', wanted: 1, claimed: 1 });
+  });
+
+  test('that its provider refuses gives its slot back; one that got an answer keeps it', async () => {
+    await publish(0);
+    proxy.model.reply(() => ({ raw: '{"error":{"message":"down"}}', status: 503 }));
+    expect((await proxy.post(job, '/refused')).status).toBe(503);
+    await until('the slot is free', async () => (await traffic()).claimed === 0);
+    proxy.model.reply(() => ({}));
+    expect((await proxy.post(job, '/served')).headers.get('x-gepa-candidate-id')).toBe(child);
+    proxy.model.reply(() => ({ raw: '{"error":{"message":"down"}}', status: 503 }));
+    expect((await proxy.post(job, '/served')).status).toBe(503);
+    proxy.model.reply(() => ({}));
+    expect(await traffic()).toMatchObject({ wanted: 1, claimed: 1 });
   });
 
   test('gets the best from a paused and from a completed session', async () => {

@@ -7,9 +7,18 @@ import { lockJob, type JobRef } from '../../src/storage/events.js';
 import { finishJob, recordDecision } from '../../src/storage/record.js';
 import { recordReward } from '../../src/storage/rewards.js';
 import { readAnswers } from '../../src/storage/rollouts.js';
-import { claimSlot, clearWake, isWakeLost, publishSlots, readTraffic, type LiveCall } from '../../src/storage/slots.js';
+import {
+  areCandidates,
+  claimSlot,
+  clearWake,
+  takeLostWake,
+  publishSlots,
+  readTraffic,
+  type LiveCall,
+} from '../../src/storage/slots.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
+import { until } from '../support/until.js';
 
 // Invariants: a slot has one call at a time, and one answer; a correlation id has one candidate for good; nothing is claimed
 // while the job may not start anything.
@@ -82,6 +91,30 @@ describe('claims', () => {
     expect(await traffic()).toMatchObject({ claimed: 1 });
   });
 
+  test('a seed that is named where calls are compared without is not theirs', async () => {
+    await publish(2);
+    await claim('first');
+    const { rollout } = await claim('second', { seed: 1 });
+    const rows = await db.org('default', (tx) =>
+      tx.query('select seed, slot from rollouts where id = $1', [rollout.id]),
+    );
+    expect(rows).toEqual([{ seed: null, slot: 1 }]);
+  });
+
+  test('what is wanted of candidates that a restore has lost is noticed', async () => {
+    const request = { ordinal: 0, seed: 0, stage: 'gate' as const, generation: 1 };
+    const known = (...candidates: number[]) =>
+      db.org('default', (tx) =>
+        areCandidates(
+          tx,
+          job,
+          candidates.map((one) => ({ ...request, candidate: one })),
+        ),
+      );
+    expect(await known(0, 1, 1)).toBe(true);
+    expect(await known(1, 2)).toBe(false);
+  });
+
   test('the first call says how calls are compared; by seeds it takes those of its seed alone', async () => {
     await publish(3);
     expect((await claim('a', { seed: 2 })).candidateId).toBe(candidate(1));
@@ -108,6 +141,31 @@ describe('claims', () => {
     expect((await reward('early', 1)).is).toBe('counted');
     expect((await claim('early')).candidateId).toBe(candidate(0));
     expect(await traffic()).toMatchObject({ claimed: 0 });
+  });
+});
+
+describe('a claim that waits for the job’s lock', () => {
+  test('gives its slot back where its own reward came meanwhile', async () => {
+    await publish(1);
+    let claimed: ReturnType<typeof claim> | undefined;
+    await db.org('default', async (tx) => {
+      await lockJob(tx, job);
+      claimed = claim('hasty');
+      // Postgres says that it waits, so it has taken its snapshot.
+      await until('the claim waits', async () => {
+        const rows = await tx.query(
+          `select 1 from pg_locks
+            where not granted and locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid`,
+        );
+        return rows.length > 0;
+      });
+      const report = { reward: 1, correlationId: 'hasty', rolloutId: null, candidateId: null, details: null, body: {} };
+      await recordReward(tx, job, report);
+    });
+    await claimed;
+    expect(await traffic()).toMatchObject({ wanted: 1, claimed: 0 });
+    await claim('next');
+    expect(await reward('next', 0.5)).toMatchObject({ wakes: true });
   });
 });
 
@@ -193,11 +251,18 @@ describe('waking', () => {
   test('a word that was lost is noticed until the workflow has come', async () => {
     await publish(1);
     await claim('a');
-    const isLost = (seconds: number) => db.org('default', (tx) => isWakeLost(tx, job.jobId, seconds));
+    const isLost = (seconds: number) => db.org('default', (tx) => takeLostWake(tx, job.jobId, seconds));
     expect(await isLost(-1)).toBe(false);
     await reward('a', 1);
-    expect(await isLost(-1)).toBe(true);
     expect(await isLost(60)).toBe(false);
+    // It looks for itself when it is resumed.
+    await control('pause');
+    expect(await isLost(-1)).toBe(false);
+    await control('run');
+    expect(await isLost(-1)).toBe(true);
+    // The next worker need not tell it, too.
+    expect(await isLost(-1)).toBe(false);
+    expect(await isLost(-60)).toBe(true);
     await db.org('default', (tx) => clearWake(tx, job.jobId));
     expect(await isLost(-1)).toBe(false);
   });
