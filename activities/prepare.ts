@@ -45,7 +45,7 @@ export function prepareActivities(deps: ActivityDeps) {
     });
     try {
       const { cancellationSignal } = Context.current();
-      await container.health(containerOf(spec).url, key, cancellationSignal);
+      if (!isLive(spec)) await container.health(containerOf(spec).url, key, cancellationSignal);
       return { spec, found: await ask(spec, key, cancellationSignal) };
     } catch (error) {
       if (error instanceof ContainerError) throw jobFailure(error.code, error.message, passing.has(error.code));
@@ -57,15 +57,10 @@ export function prepareActivities(deps: ActivityDeps) {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
       guardedBeating(async () => {
-        const asked = await db.org(job.orgId, (tx) => readSpec<SessionSpec>(tx, job));
-        // The caller's own traffic needs no container.
-        const isLive = asked.rollouts === 'caller';
-        const { spec, found: messages } = isLive
-          ? { spec: asked, found: asked.initialPrompt }
-          : await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
-              if (spec.initialPrompt) return spec.initialPrompt;
-              return componentsOf((await container.taskInfo(containerOf(spec).url, key, signal)).initialPrompt);
-            });
+        const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
+          if (spec.initialPrompt || isLive(spec)) return spec.initialPrompt;
+          return componentsOf((await container.taskInfo(containerOf(spec).url, key, signal)).initialPrompt);
+        });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
           await addCandidate(tx, job, baselineOf(messages));
@@ -76,7 +71,7 @@ export function prepareActivities(deps: ActivityDeps) {
             maxFailureRate: spec.maxFailureRate,
             maxConcurrent: spec.maxConcurrent,
             ...(spec.budget.maxMinutes != null && { runMs: spec.budget.maxMinutes * 60_000 }),
-            ...(isLive && { live: true }),
+            ...(isLive(spec) && { live: true }),
           },
         };
       }),
@@ -101,6 +96,9 @@ export function prepareActivities(deps: ActivityDeps) {
       }),
   };
 }
+
+/** The caller's own traffic needs no container: none is called. */
+const isLive = (spec: JobSpec): boolean => spec.kind === 'session' && spec.rollouts === 'caller';
 
 const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
 
