@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from './errors.js';
@@ -24,7 +24,11 @@ export function lockFolder(folder: string): Lock {
 
 /**
  * Takes the lock file, or answers the id of the living process that holds it. A lock whose holder no longer lives (kill -9)
- * is taken over. The file appears complete, by a hard link, so that a reader never sees half of it.
+ * is taken over. Files appear complete, by a hard link, so that a reader never sees half of one.
+ *
+ * Two may find the same stale lock: a holder has one successor, the file named after it, which goes to whoever links it
+ * first. The last of the chain from the lock on is the holder. It moves itself to the front before it clears the chain:
+ * whoever was late and links a cleared name finds, on a second look, that the chain no longer leads there.
  */
 export function tryLock(file: string): Lock | { heldBy: number } {
   const mark = markOf(process.pid);
@@ -34,15 +38,36 @@ export function tryLock(file: string): Lock | { heldBy: number } {
   writeFileSync(draft, mine, { mode: 0o600 });
   try {
     for (;;) {
-      if (unlessCode('EEXIST', () => linkSync(draft, file))) return { release: () => release(file, mine) };
-      const found = read(file);
-      if (found === undefined) continue;
-      const holder = parse(found);
+      const chain = chainFrom(file);
+      const holder = parse(chain.last ?? '');
       if (holder && lives(holder)) return { heldBy: holder.pid };
-      removeStale(file, found);
+      if (!unlessCode('EEXIST', () => linkSync(draft, chain.next))) continue;
+      if (chainFrom(file).last !== mine) {
+        rmSync(chain.next, { force: true });
+        continue;
+      }
+      if (chain.next !== file) renameSync(chain.next, file);
+      for (const passed of chain.successors) rmSync(passed, { force: true });
+      return { release: () => release(file, mine) };
     }
   } finally {
     rmSync(draft, { force: true });
+  }
+}
+
+/** From the lock along the successors: the last one's text, the files after the lock, and the name that comes next. */
+function chainFrom(file: string): { last: string | undefined; successors: string[]; next: string } {
+  const successors: string[] = [];
+  let last: string | undefined;
+  for (let next = file; ;) {
+    const text = read(next);
+    if (text === undefined) return { last, successors, next };
+    if (next !== file) successors.push(next);
+    last = text;
+    next = `${file}.after.${createHash('sha256')
+      .update(next + text)
+      .digest('hex')
+      .slice(0, 32)}`;
   }
 }
 
@@ -54,14 +79,6 @@ function parse(text: string): Holder | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-// Two may find the same stale lock: whoever moved the other's fresh one aside by mistake puts it back.
-function removeStale(file: string, stale: string): void {
-  const aside = `${file}.stale.${randomUUID()}`;
-  if (!unlessCode('ENOENT', () => renameSync(file, aside))) return;
-  if (read(aside) !== stale) unlessCode('EEXIST', () => linkSync(aside, file));
-  rmSync(aside, { force: true });
 }
 
 function release(file: string, mine: string): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFolder, tryLock } from '../../src/embedded/lock.js';
@@ -41,6 +42,24 @@ describe('the lock of a folder', () => {
     expect(readdirSync(folder)).toEqual(['lock']);
   });
 
+  // A third that comes while the second has the lock in its hands finds no lock; it must not take it for free.
+  test('belongs to one while it changes hands', () => {
+    const folder = freshFolder();
+    const file = join(folder, 'lock');
+    const stale = JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' });
+    const successor = `${file}.after.${createHash('sha256')
+      .update(file + stale)
+      .digest('hex')
+      .slice(0, 32)}`;
+    writeFileSync(file, stale);
+    writeFileSync(successor, JSON.stringify({ ...markOf(process.ppid), token: 'x' }));
+    expect(tryLock(file)).toEqual({ heldBy: process.ppid });
+    writeFileSync(successor, stale);
+    expect(released(tryLock(file))).toBe(true);
+    expect(tryLock(file)).toEqual({ heldBy: process.pid });
+    expect(readdirSync(folder)).toEqual(['lock']);
+  });
+
   test('is not taken from a living process', () => {
     const file = join(freshFolder(), 'lock');
     writeFileSync(file, JSON.stringify({ ...markOf(process.ppid), token: 'x' }));
@@ -52,7 +71,7 @@ describe('the lock of a folder', () => {
     const files = Array.from({ length: 300 }, (_, index) => join(folder, `lock${index}`));
     for (const file of files) writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' }));
     const script = join(import.meta.dirname, 'take-locks.ts');
-    const takers = Array.from({ length: 3 }, () => runTypeScript<number>(script, [`${Date.now() + 2000}`, ...files]));
+    const takers = Array.from({ length: 5 }, () => runTypeScript<number>(script, [`${Date.now() + 2000}`, ...files]));
     const got = await Promise.all(takers.map((taker) => taker.first));
     for (const taker of takers) taker.process.kill();
     expect(got.reduce((sum, count) => sum + count)).toBe(files.length);
