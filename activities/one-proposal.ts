@@ -1,8 +1,8 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { Message, SessionSpec } from '../src/contracts/spec.js';
-import { maxProposalChars, proposalTries as tries } from '../src/core/gepa/proposal-limits.js';
-import { parseProposal } from '../src/core/gepa/reflection.js';
-import { askAgain } from '../src/core/gepa/second-try.js';
+import { maxProposalChars, proposalTries as tries } from '../src/core/search/proposal-limits.js';
+import { parseProposal } from '../src/core/search/reflection.js';
+import { askAgain } from '../src/core/search/second-try.js';
 import type { JobRef } from '../src/storage/events.js';
 import { patiently } from '../src/storage/patience.js';
 import { findProposerCall, recordProposerCall } from '../src/storage/proposals.js';

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { cutText } from '../src/clients/untrusted.js';
 import { textsOf, withTexts } from '../src/contracts/components.js';
 import type { SessionSpec } from '../src/contracts/spec.js';
-import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/gepa/components.js';
+import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/search/components.js';
 import { gepaLimits } from '../src/core/gepa/config.js';
 import type { ProposalAnswer, ProposalRequest } from '../src/core/work.js';
 import { addCandidate, readPool, type PooledCandidate } from '../src/storage/candidates.js';

@@ -1,7 +1,7 @@
 import type { SessionSpec } from '../src/contracts/spec.js';
-import { groupByCause } from '../src/core/gepa/causes.js';
-import { chooseComponents, type Texts } from '../src/core/gepa/components.js';
-import { buildReflection } from '../src/core/gepa/reflection.js';
+import { groupByCause } from '../src/core/search/causes.js';
+import { chooseComponents, type Texts } from '../src/core/search/components.js';
+import { buildReflection } from '../src/core/search/reflection.js';
 import type { ProposalRequest } from '../src/core/work.js';
 import type { JobRef } from '../src/storage/events.js';
 import { readExamples } from '../src/storage/reflection-examples.js';

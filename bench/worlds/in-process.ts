@@ -1,4 +1,4 @@
-import { groupByCause } from '../../src/core/gepa/causes.js';
+import { groupByCause } from '../../src/core/search/causes.js';
 import {
   chooseComponents,
   lineageOf,
@@ -6,9 +6,9 @@ import {
   removedCandidates,
   type ComponentSelection,
   type LineageTexts,
-} from '../../src/core/gepa/components.js';
-import { maxProposalChars } from '../../src/core/gepa/proposal-limits.js';
-import { buildReflection, parseProposal } from '../../src/core/gepa/reflection.js';
+} from '../../src/core/search/components.js';
+import { maxProposalChars } from '../../src/core/search/proposal-limits.js';
+import { buildReflection, parseProposal } from '../../src/core/search/reflection.js';
 import type { Answers, ProposalAnswer, ProposalRequest, RolloutRequest, Search, Work } from '../../src/core/work.js';
 import type { Judgement, Texts, World } from './world.js';
 

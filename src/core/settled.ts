@@ -1,6 +1,6 @@
 /**
  * Which of a candidate's rollouts are the ones that counted: where a search asked again because the
- * infrastructure had failed, the later one (see gepa/batch.ts, whose order of asking again this reads back).
+ * infrastructure had failed, the later one (see search/batch.ts, whose order of asking again this reads back).
  */
 
 /** As much of a stored rollout as that takes. */
@@ -35,7 +35,7 @@ export function settledRollouts<R extends AskedRollout>(
   return settled;
 }
 
-/** A search asks at most so often again (see gepa/batch.ts). */
+/** A search asks at most so often again (see search/batch.ts). */
 const mostRepeats = 2;
 
 /**

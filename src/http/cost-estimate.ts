@@ -2,13 +2,8 @@ import type { z } from 'zod';
 import { priceOf } from '../clients/cost.js';
 import type { estimateSchema } from '../contracts/common.js';
 import type { EvaluationSpec, Message, PolicySpec, SessionSpec } from '../contracts/spec.js';
-import {
-  estimateRollouts,
-  evaluationRollouts,
-  heldoutRollouts,
-  minibatchOf,
-  type GepaConfig,
-} from '../core/gepa/config.js';
+import { estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
+import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../core/search/config.js';
 import { createUnpaired } from '../core/gepa/unpaired/state.js';
 import { unpaired } from '../core/gepa/unpaired/step.js';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../contracts/lineage.js';
 import { Beliefs } from '../core/gepa/belief.js';
-import { addResults } from '../core/gepa/results.js';
+import { addResults } from '../core/search/results.js';
 import { mean } from '../core/scores.js';
 import type { Tx } from '../storage/db.js';
 import { readLastOutcomes, readOutcomes, type Ancestor } from '../storage/lineage.js';

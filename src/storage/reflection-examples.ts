@@ -1,4 +1,4 @@
-import type { ReflectionExample } from '../core/gepa/reflection.js';
+import type { ReflectionExample } from '../core/search/reflection.js';
 import type { Tx } from './db.js';
 
 interface Row extends Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { foldAnswers, openBatch, requestsOf, rewardsOf, type Pair } from '../../src/core/gepa/batch.js';
+import { foldAnswers, openBatch, requestsOf, rewardsOf, type Pair } from '../../src/core/search/batch.js';
 import { countedRollouts, settledRollouts, type AskedRollout } from '../../src/core/settled.js';
 
 test('the rollouts that count are those whose rewards the search counted, however much was asked again', () => {

@@ -10,8 +10,8 @@
 import { mean, square, sum } from '../scores.js';
 import { studentT95 } from '../statistics.js';
 import type { Beliefs } from './belief.js';
-import { evaluationRollouts } from './config.js';
-import { measuredOn } from './results.js';
+import { evaluationRollouts } from '../search/config.js';
+import { measuredOn } from '../search/results.js';
 import type { GepaState } from './state.js';
 
 /** A mean that is expected, and its 95 % interval. */

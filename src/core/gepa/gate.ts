@@ -8,10 +8,11 @@
  * results alone.
  */
 import { mean, sum } from '../scores.js';
-import type { Pair } from './batch.js';
+import type { Pair } from '../search/batch.js';
 import type { Belief, Beliefs } from './belief.js';
-import { guardsOf, minibatchOf } from './config.js';
-import { measuredOn } from './results.js';
+import { guardsOf } from './config.js';
+import { minibatchOf } from '../search/config.js';
+import { measuredOn } from '../search/results.js';
 import type { GepaState, Trial } from './state.js';
 
 /** Standard errors that a gain must stand out by where rewards are noisy, and batches after which there are no more. */

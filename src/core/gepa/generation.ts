@@ -10,17 +10,19 @@
  */
 import { exceeds, largestReward, mean } from '../scores.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../work.js';
-import { openBatch, type Batch, type Pair } from './batch.js';
+import { openBatch, type Batch, type Pair } from '../search/batch.js';
 import { Beliefs } from './belief.js';
-import { canSpareEvaluation, remainingRollouts, rolloutsPerProposal, searchRollouts } from './budget.js';
-import { evaluationRollouts, gepaLimits, guardsOf, heldoutRollouts, minibatchOf, repeatsOf } from './config.js';
+import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
+import { remainingRollouts, searchRollouts } from '../search/budget.js';
+import { gepaLimits, guardsOf } from './config.js';
+import { evaluationRollouts, heldoutRollouts, minibatchOf, repeatsOf } from '../search/config.js';
 import { forecast } from './forecast.js';
 import { gainedOn, judge, judgeKnown } from './gate.js';
 import { countShown, failuresOf, unseenBy } from './material.js';
-import { recordProposals } from './proposer.js';
-import { measuredOn, type Results } from './results.js';
+import { recordProposals } from '../search/proposer.js';
+import { measuredOn, type Results } from '../search/results.js';
 import { evaluationPairs, type GepaState, type Phase, type PhaseOf, type Trial } from './state.js';
-import { changeCandidate, newCandidates, reportFailedProposals } from './turn.js';
+import { changeCandidate, newCandidates, reportFailedProposals } from '../search/turn.js';
 
 /** Equal rollouts with which the noise is looked for before the first proposal. */
 const probes = 4;

@@ -6,10 +6,11 @@
  */
 import { seedRng, shuffle, type Rng } from '../random.js';
 import type { CandidateSummary, StoppedBy } from '../work.js';
-import { openBatch, type Batch, type Pair } from './batch.js';
-import { configProblems, repeatsOf, type GepaConfig } from './config.js';
-import { noProposals, type ProposerRecord } from './proposer.js';
-import type { Results } from './results.js';
+import { openBatch, type Batch, type Pair } from '../search/batch.js';
+import { configProblems, type GepaConfig } from './config.js';
+import { repeatsOf } from '../search/config.js';
+import { noProposals, type ProposerRecord } from '../search/proposer.js';
+import type { Results } from '../search/results.js';
 
 /** A child on its way from a proposal to a verdict. */
 export interface Trial {

@@ -7,7 +7,7 @@
  * was and refuses answers to anything else than what `next` asks for.
  */
 import type { Answers, Decision, RolloutAnswer, Search, Work } from '../work.js';
-import { rewardsOf } from './batch.js';
+import { rewardsOf } from '../search/batch.js';
 import {
   afterBaseline,
   afterEvaluation,
@@ -16,10 +16,10 @@ import {
   afterMinibatch,
   afterProposals,
 } from './generation.js';
-import { matchProposals } from './proposer.js';
-import { addResults } from './results.js';
+import { matchProposals } from '../search/proposer.js';
+import { addResults } from '../search/results.js';
 import type { GepaState, RolloutPhase } from './state.js';
-import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from './turn.js';
+import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../search/turn.js';
 import { viewGepa } from './view.js';
 
 /** GEPA as a search over a state that `createGepa` begins. */

@@ -3,11 +3,11 @@ import type { SearchView, Verdict } from '../work.js';
 import { mean } from '../scores.js';
 import { comparePaired } from '../statistics.js';
 import { rolloutsAhead } from './budget.js';
-import { commonView, conclude } from './common-view.js';
-import { repeatsOf } from './config.js';
+import { commonView, conclude } from '../search/common-view.js';
+import { repeatsOf } from '../search/config.js';
 import { forecast } from './forecast.js';
 import { beliefsOf, incumbentOf } from './generation.js';
-import { measuredOn, noiseOf } from './results.js';
+import { measuredOn, noiseOf } from '../search/results.js';
 import type { GepaState } from './state.js';
 
 /** `rolloutsPlanned` is what was asked for and the most that is likely to follow; it meets `rolloutsCompleted` at the end. */

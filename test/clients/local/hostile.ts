@@ -1,6 +1,6 @@
 /** Asks the `local` provider what no honest caller would ask, several times each, and says `all ended` at the end. */
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildReflection } from '../../../src/core/gepa/reflection.js';
+import { buildReflection } from '../../../src/core/search/reflection.js';
 
 const size = 300_000;
 const repeats = 3;

@@ -7,7 +7,7 @@ import {
   type LabelGuide,
 } from '../../../examples/intents/container.js';
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/gepa/reflection.js';
+import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/search/reflection.js';
 import { seedRng, shuffle } from '../../../src/core/random.js';
 
 /** What a small search found, judged on tasks that it has not seen. */

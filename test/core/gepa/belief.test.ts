@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Beliefs } from '../../../src/core/gepa/belief.js';
-import type { Results } from '../../../src/core/gepa/results.js';
+import type { Results } from '../../../src/core/search/results.js';
 
 let ordinal = 0;
 const of = (...rewards: number[]) => rewards.map((reward) => [ordinal++, reward] as const);

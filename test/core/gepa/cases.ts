@@ -1,6 +1,6 @@
 /** Configs and worlds of every kind, for what a search keeps whatever it is answered. */
 import fc from 'fast-check';
-import type { Batch } from '../../../src/core/gepa/batch.js';
+import type { Batch } from '../../../src/core/search/batch.js';
 import { minimumRollouts, type GepaConfig } from '../../../src/core/gepa/config.js';
 import { seedRng, shuffle, uniformInt } from '../../../src/core/random.js';
 import type { Answers, Decision, RolloutRequest } from '../../../src/core/work.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GepaConfig } from '../../../src/core/gepa/config.js';
 import { gainedOn, judge } from '../../../src/core/gepa/gate.js';
 import { beliefsOf } from '../../../src/core/gepa/generation.js';
-import type { Results } from '../../../src/core/gepa/results.js';
+import type { Results } from '../../../src/core/search/results.js';
 import { createGepa, type GepaState, type Trial } from '../../../src/core/gepa/state.js';
 import { config } from './driver.js';
 

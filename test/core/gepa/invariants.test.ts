@@ -18,7 +18,8 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { estimateRollouts, heldoutRollouts } from '../../../src/core/gepa/config.js';
+import { estimateRollouts } from '../../../src/core/gepa/config.js';
+import { heldoutRollouts } from '../../../src/core/search/config.js';
 import { createGepa, type GepaState } from '../../../src/core/gepa/state.js';
 import { gepa } from '../../../src/core/gepa/step.js';
 import { exceeds, mean, sum } from '../../../src/core/scores.js';

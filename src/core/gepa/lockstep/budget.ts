@@ -3,7 +3,8 @@
  * `maxRollouts`, whatever the answers are; a generation begins only where at least one proposal can be carried through
  * to its full evaluation; what is asked again never takes what a later stage was promised.
  */
-import { minibatchOf, proposalRollouts } from '../config.js';
+import { proposalRollouts } from '../config.js';
+import { minibatchOf } from '../../search/config.js';
 import type { LockstepState } from './state.js';
 
 /** Rollouts that may still be asked for; Infinity without a limit. */

@@ -2,7 +2,7 @@
  * A generation's minibatches as one batch: where two slots want the same parent on the same seed, it is asked once and
  * both use the answer. Within one slot a seed that the caller listed twice is still asked twice.
  */
-import type { Pair } from '../batch.js';
+import type { Pair } from '../../search/batch.js';
 import type { Slot } from './state.js';
 
 /** The pairs to ask for, and for each slot the places of its own among them, in the order of its seeds. */

@@ -8,9 +8,9 @@
 import { emptyFront, type Front } from '../../front.js';
 import { seedRng, type Rng } from '../../random.js';
 import type { CandidateSummary, StoppedBy } from '../../work.js';
-import { openBatch, type Batch } from '../batch.js';
+import { openBatch, type Batch } from '../../search/batch.js';
 import { configProblems, type GepaConfig } from '../config.js';
-import { noProposals, type ProposerRecord } from '../proposer.js';
+import { noProposals, type ProposerRecord } from '../../search/proposer.js';
 import { createSampler, type Sampler } from './sample.js';
 
 /** One of a generation's proposals before its parent's minibatch is known. */

@@ -8,11 +8,11 @@
  * argument as it was and refuses answers to anything else than what `next` asks for.
  */
 import type { Answers, Decision, ProposalRequest, RolloutAnswer, Search, Work } from '../../work.js';
-import { foldAnswers, requestsOf, rewardsOf } from '../batch.js';
+import { foldAnswers, requestsOf, rewardsOf } from '../../search/batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
 import { afterBaseline, afterEvaluation, afterGate, afterMinibatch, afterProposals } from './generation.js';
-import { countRollouts } from '../counting.js';
-import { matchProposals } from '../proposer.js';
+import { countRollouts } from '../../search/counting.js';
+import { matchProposals } from '../../search/proposer.js';
 import type { LockstepState, RolloutPhase, Trial } from './state.js';
 import { viewLockstep } from './view.js';
 

@@ -2,13 +2,14 @@
  * What the shared budget (`../budget.ts`) lets this search do. Invariant: a wave, and a look for failures, is asked for only
  * where enough is left after it to evaluate an accepted child and to run the held-out comparison.
  */
-import { remainingRollouts, searchRollouts, type Budgeted } from '../budget.js';
-import { evaluationRollouts, heldoutRollouts, type GepaConfig } from '../config.js';
+import { remainingRollouts, searchRollouts, type Budgeted } from '../../search/budget.js';
+import type { GepaConfig } from '../config.js';
+import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import type { UnpairedState } from './state.js';
 import { horizonOf, waveOf } from './waves.js';
 
 /** How many of the open children, each with `pairs` behind it, may have another wave. */
-export function affordableChildren(state: Budgeted, open: number, pairs: number): number {
+export function affordableChildren(state: Budgeted & { config: GepaConfig }, open: number, pairs: number): number {
   let children = open;
   while (children > 0 && (children + 1) * waveOf(state.config, children, pairs) > searchRollouts(state)) children--;
   return children;

@@ -10,8 +10,9 @@
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../sequential-test.js';
 import { sum } from '../../scores.js';
 import type { Decision } from '../../work.js';
-import { evaluationRollouts, type GepaConfig } from '../config.js';
-import { changeCandidate } from '../turn.js';
+import type { GepaConfig } from '../config.js';
+import { evaluationRollouts } from '../../search/config.js';
+import { changeCandidate } from '../../search/turn.js';
 import { affordableChildren } from './budget.js';
 import { ask, endGeneration } from './generation.js';
 import { addFailures, mostKept, mostOffered, type Answered } from './material.js';

@@ -7,9 +7,10 @@
  * may then be above what the incumbent has now.
  */
 import type { Decision, StoppedBy } from '../../work.js';
-import { openBatch, type Batch, type Pair } from '../batch.js';
-import { remainingRollouts, searchRollouts } from '../budget.js';
-import { evaluationRollouts, gepaLimits, heldoutRollouts } from '../config.js';
+import { openBatch, type Batch, type Pair } from '../../search/batch.js';
+import { remainingRollouts, searchRollouts } from '../../search/budget.js';
+import { gepaLimits } from '../config.js';
+import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import { affordableChildren, leastOfTest } from './budget.js';
 import { isMaterialEnough, offeredOf } from './material.js';
 import type { Phase, UnpairedState } from './state.js';

@@ -1,5 +1,6 @@
 /** What there is to learn from: rollouts of the incumbent that failed. Each live call stands for itself. */
-import { minibatchOf, type GepaConfig } from '../config.js';
+import type { GepaConfig } from '../config.js';
+import { minibatchOf } from '../../search/config.js';
 
 /** A rollout below the perfect score, and how often a reflection was shown it. */
 export type Failure = readonly [ordinal: number, shown: number];

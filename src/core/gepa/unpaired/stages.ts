@@ -6,8 +6,8 @@
  */
 import { sampleOf } from '../../statistics.js';
 import type { Decision, ProposalAnswer } from '../../work.js';
-import { recordProposals } from '../proposer.js';
-import { changeCandidate, newCandidates, reportFailedProposals, type Wanted } from '../turn.js';
+import { recordProposals } from '../../search/proposer.js';
+import { changeCandidate, newCandidates, reportFailedProposals, type Wanted } from '../../search/turn.js';
 import { beginTest } from './gate.js';
 import { endGeneration, seek } from './generation.js';
 import { addFailures, countShown, mostKept, type Answered } from './material.js';

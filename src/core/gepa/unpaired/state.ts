@@ -10,9 +10,9 @@ import { seedRng, type Rng } from '../../random.js';
 import type { SequentialTest } from '../../sequential-test.js';
 import type { Sample } from '../../statistics.js';
 import type { CandidateSummary, StoppedBy } from '../../work.js';
-import type { Batch } from '../batch.js';
+import type { Batch } from '../../search/batch.js';
 import type { GepaConfig } from '../config.js';
-import { noProposals, type ProposerRecord } from '../proposer.js';
+import { noProposals, type ProposerRecord } from '../../search/proposer.js';
 import { createGepa } from '../state.js';
 import type { Failure } from './material.js';
 

@@ -6,9 +6,9 @@
  * Of a request after the baseline only the candidate counts: its `seed` is its place in the batch, and nobody reads it.
  */
 import type { Answers, Decision, RolloutAnswer, Search, Work } from '../../work.js';
-import { rewardsOf } from '../batch.js';
-import { matchProposals } from '../proposer.js';
-import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../turn.js';
+import { rewardsOf } from '../../search/batch.js';
+import { matchProposals } from '../../search/proposer.js';
+import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../../search/turn.js';
 import { afterGate } from './gate.js';
 import type { Answered } from './material.js';
 import { afterBaseline, afterEvaluation, afterHeldout, afterMinibatch, afterProposals, wantedOf } from './stages.js';

@@ -1,7 +1,7 @@
 /** What operators and HTTP see of a search by live traffic. */
 import { compareIndependent, compareToZero } from '../../statistics.js';
 import type { SearchView, Verdict } from '../../work.js';
-import { commonView, conclude } from '../common-view.js';
+import { commonView, conclude } from '../../search/common-view.js';
 import { rolloutsAhead } from './budget.js';
 import type { Evaluated, UnpairedState } from './state.js';
 

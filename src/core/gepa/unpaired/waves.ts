@@ -4,8 +4,9 @@
  * meet the same candidate always.
  */
 import { shuffle, type Rng } from '../../random.js';
-import type { Pair } from '../batch.js';
-import { evaluationRollouts, minibatchOf, type GepaConfig } from '../config.js';
+import type { Pair } from '../../search/batch.js';
+import type { GepaConfig } from '../config.js';
+import { evaluationRollouts, minibatchOf } from '../../search/config.js';
 
 /** Waves after which a test comes to its horizon. */
 const wavesOfTest = 8;

@@ -15,7 +15,7 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/gepa/config.js';
+import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
 import { createGepa } from '../../../../src/core/gepa/state.js';
 import { gepa } from '../../../../src/core/gepa/step.js';
 import { createUnpaired, type UnpairedState } from '../../../../src/core/gepa/unpaired/state.js';

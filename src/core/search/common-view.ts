@@ -2,9 +2,10 @@
 import type { Comparison } from '../statistics.js';
 import type { CandidateSummary, SearchView, Verdict } from '../work.js';
 import type { Budgeted } from './budget.js';
-import { evaluationRollouts } from './config.js';
+import { evaluationRollouts, type SearchConfig } from './config.js';
 
 interface Viewed extends Budgeted {
+  config: SearchConfig & { generations: number };
   generation: number;
   answered: number;
   candidates: CandidateSummary[];

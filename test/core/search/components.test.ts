@@ -6,7 +6,7 @@ import {
   removedCandidates,
   type LineageTexts,
   type Texts,
-} from '../../../src/core/gepa/components.js';
+} from '../../../src/core/search/components.js';
 
 const names = ['system', 'tone', 'user'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { noProposals, recordProposals } from '../../../src/core/gepa/proposer.js';
+import { noProposals, recordProposals } from '../../../src/core/search/proposer.js';
 import type { ProposalAnswer } from '../../../src/core/work.js';
 
 /** Generations of outcomes (p, d or f) -> the generation that fails the search, or null. */

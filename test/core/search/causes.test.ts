@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupByCause } from '../../../src/core/gepa/causes.js';
+import { groupByCause } from '../../../src/core/search/causes.js';
 
 const failures = (...feedback: string[]) => feedback.map((text) => ({ feedback: text, reward: 0 }));
 const mixed = failures(

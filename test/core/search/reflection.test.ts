@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildReflection, parseProposal } from '../../../src/core/gepa/reflection.js';
+import { buildReflection, parseProposal } from '../../../src/core/search/reflection.js';
 
 const example = { input: 'in', output: 'out', feedback: 'fb', reward: 0 };
 const rules = { parent: 'Answer {question}.', maxChars: 1_000, finishReason: 'stop' };

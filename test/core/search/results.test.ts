@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addResults, measuredOn, noiseOf, type Results } from '../../../src/core/gepa/results.js';
+import { addResults, measuredOn, noiseOf, type Results } from '../../../src/core/search/results.js';
 
 const of = (...rewards: number[]) => rewards.map((reward, ordinal) => [ordinal, reward] as const);
 

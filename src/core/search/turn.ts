@@ -12,7 +12,8 @@ import type {
 } from '../work.js';
 import { foldAnswers, requestsOf, type Batch } from './batch.js';
 import { isBudgetLow, repeatableRollouts, type Budgeted } from './budget.js';
-import { minibatchOf, type GepaConfig } from './config.js';
+import type { GepaConfig } from '../gepa/config.js';
+import { minibatchOf } from './config.js';
 import { countRollouts } from './counting.js';
 
 /** A phase in which rollouts are outstanding, and the two that end a search; each search has more of its own. */
