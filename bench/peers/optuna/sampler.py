@@ -1,0 +1,34 @@
+"""Optuna's TPE sampler, asked and told over standard input and output.
+
+Each line of input is JSON: `space` (how many choices each dimension has) and `seed` begin a study; `values` are told for
+the combinations of the last answer, in its order (greater is better); `count` combinations are asked for, all of them
+before any is told. Each line of output is the list of combinations.
+"""
+
+import json
+import sys
+import warnings
+
+import optuna
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+# Options that were experimental in some version warn on each study.
+warnings.simplefilter("ignore")
+
+study, space, running = None, {}, []
+for line in sys.stdin:
+    job = json.loads(line)
+    if "space" in job:
+        sampler = optuna.samplers.TPESampler(
+            seed=job["seed"], multivariate=True, constant_liar=True, n_startup_trials=10, n_ei_candidates=24
+        )
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        space = {
+            f"d{at}": optuna.distributions.CategoricalDistribution(list(range(size)))
+            for at, size in enumerate(job["space"])
+        }
+        running = []
+    for trial, value in zip(running, job["values"]):
+        study.tell(trial, value)
+    running = [study.ask(space) for _ in range(job["count"])]
+    print(json.dumps([[trial.params[name] for name in space] for trial in running]), flush=True)

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const minutes = 60_000;
+
+/** A package of the Python registry; pinned, since its defaults are what is measured. */
+export interface PythonPackage {
+  name: string;
+  version: string;
+  /** What it takes only where it is there. */
+  beside?: readonly PythonPackage[];
+}
+
+/**
+ * A Python with the package in it, and with what that needs: the path of its interpreter. Made once under `folder`, kept
+ * for later runs. Rejects with the reason in one line where there is no Python, no pip or no registry.
+ */
+export async function pythonWith(
+  { name, version, beside = [] }: PythonPackage,
+  folder: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<string> {
+  const home = join(folder, `${name}-${version}`);
+  const python = join(home, 'bin', 'python');
+  if (existsSync(python)) return python;
+  const making = `${home}.new`;
+  await rm(making, { recursive: true, force: true });
+  await step('python3 -m venv', 'python3', ['-m', 'venv', making], env);
+  const packages = [{ name, version }, ...beside].map((one) => `${one.name}==${one.version}`);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
+  await step('pip install', join(making, 'bin', 'python'), pip, env);
+  // Whole or not at all; the interpreter finds its packages beside itself, wherever that is.
+  await rename(making, home);
+  return python;
+}
+
+async function step(what: string, file: string, args: string[], env?: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await run(file, args, { timeout: 5 * minutes, ...(env && { env }) });
+  } catch (error) {
+    const { code, stderr } = error as NodeJS.ErrnoException & { stderr?: string };
+    const said = stderr?.trim().split('\n').at(-1);
+    throw new Error(`${what}: ${said || code || String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Trials until the optimum of a categorical function is first tried, by our sampler and by Optuna's TPESampler:
+ *
+ *   node scripts/tool.mjs bench/tpe/main.ts [--seeds 1-100] [--families MIPRO]
+ *                                           [--modes 'exact;noisy;exact, by five;noisy, by five']
+ *
+ * Prints one table: means with their 95 % intervals, and the ratio of the means. Each seed is a function of its own, the same
+ * for both; seeds from 100001 on were those that the sampler was made with. No row of `npm run bench`: Optuna takes some
+ * 2 to 4 ms a trial on an idle machine, so that all of it takes more than half an hour.
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareToZero, sampleOf } from '../../src/core/statistics.js';
+import { startOptuna } from '../peers/optuna/sampler.js';
+import { optunaPython, optunaVersion } from '../peers/optuna/venv.js';
+import { mean } from '../stats.js';
+import { figure, markdown, type Line } from '../table.js';
+import { families, type Family } from './landscapes.js';
+import { openOurs } from './ours.js';
+import { modes, trialsToOptimum, type Mode } from './trial-run.js';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1-100' },
+    families: { type: 'string', default: '' },
+    modes: { type: 'string', default: modes.map(({ name }) => name).join(';') },
+  },
+});
+const [from = NaN, to = from] = values.seeds.split('-').map(Number);
+if (!Number.isInteger(from) || !Number.isInteger(to) || to <= from) {
+  throw new Error(`--seeds ${values.seeds}: give two numbers, as in 1-100`);
+}
+const chosen = families.filter(({ name }) => name.includes(values.families));
+if (chosen.length === 0) {
+  const known = families.map(({ name }) => name).join('; ');
+  throw new Error(`--families ${values.families}: give a part of the names of some of ${known}`);
+}
+const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const optuna = startOptuna(await optunaPython(join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv')));
+const lines: Line[] = [];
+try {
+  for (const mode of values.modes.split(';').map(modeOf)) {
+    const measured: { ours: number; theirs: number }[] = [];
+    for (const family of chosen) {
+      const { line, ...means } = await compare(family, mode);
+      lines.push(line);
+      measured.push(means);
+      process.stderr.write(`${line.what}: ${line.measured}; ${line.beside}; ratio ${line.ratio}\n`);
+    }
+    lines.push(lineOf(`${mode.name}: all (geometric means)`, [], [], measured));
+  }
+} finally {
+  await optuna.stop();
+}
+process.stdout.write(`${markdown(lines)}\n`);
+
+async function compare(family: Family, mode: Mode): Promise<{ line: Line; ours: number; theirs: number }> {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (const seed of seeds) {
+    ours.push(await trialsToOptimum(family, mode, seed, openOurs));
+    theirs.push(await trialsToOptimum(family, mode, seed, optuna.open));
+  }
+  const means = { ours: mean(ours), theirs: mean(theirs) };
+  return { line: lineOf(`${mode.name}: ${family.name}`, ours, theirs, [means]), ...means };
+}
+
+/** A line of the table; the ratio is the geometric mean of those of `means`. */
+function lineOf(what: string, ours: number[], theirs: number[], means: { ours: number; theirs: number }[]): Line {
+  const geometric = (of: number[]) => Math.exp(mean(of.map(Math.log)));
+  const left = geometric(means.map(({ ours }) => ours));
+  const right = geometric(means.map(({ theirs }) => theirs));
+  return {
+    what,
+    measured: `${figure(left)}${intervalOf(ours)} trials`,
+    beside: `${figure(right)}${intervalOf(theirs)} trials: Optuna ${optunaVersion}`,
+    ratio: figure(left / right),
+    aim: 'at most 1, as ratio',
+    met: left <= right ? 'met' : 'not met',
+  };
+}
+
+function intervalOf(trials: number[]): string {
+  if (trials.length === 0) return '';
+  const { low, high } = compareToZero(sampleOf(trials));
+  return ` (${figure(low)} to ${figure(high)})`;
+}
+
+function modeOf(name: string): Mode {
+  const mode = modes.find((known) => known.name === name);
+  if (!mode) throw new Error(`--modes: there is no ${name}; give some of ${modes.map(({ name }) => name).join(';')}`);
+  return mode;
+}

@@ -1,0 +1,22 @@
+import { suggest, type Trial } from '../../src/core/mipro/tpe.js';
+import { seedRng } from '../../src/core/random.js';
+import type { Proposer } from './trial-run.js';
+
+/** Our sampler as a proposer; those of one answer are pending for each other. */
+export function openOurs(space: number[], seed: number): Proposer {
+  let rng = seedRng(seed, 3);
+  let asked: number[][] = [];
+  const trials: Trial[] = [];
+  return {
+    ask: (count, values) => {
+      trials.push(...asked.map((choices, at) => ({ choices, value: values[at]! })));
+      asked = [];
+      for (let at = 0; at < count; at += 1) {
+        const [choices, next] = suggest(rng, space, trials, asked);
+        asked.push(choices);
+        rng = next;
+      }
+      return Promise.resolve(asked);
+    },
+  };
+}
