@@ -5,20 +5,23 @@ import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
 import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/random.js';
+import { judgeFrames } from '../support/frames.js';
 import { startLedger } from '../support/ledger.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a session.
 // Judged from the container's own ledger, a file outside the product: no rollout whose outcome was recorded runs again,
-// each runs again at most once for each kill; events are 1..N; the winner is the one that a session without a kill finds.
+// each runs again at most once for each kill; events are 1..N; the winner is the one that a session without a kill finds; each
+// rollout is in one sensor frame.
 
 const seed = 20_261_121;
 const kills = 3;
 const apiKey = 'kill-test-key-0123456789';
 const seeds = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
 const policy = { provider: 'local', model: 'local' };
-const sessionRollouts = 500;
+const sessionRollouts = 320;
+const evaluationSeeds = 280;
 
 let folder: string;
 let container: Awaited<ReturnType<typeof startIntents>>;
@@ -85,7 +88,7 @@ const createEvaluation = async () =>
       container_url: ledger.url,
       app_id: 'kill',
       env_name: 'test',
-      seeds: seeds(0, 400),
+      seeds: seeds(0, evaluationSeeds),
       policy,
       max_concurrent: 3,
     })
@@ -139,7 +142,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
   for (let kill = 0; kill < kills; kill += 1) {
     let offset: number;
     [offset, rng] = uniformInt(rng, 60);
-    const threshold = 40 + kill * 120 + offset;
+    const threshold = 40 + kill * 80 + offset;
     await until(
       `${threshold} rollouts are recorded`,
       async () => {
@@ -197,9 +200,10 @@ test('nothing is lost and nothing recorded is bought again', async () => {
     'GET',
     `${evaluationPath(evaluation)}/results`,
   );
-  expect(results.map((row) => row.seed)).toEqual(seeds(0, 400));
+  expect(results.map((row) => row.seed)).toEqual(seeds(0, evaluationSeeds));
   expect(results.filter((row) => row.reward === null)).toEqual([]);
   expect(await found(session)).toEqual(expected);
+  await judgeFrames(api, session);
 }, 600_000);
 
 function terminal(status: string): string | null {

@@ -68,6 +68,9 @@ export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]>
   }
 }
 
+/** An end stays: reading a job more often only takes the processor from what is waited for. */
+const endSeenWithinMs = 200;
+
 /** Waits until a job is completed, failed or cancelled, and answers how it is read then. */
 export function ended<Job extends Session | Evaluation>(served: Served, id: string, seconds = 60): Promise<Job> {
   return until(
@@ -77,5 +80,6 @@ export function ended<Job extends Session | Evaluation>(served: Served, id: stri
       return isTerminal(job.status) && job;
     },
     seconds,
+    endSeenWithinMs,
   );
 }

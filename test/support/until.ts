@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for a condition: the first answer that is neither null, undefined nor false. An error counts as not yet. */
+/**
+ * Waits for a condition: the first answer that is neither null, undefined nor false. An error counts as not yet. It looks every
+ * `everyMs`: soon enough to act on what has just come; an end, which stays, can be looked for less often.
+ */
 export async function until<T>(
   what: string,
   look: () => Promise<T> | T,
   seconds = 30,
+  everyMs = 20,
 ): Promise<Exclude<NonNullable<T>, false>> {
   const deadline = Date.now() + seconds * 1_000;
   let last: unknown;
@@ -16,7 +20,7 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    await delay(20);
+    await delay(everyMs);
   }
   throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
 }

@@ -3,7 +3,7 @@ import { completeLocally } from '../../../src/clients/local/complete.js';
 import { buildReflection } from '../../../src/core/search/reflection.js';
 
 const size = 300_000;
-const repeats = 3;
+const repeats = 2;
 // Short enough not to be cut before it is looked at.
 const quotes = '"'.repeat(95_000);
 const texts: Record<string, string> = {
