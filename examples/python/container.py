@@ -49,7 +49,7 @@ def ask(config, messages, timeout):
 
 
 def rollout(body):
-    """Runs the task of a seed and scores the answer."""
+    """Runs the task of a seed and scores the answer; the details tell the right one, for sessions that show examples."""
     config = body["policy"]["config"]
     text, label = TASKS[body["env"]["seed"] % len(TASKS)]
     sections = (config.get("prompt_template") or {}).get("sections") or INITIAL["messages"]
@@ -58,8 +58,9 @@ def rollout(body):
     messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
     answer = ask(config, messages, (body.get("safety") or {}).get("max_time_s", 120)).strip()
     if answer == label:
-        return 1.0, f"Correct: `{label}`."
-    return 0.0, f'Wrong for "{text}". Expected `{label}`, answered `{answer[:100]}`.'
+        return 1.0, {"expected": label, "feedback": f"Correct: `{label}`."}
+    feedback = f'Wrong for "{text}". Expected `{label}`, answered `{answer[:100]}`.'
+    return 0.0, {"expected": label, "feedback": feedback}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -98,15 +99,15 @@ class Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(data)
             ids = {name: body[name] for name in ("trace_correlation_id", "rollout_id")}
-            reward, feedback = rollout(body)
+            reward, details = rollout(body)
             status = "success"
         except ModelError as error:
             if error.status != 200:
                 return self.reply(error.status, {"detail": str(error)}, error.retry_after)
-            reward, feedback, status = 0.0, str(error), "error"
+            reward, details, status = 0.0, {"feedback": str(error)}, "error"
         except (KeyError, TypeError, ValueError, IndexError) as error:
             return self.reply(422, {"detail": f"not a rollout: {error!r}"})
-        reward_info = {"outcome_reward": reward, "details": {"feedback": feedback}}
+        reward_info = {"outcome_reward": reward, "details": details}
         self.reply(200, {**ids, "reward_info": reward_info, "success_status": status})
 
     def log_message(self, *_):

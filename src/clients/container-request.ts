@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { placeDemos, type Demo } from '../contracts/demos.js';
 import type { Message, PolicySpec } from '../contracts/spec.js';
 
 /** One rollout to be run by a container. */
@@ -16,6 +17,8 @@ export interface RolloutRequest {
   inferenceApiKey: string;
   /** The candidate's messages, told as `prompt_template`; null: the container uses its own prompt. */
   messages: Message[] | null;
+  /** The candidate's demonstrations that this rollout is shown; absent: none. */
+  demos?: readonly Demo[];
   /** How long one try may take, the answer's last byte included. */
   tryTimeoutMs: number;
   /** Epoch milliseconds by which the rollout must have ended: no try and no wait lasts beyond it. */
@@ -62,10 +65,13 @@ export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
         inference_api_key: request.inferenceApiKey,
         ...(request.messages && {
           prompt_template: {
-            sections: request.messages.map(({ role, content, name }, order) => ({
-              ...{ role, content, order },
-              ...(name !== undefined && { name }),
-            })),
+            sections: placeDemos(request.messages, request.demos ?? []).map(
+              ({ message: { role, content, name }, demo }, order) => ({
+                ...{ role, content, order },
+                ...(name !== undefined && { name }),
+                ...(demo && { demo }),
+              }),
+            ),
           },
         }),
       },

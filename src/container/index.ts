@@ -41,7 +41,10 @@ export interface RolloutContext {
   signal: AbortSignal;
 }
 
-/** How good an answer was: a finite number, 1 by custom the best. Feedback says what was wrong, for the next prompt. */
+/**
+ * How good an answer was: a finite number, 1 by custom the best. Feedback says what was wrong, for the next prompt. `details.expected` is
+ * the right answer, where there is one: a session may show it as an example in other rollouts.
+ */
 export interface Score {
   reward: number;
   feedback?: string;

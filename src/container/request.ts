@@ -84,6 +84,8 @@ function promptsOf(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'>
   const inOrder = sections
     .map((section: unknown, at) => objectAt(section, `policy.config.prompt_template.sections[${at}]`))
     .sort((a, b) => Number(a['order'] ?? 0) - Number(b['order'] ?? 0))
+    // Demonstrations are no prompts, and the service puts them into the calls itself.
+    .filter(({ demo }) => demo !== true)
     .map(({ role, name, content }) => ({ role: String(role), name, content: contentOf(content) }));
   const counts = new Map<string, number>();
   const prompts = inOrder.map(({ role, name, content }) => {

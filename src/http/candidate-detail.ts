@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { componentNames, textsOf } from '../contracts/components.js';
+import { renderPrompt } from '../contracts/demos.js';
 import type { candidateDetailSchema } from '../contracts/lineage.js';
 import type { Status } from '../core/status.js';
 import type { Tx } from '../storage/db.js';
@@ -42,7 +43,7 @@ export async function readCandidateDetail(
     job_id: job.jobId,
     ...candidateView(row),
     decision,
-    messages: self.messages,
+    messages: self.messages && renderPrompt(self.messages, self.demos),
     diff: parents.flatMap((parent) => diffs(parent, self)),
     reflection: reflectionView(self, parents[0] ?? null, attempts, feedback),
     minibatch: await readTrialView(tx, job.jobId, line, { generation: row.generation, tried }),

@@ -28,7 +28,14 @@ export async function resolveCandidate(
     if (!prompt.messages)
       throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
     const { leversMarked } = session.projection;
-    return { messages: prompt.messages, sessionId, candidateId, ...(leversMarked && { marked: true }) };
+    const { messages, demos } = prompt;
+    return {
+      messages,
+      ...(demos.length > 0 && { demos }),
+      sessionId,
+      candidateId,
+      ...(leversMarked && { marked: true }),
+    };
   });
 }
 

@@ -31,6 +31,6 @@ export interface ProxyCall {
   upstream: UpstreamRequest;
   /** Of a call under a budget of money: the most that it can cost, in dollars, and under which id that is reserved. */
   reservation: { id: string; costUsd: number } | null;
-  /** What the baseline is made of, where it is not known: the spans that the request marks. */
-  levers: MarkedSpan[] | null;
+  /** What the request marks: its spans, which the baseline is made of, where that is not known; else the components by name, in the prompt's order. */
+  levers: (Pick<MarkedSpan, 'name'> & Partial<MarkedSpan>)[] | null;
 }

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../clients/providers.js';
 import { asObject } from '../clients/untrusted.js';
 import { componentNames, textsOf } from '../contracts/components.js';
+import { demosOfCall, type Demo } from '../contracts/demos.js';
 import type { Message, PolicySpec } from '../contracts/spec.js';
 import { ApiError } from './errors.js';
 import type { MarkedSpan } from './lever-marks.js';
+import { insertDemos } from './proxy-demos.js';
 import { fillLevers } from './proxy-levers.js';
 
 type Json = Record<string, unknown>;
@@ -20,6 +22,8 @@ export interface UpstreamRequest {
   hash: Buffer;
   /** What it marked as levers, as the caller had it. */
   spans: MarkedSpan[];
+  /** The components that stand in these, in the prompt's order. */
+  components: string[];
 }
 
 /** What a candidate has for a call. */
@@ -28,6 +32,8 @@ export interface Served {
   messages: Message[] | null;
   /** Its components are spans that the container marks: what is not marked stays. */
   marked: boolean;
+  /** What it shows this call's rollout before the question. */
+  demos: readonly Demo[];
 }
 
 /** Fields by which a caller could turn our request, with our key, to another place. */
@@ -56,23 +62,31 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
 
 /**
  * The request to send: the candidate's texts in its marked spans, its system message in place of the caller's (or put first
- * where there is none), the policy's model and further fields where the caller names none. Every other field stays as it is.
+ * where there is none), its demonstrations, the policy's model and further fields where the caller names none. Every other field
+ * stays as it is.
  */
 export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
   const texts = new Map(Object.entries(textsOf(served.messages)));
   const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
   const system = wholeSystem(served, found);
   const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
-  const upstream: Json = {
-    ...request,
-    model,
-    messages: system === null ? request.messages : withSystem(request.messages, system),
-  };
+  const instructed = system === null ? request.messages : withSystem(request.messages, system);
+  const messages = insertDemos(instructed, demosOfCall(served.demos, served.messages, found));
+  const upstream: Json = { ...request, model, messages };
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);
   const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
   if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
-  return { body: upstream, model, stream, hideUsageChunk, hash: hashOf([policy.provider, upstream]), spans };
+  const components = componentNames(served.messages ?? []).filter((name) => found.has(name));
+  return {
+    body: upstream,
+    model,
+    stream,
+    hideUsageChunk,
+    hash: hashOf([policy.provider, upstream]),
+    spans,
+    components,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
 import { type proxyParams, proxySchema, unjudged } from './proxy-schema.js';
-import { readChatBody, substitute } from './proxy-request.js';
+import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
 const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
@@ -66,13 +66,15 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const asBest = substitute(body, policy, found);
       const job = { orgId, jobId };
       const { rollout, ...served } = await belongsTo(tx, job, found, correlationId, seed);
-      const { candidateId, messages } = served;
-      const asked = candidateId === found.candidateId ? asBest : substitute(body, policy, { ...found, messages });
+      const { candidateId, messages, demos } = served;
+      // The same candidate shows a call that names its instance fewer demonstrations.
+      const isBest = candidateId === found.candidateId && demos.length === found.demos.length;
+      const asked = isBest ? asBest : substitute(body, policy, { ...found, messages, demos });
       const bounded = found.costBounded && rollout.source === 'service';
       const { upstream, reservation } = bounded
         ? boundUpstream(provider, asked)
         : { upstream: asked, reservation: null };
-      const levers = found.kind === 'session' && messages === null && asked.spans.length > 0 ? asked.spans : null;
+      const levers = found.kind === 'session' ? leversOf(asked, messages !== null) : null;
       const call = { orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers };
       const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
@@ -94,13 +96,19 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
 async function belongsTo(
   tx: Tx,
   job: JobRef,
-  { rollout, live, candidateId, messages }: ResolvedCall,
+  { rollout, live, candidateId, messages, demos }: ResolvedCall,
   correlationId: string,
   seed: number | null,
 ): Promise<LiveRollout> {
-  if (rollout) return { rollout, candidateId, messages };
+  if (rollout) return { rollout, candidateId, messages, demos };
   if (live) return claimSlot(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
-  return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages };
+  return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages, demos };
+}
+
+/** What is recorded of a request's marks: their texts while the prompt is not known, then whose they are; null: it has none. */
+function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean): ProxyCall['levers'] {
+  const levers = isPromptKnown ? components.map((name) => ({ name })) : spans;
+  return levers.length > 0 ? levers : null;
 }
 
 /** The instance of the task that a call of live traffic names, by which candidates are compared pair by pair. */

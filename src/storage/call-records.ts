@@ -27,8 +27,8 @@ export interface CallRecord extends JobRef {
   costUsd: number | null;
   costSource: string;
   latencyMs: number;
-  /** What the request marked as levers, where the baseline was not known. */
-  levers?: { name: string; text: string }[] | null;
+  /** What the request marked as levers; with the texts where the baseline was not known. */
+  levers?: { name: string; text?: string }[] | null;
 }
 
 /** A recorded answer that a rollout is given back. */

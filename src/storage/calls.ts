@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { demosWithout, type Demo } from '../contracts/demos.js';
 import type { Message, PolicySpec } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
@@ -30,6 +31,8 @@ export interface ResolvedCall {
   candidateId: string | null;
   /** What to substitute; null: nothing is, or the baseline's prompt is not known yet. */
   messages: Message[] | null;
+  /** Its demonstrations, but those of the rollout's own instance. */
+  demos: Demo[];
   /** Whether these are spans that the container marks. */
   marked: boolean;
 }
@@ -61,23 +64,26 @@ export async function resolveCall(
     attempt: number;
     has_recorded: boolean;
     candidate_id: string | null;
+    seed: number | null;
     messages: Message[] | null;
+    demos: Demo[];
     marked: boolean;
   }>(
     `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, s.rollouts,
-            s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt,
+            s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
                                                       or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
             case when j.kind = 'session' then w.id else c.id end as candidate_id,
             coalesce(c.messages, s.candidate->'messages',
                      case when w.id = $4 then s."initialPrompt" end) as messages,
+            coalesce(c.demos, s.candidate->'demos', '[]') as demos,
             coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked
        from jobs j
       cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb,
                                                rollouts text, "rolloutTimeoutS" float8)
        left join lateral (
-         select id, idx, source, attempt, candidate_id from rollouts
+         select id, idx, source, attempt, seed, candidate_id from rollouts
           where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
           order by source desc limit 1
        ) r on true
@@ -97,6 +103,7 @@ export async function resolveCall(
     ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
     live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
+    demos: demosWithout(row.demos, row.seed),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Demo } from '../contracts/demos.js';
 import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
@@ -5,20 +6,24 @@ import { toJsonb } from './json.js';
 import { componentDigests } from './levers.js';
 import { candidateId } from '../core/ids.js';
 
-/** A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. */
+/**
+ * A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. `demos` absent: the search
+ * knows no demonstrations.
+ */
 export interface NewCandidate {
   leverVersion: number;
   generation: number;
   parents: number[];
   messages: Message[] | null;
+  demos?: Demo[];
   detail?: Record<string, unknown>;
 }
 
 /** Stores a candidate; one that is already there is left as it is. */
 export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
   await tx.query(
-    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests)
-     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9) on conflict (id) do nothing`,
+    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos)
+     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10) on conflict (id) do nothing`,
     [
       candidateId(job.jobId, candidate.leverVersion),
       job.orgId,
@@ -28,10 +33,13 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
       candidate.parents.map((parent) => candidateId(job.jobId, parent)),
       candidate.messages && toJsonb(candidate.messages),
       toJsonb(candidate.detail ?? {}),
-      digestsOf(candidate.messages),
+      digestsOf(candidate.messages, candidate.demos ?? null),
+      candidate.demos ? toJsonb(candidate.demos) : null,
     ],
   );
 }
+
+const prompt = `messages, coalesce(demos, '[]') as demos`;
 
 /** Every candidate's messages by lever version. */
 export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
@@ -42,50 +50,64 @@ export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Me
   return new Map(rows.map((row) => [row.lever_version, row.messages]));
 }
 
-/** A candidate's messages and the lever versions of its parents. */
-export interface PooledCandidate {
+/** A candidate's messages, which are null until they are known, and its demonstrations. */
+export interface StoredPrompt {
   messages: Message[] | null;
+  demos: Demo[];
+}
+
+/** A candidate's prompt and the lever versions of its parents. */
+export interface PooledCandidate extends StoredPrompt {
   parents: number[];
 }
 
 /** Every candidate by lever version, ascending. */
 export async function readPool(tx: Tx, jobId: string): Promise<Map<number, PooledCandidate>> {
-  const rows = await tx.query<{ id: string; version: number; messages: Message[] | null; parents: string[] }>(
-    `select id, lever_version as version, messages, parent_ids as parents
+  const rows = await tx.query<{ id: string; version: number; parents: string[] } & StoredPrompt>(
+    `select id, lever_version as version, parent_ids as parents, ${prompt}
        from candidates where job_id = $1 order by lever_version`,
     [jobId],
   );
   const versions = new Map(rows.map(({ id, version }) => [id, version]));
   return new Map(
-    rows.map(({ version, messages, parents }) => {
+    rows.map(({ version, parents, messages, demos }) => {
       const known = parents.map((parent) => versions.get(parent)).filter((parent) => parent !== undefined);
-      return [version, { messages, parents: known }];
+      return [version, { messages, demos, parents: known }];
     }),
   );
 }
 
-/** The messages of those candidates that have rollouts to run, by lever version. */
-export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
-  const rows = await tx.query<{ lever_version: number; messages: Message[] | null }>(
-    `select lever_version, messages from candidates
+/** The prompts of those candidates that have rollouts to run, by lever version. */
+export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number, StoredPrompt>> {
+  const rows = await tx.query<{ version: number } & StoredPrompt>(
+    `select lever_version as version, ${prompt} from candidates
       where id = any(array(select distinct candidate_id from rollouts where job_id = $1 and completed_at is null))`,
     [jobId],
   );
-  return new Map(rows.map((row) => [row.lever_version, row.messages]));
+  return new Map(rows.map(({ version, messages, demos }) => [version, { messages, demos }]));
 }
 
-/** Sets the baseline's prompt once it is known. */
+/** Sets the baseline's prompt once it is known; a baseline has no demonstrations. */
 export async function setBaseline(tx: Tx, jobId: string, messages: Message[]): Promise<void> {
-  await tx.query('update candidates set messages = $2, component_digests = $3 where id = $1 and messages is null', [
-    candidateId(jobId, 0),
-    toJsonb(messages),
-    digestsOf(messages),
-  ]);
+  await tx.query(
+    `update candidates set messages = $2, component_digests = case when demos is null then $3::jsonb else $4::jsonb end
+      where id = $1 and messages is null`,
+    [candidateId(jobId, 0), toJsonb(messages), digestsOf(messages, null), digestsOf(messages, [])],
+  );
 }
 
-function digestsOf(messages: Message[] | null): string | null {
-  const digests = componentDigests(messages);
+function digestsOf(messages: Message[] | null, demos: Demo[] | null): string | null {
+  const digests = componentDigests(messages, demos);
   return digests && toJsonb(digests);
+}
+
+/** Whether a session's components are spans which its container marks. */
+export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
+  const [row] = await tx.query<{ marked: boolean }>(
+    `select coalesce((projection->>'leversMarked')::boolean, false) as marked from jobs where id = $1`,
+    [jobId],
+  );
+  return row?.marked ?? false;
 }
 
 /** Notes that a session's components are spans which its container marks. */

@@ -1,7 +1,7 @@
 import type { Verdict } from '../core/work.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { EvaluationSpec, GepaSpec, JobSpec, SessionSpec } from '../contracts/spec.js';
+import type { EvaluationSpec, GepaSession, GepaSpec, JobSpec, MiproSession, MiproSpec } from '../contracts/spec.js';
 import type { Status } from '../core/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';
@@ -82,9 +82,10 @@ export interface SessionProjection {
 }
 
 /** A job's spec without what grows with the request: seeds, prompts, env_config. */
-export type SessionHead = Omit<SessionSpec, 'gepa' | 'initialPrompt'> & {
-  gepa: Omit<GepaSpec, 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds'>;
-};
+export type SessionHead =
+  | (Omit<GepaSession, 'gepa' | 'initialPrompt'> & { gepa: Omit<GepaSpec, Seeds> })
+  | (Omit<MiproSession, 'mipro' | 'initialPrompt'> & { mipro: Omit<MiproSpec, Seeds> });
+type Seeds = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
   candidate: { sessionId: string | null; candidateId: string | null } | null;
 };
@@ -111,7 +112,8 @@ export interface JobRow<Head = SessionHead | EvaluationHead> {
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
   (spec - array['seeds', 'initialPrompt']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
-    #- '{candidate,messages}' #- '{container,envConfig}' as spec,
+    #- '{mipro,trainSeeds}' #- '{mipro,evaluationSeeds}' #- '{mipro,heldoutSeeds}'
+    #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' as spec,
   coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 

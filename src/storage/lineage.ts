@@ -1,4 +1,5 @@
 /** What is read of where a candidate comes from, what it was tried on, and what was decided. */
+import type { Demo } from '../contracts/demos.js';
 import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import { feedbackOf } from './reflection-examples.js';
@@ -12,6 +13,7 @@ export interface Ancestor extends Record<string, unknown> {
   leverVersion: number;
   parentIds: string[];
   messages: Message[] | null;
+  demos: Demo[];
   ordinals: number[];
   components: string[] | null;
 }
@@ -26,7 +28,8 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
        union
        select parent from candidates c join line on line.id = c.id, unnest(c.parent_ids) as parent where c.job_id = $1
      )
-     select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, ${reflected},
+     select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
+            ${reflected},
             c.detail->'reflection'->'components' as components
        from candidates c join line on line.id = c.id where c.job_id = $1 order by c.lever_version`,
     [jobId, candidateId],

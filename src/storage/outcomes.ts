@@ -94,7 +94,8 @@ export async function writeOutcomes(
 /** A reward that was to come later and did not come before the rollout's deadline: a failed row. */
 export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   return tx.query<Written>(
-    `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb
+    `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
+            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
       where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
         and r.deadline_at < clock_timestamp()
       returning ${reportedColumns}`,
@@ -201,7 +202,9 @@ export async function settleAwaited(
 ): Promise<boolean> {
   const written = await tx.query<Written>(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
-            feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp()
+            feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
+            -- A container that has answered 202 goes on making calls.
+            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
       where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
       returning ${reportedColumns}`,
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],

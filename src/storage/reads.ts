@@ -1,3 +1,4 @@
+import type { Demo } from '../contracts/demos.js';
 import type { Message } from '../contracts/spec.js';
 import { largestReward } from '../core/scores.js';
 import type { Tx } from './db.js';
@@ -55,16 +56,17 @@ export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilte
   );
 }
 
-/** A candidate and its prompt, which is null until it is known. */
+/** A candidate and its prompt; the messages are null until they are known. */
 export interface Prompt extends Record<string, unknown> {
   candidateId: string;
   messages: Message[] | null;
+  demos: Demo[];
 }
 
 /** One candidate's prompt, or null when the job has no such candidate. */
 export async function readPrompt(tx: Tx, jobId: string, candidateId: string): Promise<Prompt | null> {
   const [row] = await tx.query<Prompt>(
-    'select id as "candidateId", messages from candidates where job_id = $1 and id = $2',
+    `select id as "candidateId", messages, coalesce(demos, '[]') as demos from candidates where job_id = $1 and id = $2`,
     [jobId, candidateId],
   );
   return row ?? null;

@@ -5,6 +5,7 @@ import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
 import { candidateId } from '../core/ids.js';
 import { readCounted, rewardSums } from './reads.js';
+import { recordFrames } from './sensors.js';
 
 export interface ErrorDetails {
   code: string;
@@ -47,7 +48,7 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
         toJsonb(decision.projection),
       ]),
     updateCandidates(tx, job, decision.candidates ?? []),
-    decision.outcomesThrough !== undefined && countRewards(tx, job, decision.outcomesThrough),
+    decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
     decision.status && setStatus(tx, job, decision.status),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
     appendEvents(tx, job, decision.events ?? []),
@@ -85,10 +86,20 @@ async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummar
   );
 }
 
-/** Adds to the candidates' sums what has come since they were last added to. */
-async function countRewards(tx: Tx, job: JobRef, through: number): Promise<void> {
+/**
+ * Adds to the candidates' sums, and puts into frames, what has come since that was last done. With `rest` what came beyond is put into
+ * frames, too: nothing follows.
+ */
+async function countOutcomes(tx: Tx, job: JobRef, outcomesThrough: number, rest = false): Promise<void> {
   const from = await readCounted(tx, job.jobId);
-  if (through <= from) return;
+  const through = Math.max(from, outcomesThrough);
+  await Promise.all([
+    through > from && countRewards(tx, job, from, through),
+    (through > from || rest) && recordFrames(tx, job, { from, through, rest }),
+  ]);
+}
+
+async function countRewards(tx: Tx, job: JobRef, from: number, through: number): Promise<void> {
   await tx.query(
     `with fresh as (
        ${rewardSums} and ordinal < $3 group by candidate_id
@@ -152,7 +163,7 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
     updateCandidates(tx, job, ending.candidates ?? []),
-    ending.outcomesThrough !== undefined && countRewards(tx, job, ending.outcomesThrough),
+    row.kind === 'session' && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()

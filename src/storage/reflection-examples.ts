@@ -1,3 +1,4 @@
+import { pairOf, type Demo } from '../contracts/demos.js';
 import type { ReflectionExample } from '../core/search/reflection.js';
 import type { Tx } from './db.js';
 
@@ -9,12 +10,14 @@ interface Row extends Record<string, unknown> {
   details: unknown;
   error: { message: string } | null;
   request: { messages?: { role: string; content: unknown }[] } | null;
+  /** Of the rollout's candidate. */
+  demos: Demo[];
   response: { choices?: { message?: { content?: unknown } }[] } | null;
 }
 
 /**
  * What reflection is shown of a parent's rollouts, in the order asked: the input as its first model call carried it
- * (everything but the system message), the last answer, reward and feedback.
+ * (everything but the system message and the candidate's demonstrations), the last answer, reward and feedback.
  */
 export async function readExamples(
   tx: Tx,
@@ -22,12 +25,13 @@ export async function readExamples(
   ordinals: readonly number[],
 ): Promise<(ReflectionExample & { ordinal: number })[]> {
   const rows = await tx.query<Row>(
-    `select r.ordinal, r.seed, r.reward, r.feedback, r.details, r.error,
+    `select r.ordinal, r.seed, r.reward, r.feedback, r.details, r.error, coalesce(k.demos, '[]') as demos,
             (select request from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
               order by c.created_at, c.id limit 1) as request,
             (select response from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
               order by c.created_at desc, c.id desc limit 1) as response
-       from rollouts r where r.job_id = $1 and r.ordinal = any($2)`,
+       from rollouts r left join candidates k on k.id = r.candidate_id
+      where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
   );
   const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
@@ -51,8 +55,14 @@ export function feedbackOf(row: {
 }
 
 function inputOf(row: Row): string {
-  const messages =
+  const conversation =
     row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
+  const messages = row.demos.reduce((rest, demo) => {
+    const isNext = pairOf(demo).every(
+      ({ role, content }, place) => rest[place]?.role === role && rest[place].content === content,
+    );
+    return isNext ? rest.slice(2) : rest;
+  }, conversation);
   return messages.length > 0
     ? messages.map((message) => textOf(message.content)).join('\n\n')
     : row.seed === null

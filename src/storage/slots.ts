@@ -1,5 +1,6 @@
 import { candidateId } from '../core/ids.js';
 import type { RolloutRequest } from '../core/work.js';
+import { demosWithout, type Demo } from '../contracts/demos.js';
 import type { Message } from '../contracts/spec.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
@@ -53,6 +54,19 @@ export interface LiveRollout {
   rollout: CallRollout;
   candidateId: string | null;
   messages: Message[] | null;
+  /** The candidate's demonstrations, but those of the instance that the call names. */
+  demos: Demo[];
+}
+
+const prompt = `k.messages, coalesce(k.demos, '[]') as demos`;
+
+interface LiveRow extends Record<string, unknown> {
+  idx: number;
+  slot: number | null;
+  seed: number | null;
+  candidate_id: string | null;
+  messages: Message[] | null;
+  demos: Demo[];
 }
 
 /**
@@ -62,8 +76,7 @@ export interface LiveRollout {
  */
 export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
   const id = callerRolloutId(job.jobId, call.correlationId);
-  type Row = { idx: number; slot: number | null; candidate_id: string | null; messages: Message[] | null };
-  const [claimed] = await tx.query<Row>(
+  const [claimed] = await tx.query<LiveRow>(
     `with bumped as (
        update job_controls
           set rollout_idx = rollout_idx + 1, traffic = coalesce(traffic, case when $4::bigint is null then 'unpaired' else 'paired' end)
@@ -78,12 +91,12 @@ export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<Li
        insert into rollouts (id, org_id, job_id, idx, source, slot, stage, generation, seed, candidate_id, status, started_at)
        select $3, $2, $1, b.idx, 'caller', c.ordinal, c.stage, c.generation, case when b.traffic = 'paired' then $4 end, coalesce(c.candidate_id, $5), 'open', clock_timestamp()
          from bumped b left join chosen c on true
-       on conflict (id) do nothing returning idx, slot, candidate_id
+       on conflict (id) do nothing returning idx, slot, seed, candidate_id
      ), taken as (
        update slots s set deadline_at = clock_timestamp() + make_interval(secs => $6)
          from chosen c, inserted where s.job_id = $1 and s.ordinal = c.ordinal
      )
-     select i.idx, i.slot, i.candidate_id, k.messages from inserted i left join candidates k on k.id = i.candidate_id`,
+     select i.idx, i.slot, i.seed, i.candidate_id, ${prompt} from inserted i left join candidates k on k.id = i.candidate_id`,
     [job.jobId, job.orgId, id, call.seed, call.bestCandidateId, call.rewardSeconds],
     'claim_slot',
   );
@@ -91,8 +104,8 @@ export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<Li
     if (claimed.slot !== null) await giveUpRewarded(tx, job, id);
     return liveRollout(id, claimed);
   }
-  const [other] = await tx.query<Row>(
-    `select r.idx, r.slot, r.candidate_id, k.messages from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
+  const [other] = await tx.query<LiveRow>(
+    `select r.idx, r.slot, r.seed, r.candidate_id, ${prompt} from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
     [id],
   );
   if (!other) throw new Error(`the job ${job.jobId} has no control row`);
@@ -116,12 +129,10 @@ async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<v
   );
 }
 
-function liveRollout(
-  id: string,
-  row: { idx: number; candidate_id: string | null; messages: Message[] | null },
-): LiveRollout {
+function liveRollout(id: string, row: LiveRow): LiveRollout {
   const rollout: CallRollout = { id, idx: row.idx, source: 'caller', attempt: 0, hasRecorded: false };
-  return { rollout, candidateId: row.candidate_id, messages: row.messages?.length ? row.messages : null };
+  const messages = row.messages?.length ? row.messages : null;
+  return { rollout, candidateId: row.candidate_id, messages, demos: demosWithout(row.demos, row.seed) };
 }
 
 /** What a session wants of live traffic at present, and how much of that is under way. */

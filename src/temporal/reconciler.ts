@@ -85,9 +85,10 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
         'closed a job whose workflow is closed',
       );
     }
+    const isForgotten = !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
     // Last: whoever locks both rows of a job locks its control row first.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    return !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
+    return isForgotten;
   });
   if (isForgotten) await tellOfRewards(client, job.workflow_id);
 }

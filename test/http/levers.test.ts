@@ -66,9 +66,21 @@ test('of several components each has a lever, whose version counts its texts', a
   expect((await get(id, `/candidates/${candidateId(id, 1)}`)).messages).toEqual(prompt(...texts[1]!));
 });
 
-test('the levers are counted as soon as the baseline is known, and have versions once there is a best', async () => {
-  const id = await session(1);
-  expect(await get(id)).toMatchObject({ lever_versions: {}, lever_summary: { lever_count: 4 } });
+test('until there is a best the selected candidate is the baseline, which inference gets', async () => {
+  const id = await session(2);
+  const { lever_summary: summary, lever_versions: versions, best_lever_version: best } = await get(id);
+  expect(summary).toEqual({
+    prompt_lever_id: `lever_${id.slice(4)}_system`,
+    candidate_lever_versions: { [candidateId(id, 0)]: 0, [candidateId(id, 1)]: 1 },
+    best_candidate_id: null,
+    selected_candidate_id: candidateId(id, 0),
+    baseline_candidate_id: candidateId(id, 0),
+    lever_count: 4,
+    mutation_count: 1,
+    latest_version: 1,
+  });
+  expect(Object.values(versions)).toEqual([0, 0, 0, 0]);
+  expect(best).toBeNull();
 });
 
 test('also of a baseline that was found in its calls', async () => {

@@ -29,6 +29,7 @@ const tables = [
   'cost_reservations',
   'rewards',
   'slots',
+  'sensor_frames',
   'commands',
   'events',
   'idempotency_keys',
@@ -74,6 +75,11 @@ beforeAll(async () => {
         job.jobId,
       ]);
       await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
+      await tx.query(
+        `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)
+         values ($1, $2, 0, $3, 'evaluation', 0, '{}')`,
+        [job.jobId, org, `cand_${org}`],
+      );
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });
   }

@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import { pairOf, renderPrompt } from '../contracts/demos.js';
+import { textsOf } from '../contracts/components.js';
+import type { leverFields, leverListSchema, leverVersionItemSchema, leverVersionSchema } from '../contracts/levers.js';
+import type { candidateSchema } from '../contracts/session.js';
+import { candidateId, demosPart, leverId } from '../core/ids.js';
+import type { JobRow, SessionHead } from '../storage/jobs.js';
+import type { ComponentLever, LeverVersion } from '../storage/levers.js';
+import { iso } from './job-view.js';
+
+type Session = JobRow<SessionHead>;
+type Candidate = Pick<z.output<typeof candidateSchema>, 'candidate_id' | 'lever_version' | 'is_baseline'>;
+type Fields = { [Field in keyof typeof leverFields]: z.output<(typeof leverFields)[Field]> };
+/** Candidate to the levers of its components; none of a prompt of one component, whose lever is the prompt's. */
+export type ComponentLevers = ReadonlyMap<string, ComponentLever[]>;
+
+/** Whose prompt inference gets: the session's best, and its baseline until there is one. */
+export function selectedCandidate({ jobId, projection }: Session): string {
+  return projection.bestCandidateId ?? candidateId(jobId, 0);
+}
+
+/** The levers at the versions of one candidate: the prompt as a whole and, where there are several, its components. */
+export function versionsOf(
+  jobId: string,
+  candidate: { candidateId: string; version: number },
+  components: ComponentLevers,
+): Record<string, number> {
+  const several = components.get(candidate.candidateId) ?? [];
+  return Object.fromEntries([
+    [leverId(jobId, null), candidate.version],
+    ...several.map(({ name, version }) => [leverId(jobId, name), version]),
+  ]) as Record<string, number>;
+}
+
+/** What a session says of its levers; `candidates` are all that it has. */
+export function leverView(job: Session, candidates: readonly Candidate[], components: ComponentLevers): Fields {
+  const find = (id: string | null | undefined) => candidates.find(({ candidate_id }) => candidate_id === id) ?? null;
+  const winner = find(job.projection.bestCandidateId);
+  const selected = find(selectedCandidate(job));
+  const baseline = candidates.find(({ is_baseline }) => is_baseline);
+  const known = selected && { candidateId: selected.candidate_id, version: selected.lever_version };
+  return {
+    lever_summary: {
+      prompt_lever_id: leverId(job.jobId, null),
+      candidate_lever_versions: Object.fromEntries(candidates.map((c) => [c.candidate_id, c.lever_version])),
+      best_candidate_id: winner?.candidate_id ?? null,
+      selected_candidate_id: selected?.candidate_id ?? null,
+      baseline_candidate_id: baseline?.candidate_id ?? null,
+      lever_count: 1 + (components.get(selectedCandidate(job))?.length ?? 0),
+      mutation_count: candidates.length - (baseline ? 1 : 0),
+      latest_version: candidates.at(-1)?.lever_version ?? null,
+    },
+    lever_versions: known ? versionsOf(job.jobId, known, components) : {},
+    best_lever_version: winner?.lever_version ?? null,
+  };
+}
+
+/** A session's levers as a list; `best` are the versions of its best candidate, by lever id. */
+export function leverList(
+  jobId: string,
+  levers: readonly { name: string | null; latest: number | null }[],
+  best: Readonly<Record<string, number>>,
+): z.output<typeof leverListSchema> {
+  return {
+    data: levers.map(({ name, latest }) => {
+      const id = leverId(jobId, name);
+      return { lever_id: id, component: name, latest_version: latest, best_version: best[id] ?? null };
+    }),
+  };
+}
+
+/** A version in a list. */
+export function versionItem(row: LeverVersion): z.output<typeof leverVersionItemSchema> {
+  return { version: row.version, candidate_ids: row.candidateIds, created_at: iso(row.createdAt) };
+}
+
+/** A version with what it says. */
+export function versionView(
+  jobId: string,
+  component: string | null,
+  row: LeverVersion,
+): z.output<typeof leverVersionSchema> {
+  return { lever_id: leverId(jobId, component), ...versionItem(row), ...said(component, row) };
+}
+
+/** What a lever says at a version of it: all messages of the prompt, those of the demonstrations, or the text of one component. */
+function said(component: string | null, { messages, demos }: LeverVersion) {
+  if (component === null) return { component, messages: messages && renderPrompt(messages, demos) };
+  if (component === demosPart) return { component: demosPart, messages: demos.flatMap(pairOf) };
+  return { component, text: textsOf(messages)[component] ?? '' };
+}

@@ -1,0 +1,66 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Concurrency } from '../../activities/concurrency.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { runOne, type Slice } from '../../activities/one-rollout.js';
+import { prepareActivities } from '../../activities/prepare.js';
+import type { RolloutRequest } from '../../src/clients/container.js';
+import { createContainerClient, type ContainerClient } from '../../src/clients/container.js';
+import type { Demo } from '../../src/contracts/demos.js';
+import type { EvaluationSpec } from '../../src/contracts/spec.js';
+import { candidateId } from '../../src/core/ids.js';
+import { readOpenPrompts } from '../../src/storage/candidates.js';
+import { startHttp, type TestHttp } from '../http/support.js';
+import { startFakeContainer } from '../support/fake-container.js';
+import { anySpec, insertJob } from '../support/job.js';
+
+let http: TestHttp;
+let container: ContainerClient;
+beforeAll(async () => {
+  http = await startHttp();
+  container = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
+});
+afterAll(async () => {
+  await container.close();
+  await http.close();
+});
+
+const demos = [0, 1].map((seed): Demo => ({ component: null, seed, ordinal: seed, input: `i${seed}`, output: 'o' }));
+const messages = [{ role: 'system' as const, content: 'Do.' }];
+
+test('an evaluation’s rollouts are told its candidate’s demonstrations, each all but its own', async () => {
+  const box = await startFakeContainer({});
+  const candidate = { messages, demos, sessionId: null, candidateId: null };
+  const spec: EvaluationSpec = { ...anySpec, container: { ...anySpec.container, url: box.url }, candidate };
+  const job = await insertJob(http.db, 'default', spec);
+  const deps = { db: http.db, container, secretKey: http.deps.secretKey } as ActivityDeps;
+  await new MockActivityEnvironment().run(prepareActivities(deps).prepareEvaluation, job);
+  const prompts = await http.db.org('default', (tx) => readOpenPrompts(tx, job.jobId));
+  expect([...prompts]).toEqual([[0, { messages, demos }]]);
+
+  const told: Pick<RolloutRequest, 'messages' | 'demos'>[] = [];
+  const ears = {
+    ...deps,
+    container: {
+      ...container,
+      rollout: ({ messages, demos }: RolloutRequest) => {
+        told.push({ messages, ...(demos && { demos }) });
+        return Promise.resolve({ kind: 'pending' as const });
+      },
+    },
+  };
+  const slice: Slice = { spec, apiKey: null, prompts, limit: null };
+  for (const seed of [0, 1, 2]) {
+    const claim = { rolloutId: `rol_${seed}`, attempt: 1, ordinal: seed, seed, candidateId: candidateId(job.jobId, 0) };
+    await runOne(ears, job, slice, claim, {
+      signal: new AbortController().signal,
+      concurrency: {} as Concurrency,
+    });
+  }
+  expect(told).toEqual([
+    { messages, demos: [demos[1]] },
+    { messages, demos: [demos[0]] },
+    { messages, demos },
+  ]);
+  await box.close();
+});

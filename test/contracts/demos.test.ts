@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { demosOfCall, demosWithout, renderPrompt, type Demo } from '../../src/contracts/demos.js';
+import type { Message } from '../../src/contracts/spec.js';
+
+const demo = (seed: number | null, component: string | null = null): Demo => ({
+  ...{ component, seed, ordinal: 7 },
+  ...{ input: `in ${seed}`, output: `out ${seed}` },
+});
+const pair = (seed: number | null): Message[] => [
+  { role: 'user', content: `in ${seed}` },
+  { role: 'assistant', content: `out ${seed}` },
+];
+const system = (content: string, name?: string): Message => ({
+  role: 'system',
+  content,
+  ...(name !== undefined && { name }),
+});
+const user: Message = { role: 'user', content: 'own' };
+
+describe('a prompt', () => {
+  test('has its demonstrations after the leading system messages, in order', () => {
+    const [a, b, late] = [system('a'), system('b'), system('late')];
+    const demos = [demo(2), demo(1)];
+    expect(renderPrompt([a, b, user, late], demos)).toEqual([a, b, ...pair(2), ...pair(1), user, late]);
+    expect(renderPrompt([a], demos)).toEqual([a, ...pair(2), ...pair(1)]);
+    expect(renderPrompt([user], demos)).toEqual([...pair(2), ...pair(1), user]);
+    expect(renderPrompt([], demos)).toEqual([...pair(2), ...pair(1)]);
+  });
+
+  test('has those of a component after its message; without demonstrations it is as it was', () => {
+    const [plan, act] = [system('p', 'plan'), system('a', 'act')];
+    expect(renderPrompt([plan, act], [demo(1, 'act'), demo(2, 'plan'), demo(3, 'gone'), demo(4, 'act')])).toEqual([
+      plan,
+      ...pair(2),
+      act,
+      ...pair(1),
+      ...pair(4),
+    ]);
+    expect(renderPrompt([plan, act], [])).toEqual([plan, act]);
+  });
+});
+
+describe('a rollout', () => {
+  test('is shown all but its own instance; without a seed all', () => {
+    const demos = [demo(0), demo(1), demo(null), demo(0)];
+    expect(demosWithout(demos, 0)).toEqual([demo(1), demo(null)]);
+    expect(demosWithout(demos, 9)).toEqual(demos);
+    expect(demosWithout(demos, null)).toEqual(demos);
+  });
+
+  test('is shown in a call what belongs to its first marked component, in the prompt’s order, and what belongs to all', () => {
+    const prompt = [system('p', 'plan'), system('a', 'act')];
+    const demos = [demo(0, 'act'), demo(1, 'plan'), demo(2)];
+    const seeds = (...marked: string[]) => demosOfCall(demos, prompt, new Set(marked)).map(({ seed }) => seed);
+    expect(seeds('act', 'plan')).toEqual([1, 2]);
+    expect(seeds('other', 'act')).toEqual([0, 2]);
+    expect(seeds()).toEqual([2]);
+    expect(demosOfCall(demos, null, new Set(['act']))).toEqual([demo(2)]);
+  });
+});
