@@ -12,6 +12,15 @@ export interface Estimate {
   count: number;
 }
 
+type AnyTrajectory = Trajectory<string>;
+
+/** Where trajectories are read: after so many rollouts, or after as many as something took in the same world. */
+export type Column = number | { name: string; at: (trajectory: AnyTrajectory) => number };
+
+function rewardIn(column: Column, trajectory: AnyTrajectory): number {
+  return rewardAt(trajectory.steps, typeof column === 'number' ? column : column.at(trajectory));
+}
+
 /** The sample's standard deviation. Throws on fewer than two values. */
 export function sd(values: readonly number[]): number {
   if (values.length < 2) throw new RangeError(`a standard deviation needs two values, not ${values.length}`);
@@ -28,12 +37,12 @@ export function estimate(values: readonly number[]): Estimate {
 }
 
 /** By how much `of` stands above `over` after `budget` rollouts, over the worlds that both searched. Throws on fewer than two. */
-export function difference(of: readonly Trajectory[], over: readonly Trajectory[], budget: number): Estimate {
+export function difference(of: readonly AnyTrajectory[], over: readonly AnyTrajectory[], budget: Column): Estimate {
   const peers = new Map(over.map((trajectory) => [worldOf(trajectory), trajectory]));
   return estimate(
     of.flatMap((own) => {
       const peer = peers.get(worldOf(own));
-      return peer ? [rewardAt(own.steps, budget) - rewardAt(peer.steps, budget)] : [];
+      return peer ? [rewardIn(budget, own) - rewardIn(budget, peer)] : [];
     }),
   );
 }
@@ -42,14 +51,15 @@ export function difference(of: readonly Trajectory[], over: readonly Trajectory[
  * Two tables for Markdown: a line for each kind and optimizer with mean and sd after each of `budgets`; and, where several
  * searched the same kind, by how much each stands above the one that comes first in `trajectories`.
  */
-export function tablesOf(trajectories: readonly Trajectory[], budgets: readonly number[]): string {
+export function tablesOf(trajectories: readonly AnyTrajectory[], budgets: readonly Column[]): string {
+  const heads = budgets.map((budget) => (typeof budget === 'number' ? String(budget) : budget.name));
   const kinds = groupBy(trajectories, ({ kind, shuffledFeedback }) => `${kind}${shuffledFeedback ? ', shuffled' : ''}`);
   const means: string[][] = [];
   const differences: string[][] = [];
   for (const [kind, ofKind] of kinds) {
     const [first, ...others] = [...groupBy(ofKind, ({ optimizer }) => optimizer)];
     for (const [optimizer, own] of [first!, ...others]) {
-      const cells = budgets.map((budget) => meanAndSd(own.map(({ steps }) => rewardAt(steps, budget))));
+      const cells = budgets.map((budget) => meanAndSd(own.map((trajectory) => rewardIn(budget, trajectory))));
       means.push([kind, optimizer, String(own.length), ...cells]);
     }
     for (const [optimizer, own] of others) {
@@ -57,17 +67,16 @@ export function tablesOf(trajectories: readonly Trajectory[], budgets: readonly 
       differences.push([kind, `${optimizer} over ${first![0]}`, ...cells]);
     }
   }
-  const tables = [table(['true reward: mean (sd)', 'optimizer', 'worlds', ...budgets.map(String)], means)];
-  if (differences.length > 0)
-    tables.push(table(['difference: mean (95 %)', 'optimizer', ...budgets.map(String)], differences));
+  const tables = [table(['true reward: mean (sd)', 'optimizer', 'worlds', ...heads], means)];
+  if (differences.length > 0) tables.push(table(['difference: mean (95 %)', 'optimizer', ...heads], differences));
   return tables.join('\n\n');
 }
 
-function worldOf({ kind, world, shuffledFeedback, worlds }: Trajectory): string {
+function worldOf({ kind, world, shuffledFeedback, worlds }: AnyTrajectory): string {
   return JSON.stringify([kind, world, shuffledFeedback, worlds]);
 }
 
-function interval(own: readonly Trajectory[], first: readonly Trajectory[], budget: number): string {
+function interval(own: readonly AnyTrajectory[], first: readonly AnyTrajectory[], budget: Column): string {
   const worlds = new Set(first.map(worldOf));
   const shared = own.filter((trajectory) => worlds.has(worldOf(trajectory)));
   if (shared.length < 2) return 'too few';

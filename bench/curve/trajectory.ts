@@ -4,10 +4,10 @@ import type { Texts, WorldKind } from '../worlds/world.js';
 export const populationSize = 4;
 
 /** Which search: everything that a trajectory depends on. */
-export interface Search {
+export interface Search<Kind extends string = WorldKind> {
   /** Who searched, with version and options. */
   optimizer: string;
-  kind: WorldKind;
+  kind: Kind;
   world: number;
   shuffledFeedback: boolean;
   maxRollouts: number;
@@ -22,26 +22,29 @@ export interface CurveStep {
 }
 
 /** How good what a search would return was, against the rollouts that it had spent. A line of the file of searches. */
-export interface Trajectory extends Search {
+export interface Trajectory<Kind extends string = WorldKind> extends Search<Kind> {
   /** Spent in all. */
   rollouts: number;
   steps: CurveStep[];
 }
 
 /** A candidate with its mean on the evaluation seeds; `rollouts` spent when that was known. */
-export interface Validated {
-  texts: Texts;
+export interface Validated<Prompt = Texts> {
+  texts: Prompt;
   reward: number;
   rollouts: number;
 }
 
 /** Two of the same search stand for each other. */
-export function keyOf({ optimizer, kind, world, shuffledFeedback, maxRollouts, worlds }: Search): string {
+export function keyOf({ optimizer, kind, world, shuffledFeedback, maxRollouts, worlds }: Search<string>): string {
   return JSON.stringify([optimizer, kind, world, shuffledFeedback, maxRollouts, worlds]);
 }
 
 /** A step whenever another candidate became the best by validation; ties stay with the earlier one. */
-export function curveOf(candidates: readonly Validated[], trueReward: (texts: Texts) => number): CurveStep[] {
+export function curveOf<Prompt = Texts>(
+  candidates: readonly Validated<Prompt>[],
+  trueReward: (texts: Prompt) => number,
+): CurveStep[] {
   const steps: CurveStep[] = [];
   let best = -Infinity;
   for (const { texts, reward, rollouts } of candidates) {

@@ -21,6 +21,18 @@ const generations = Math.floor(499 / populationSize);
 
 /** Starts the service; it knows the worlds' proposer as the provider `bench`. */
 export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
+  const { api, stop } = await startService(proposerUrl);
+  return { search: (run, task) => search(api, run, task), stop };
+}
+
+/** The service by its API. */
+export interface Service {
+  api: Api;
+  stop(): Promise<void>;
+}
+
+/** Starts the service with the models at `modelsUrl` as the provider `bench`. */
+export async function startService(modelsUrl: string): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-bench-'));
   // Postgres may run as a user of its own.
   await chmod(folder, 0o755);
@@ -31,7 +43,7 @@ export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
     RATCHET_DATA_DIR: folder,
     RATCHET_API_KEY: apiKey,
     RATCHET_PROVIDERS: 'bench',
-    BENCH_BASE_URL: proposerUrl,
+    BENCH_BASE_URL: modelsUrl,
     // A setting of the shell's must not turn this to servers of the user's.
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
@@ -39,9 +51,8 @@ export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
     RATCHET_PUBLIC_URL: '',
     RATCHET_EGRESS: '',
   });
-  const api = new Api(tree.url, apiKey);
   return {
-    search: (run, task) => search(api, run, task),
+    api: new Api(tree.url, apiKey),
     async stop() {
       await tree.stop();
       await rm(folder, { recursive: true, force: true });

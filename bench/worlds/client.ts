@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { runTypeScript } from '../../test/support/children.js';
+import type { ChatMessage } from './task-texts.js';
+import type { TaskKind } from './tasks.js';
 import type { Texts, WorldKind } from './world.js';
 
 /** Which world, and how long its container and its proposer take for an answer. */
@@ -14,9 +16,19 @@ export interface RunSetup {
   shuffledFeedback?: boolean;
 }
 
+/** Which world in which a model is called. */
+export interface TaskSetup extends Omit<RunSetup, 'kind' | 'shuffledFeedback'> {
+  kind: TaskKind;
+  /** Whether rollouts say what was wrong; else their reward alone. */
+  feedback: boolean;
+  /** Whether optimizers are told the right answers. */
+  labels: boolean;
+}
+
 /** One call as the world's process saw it; epoch milliseconds with fractions. */
 export interface Entry {
-  kind: 'rollout' | 'proposal';
+  /** `call`: of the task model. */
+  kind: 'rollout' | 'proposal' | 'call';
   startedAt: number;
   endedAt: number;
 }
@@ -31,10 +43,25 @@ export interface Run {
   trueReward(prompt: string | Texts): Promise<number>;
 }
 
+/** One optimizer's run against a world in which a model is called. */
+export interface TaskRun {
+  setup: TaskSetup;
+  containerUrl: string;
+  /** What to ask the proposer for. */
+  model: string;
+  taskModel: string;
+  ledger(): Promise<Entry[]>;
+  /** What the task model was last asked. */
+  lastMessages(): Promise<ChatMessage[]>;
+  /** Of the messages that an input is put behind. */
+  trueReward(prompt: readonly ChatMessage[]): Promise<number>;
+}
+
 /** The worlds' process. `proposerUrl` is a base to which `/chat/completions` is appended. */
 export interface Worlds {
   proposerUrl: string;
   open(setup: RunSetup): Promise<Run>;
+  openTask(setup: TaskSetup): Promise<TaskRun>;
   close(): Promise<void>;
 }
 
@@ -56,6 +83,19 @@ export async function startWorlds(): Promise<Worlds> {
           const asked = typeof prompt === 'string' ? { prompt } : { texts: prompt };
           return (await call<{ reward: number }>(`${containerUrl}/truth`, asked)).reward;
         },
+      };
+    },
+    async openTask(setup) {
+      const { id } = await call<{ id: string }>(`${url}/runs`, setup);
+      const containerUrl = `${url}/runs/${id}`;
+      return {
+        setup,
+        containerUrl,
+        model: id,
+        taskModel: `task:${id}`,
+        ledger: () => call<Entry[]>(`${containerUrl}/ledger`),
+        lastMessages: async () => (await call<{ messages: ChatMessage[] }>(`${containerUrl}/last`)).messages,
+        trueReward: async (messages) => (await call<{ reward: number }>(`${containerUrl}/truth`, { messages })).reward,
       };
     },
     async close() {

@@ -1,9 +1,10 @@
 /** The worlds, frozen: a hash of what they do, so that results from before and after a change are never compared unawares. */
 import { createHash } from 'node:crypto';
 import { readPrompt, writePrompt } from './statements.js';
-import { openWorld, worldKinds, type Texts, type World } from './world.js';
-
+import { promptOf } from './task-texts.js';
+import { openTaskWorld, taskKinds, type TaskWorld } from './tasks.js';
 import { instances } from './topics.js';
+import { openWorld, worldKinds, type Texts, type World } from './world.js';
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
@@ -14,6 +15,20 @@ export const testSeeds = range(1001, 1021);
 
 /** What `worldsHash` gives; a change of it is a change of the benchmark. */
 export const frozenHash = 'c653f0dba042633e73e2afd3af825f2e24b045ce1d94679d72175d4a16ac8b72';
+
+/** Worlds in which a model is called, to compare optimizers on; `devSeeds` are to tune on. */
+export const taskTestSeeds = range(2001, 2021);
+
+/** What `taskWorldsHash` gives. */
+export const frozenTaskHash = '4bf2927cb8f2609e0af11c31f5030e7a8669100095d5f52ad60db58a18af589b';
+
+/** The same of the worlds in which a model is called. */
+export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskTestSeeds]): string {
+  const hash = createHash('sha256');
+  for (const kind of taskKinds)
+    for (const seed of seeds) hash.update(JSON.stringify(taskBehaviour(openTaskWorld(kind, seed))));
+  return hash.digest('hex');
+}
 
 /** A sha256 over what the worlds of all kinds and both lists of seeds answer to prompts and reflections that probe them. */
 export function worldsHash(seeds: readonly number[] = [...devSeeds, ...testSeeds]): string {
@@ -44,6 +59,37 @@ function behaviour(world: World): unknown {
     ),
   );
   return { kind, components, baseline, perfect, scores, answers };
+}
+
+function taskBehaviour(world: TaskWorld): unknown {
+  const { kind, baseline, perfect } = world;
+  const half = halfOf({ perfect })['perfect']!;
+  const demos = [0, 1, 2].map((seed) => ({ input: world.input(seed), output: world.expected(seed) }));
+  const prompts = [baseline, half, perfect].flatMap((text) => [promptOf(text, []), promptOf(text, demos)]);
+  const scores = prompts.map((prompt) =>
+    range(0, 30).map((seed) => {
+      const answer = world.answer([...prompt, { role: 'user', content: world.input(seed) }]);
+      return [answer, world.score(seed, answer)];
+    }),
+  );
+  const asked = [baseline, half].flatMap((text) =>
+    range(0, 10).flatMap((round) => {
+      const [one, other] = [world.input(2 * round), world.expected(2 * round)];
+      const { feedback } = world.score(2 * round + 1, '');
+      const example = `# Example 1\n## Inputs\n> ${one}\n## Generated Outputs\n> ${other}\n## Feedback\n> ${feedback}`;
+      const dspy = `[[ ## task_demos ## ]]\n${one}\n${other}\n\n[[ ## basic_instruction ## ]]\n${text}\n\n`;
+      const ending =
+        'Respond with the corresponding output fields, starting with the field `[[ ## proposed_instruction ## ]]`.';
+      return [`\`\`\`\n${text}\n\`\`\`\n${example}\n## Reward\n1`, `${dspy}${ending}`];
+    }),
+  );
+  return {
+    kind,
+    baseline,
+    perfect,
+    scores,
+    answers: asked.map((content) => world.propose([{ role: 'user', content }])),
+  };
 }
 
 /** Every other statement of a prompt. */

@@ -41,7 +41,11 @@ export class InProcess {
     return this.candidates.get(candidate)!.texts;
   }
 
-  answer(work: Extract<Work, { requests: unknown }>): Answers {
+  answer(work: Exclude<Work, { kind: 'done' | 'failed' }>): Answers {
+    if (work.kind === 'survey') {
+      // These worlds make no model calls, so nothing can be shown.
+      return { kind: 'survey', answer: { components: [...this.world.components], slots: [] } };
+    }
     if (work.kind === 'rollouts') {
       const answers = work.requests.map((request) => {
         return { ordinal: request.ordinal, reward: this.rollout(request), infrastructure: false };
@@ -63,7 +67,13 @@ export class InProcess {
 
   /** Requests must come in the order asked. */
   propose(request: ProposalRequest): Outcome {
-    const { candidate, parent, pick, merge } = request;
+    const { candidate, parent, pick, merge, compose } = request;
+    if (compose) {
+      const texts = this.world.components.map(
+        (name, place) => [name, this.textsOf(compose.texts[place]!)[name]!] as const,
+      );
+      return { outcome: this.keep(candidate, [parent], Object.fromEntries(texts)) ? 'proposed' : 'duplicate' };
+    }
     if (merge) {
       const merged = this.merge(merge);
       if (merged === null) return { outcome: 'failed', reason: 'the candidates contradict each other' };
@@ -94,11 +104,12 @@ export class InProcess {
   }
 
   /** `texts` is null where nothing was changed. */
-  private reflect({ candidate, parent, ordinals, pick }: ProposalRequest): Reflected {
+  private reflect({ candidate, parent, ordinals, pick, rewrite }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const group = pick ? groupByCause(known, pick.size, pick.of)[pick.place]! : [...known.keys()];
+    const good = (rewrite?.examples ?? []).map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const judged = group.map((place) => known[place]!);
-    const examples = judged.map(({ seed, feedback, reward }) => ({
+    const examples = [...good, ...judged].map(({ seed, feedback, reward }) => ({
       input: `seed ${seed}`,
       output: '',
       feedback,
@@ -108,7 +119,9 @@ export class InProcess {
     const feedback = judged.map((one) => one.feedback);
     let reason: string | null = null;
     let changed = false;
-    for (const component of chooseComponents(Object.keys(texts), feedback, this.selection, candidate)) {
+    const names = Object.keys(texts);
+    const chosen = rewrite ? [names[rewrite.component]!] : chooseComponents(names, feedback, this.selection, candidate);
+    for (const component of chosen) {
       const { [component]: instruction = '', ...others } = this.textsOf(parent);
       this.calls += 1;
       const [message] = buildReflection({ instruction, examples, component, others });

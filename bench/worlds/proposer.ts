@@ -29,9 +29,25 @@ export function reflect(
   lessonsIn: (shown: string, instruction: string) => Lesson[],
   atOnce = 1,
 ): string {
-  const [frame = '', , instruction = ''] = /^(`{3,})[^\n]*\n([\s\S]*?)\n\1\s*$/m.exec(reflection) ?? [];
-  const lessons = lessonsIn(reflection.slice(reflection.indexOf(frame) + frame.length), instruction);
+  const { instruction, rest } = readFrame(reflection);
+  const lessons = lessonsIn(rest, instruction);
   const draws = drawsOfText(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
+  return inFence(rewrite(instruction, lessons, atOnce, draws));
+}
+
+/** The instruction in a question's first fence, and what comes after it; both empty, and all, where there is no fence. */
+export function readFrame(question: string): { instruction: string; rest: string } {
+  const [frame = '', , instruction = ''] = /^(`{3,})[^\n]*\n([\s\S]*?)\n\1\s*$/m.exec(question) ?? [];
+  return { instruction, rest: question.slice(question.indexOf(frame) + frame.length) };
+}
+
+/** The proposer's answer as gepa and we ask for it. */
+export function inFence(instruction: string): string {
+  return `Here is a better instruction.\n\`\`\`\n${instruction}\n\`\`\``;
+}
+
+/** The instruction with up to `atOnce` of the lessons in it, by the proposer's habits. */
+export function rewrite(instruction: string, lessons: readonly Lesson[], atOnce: number, draws: Draws): string {
   const habit = Object.keys(habits)[draws.weighted(Object.values(habits))] as keyof typeof habits;
   const { other, stated } = readPrompt(instruction);
   const learned = pick(lessons, atOnce, draws);
@@ -44,7 +60,7 @@ export function reflect(
       stated.set(key, habit === 'wrong' && at === 0 ? misread(value, draws) : value);
     });
   }
-  return `Here is a better instruction.\n\`\`\`\n${writePrompt(other, stated)}\n\`\`\``;
+  return writePrompt(other, stated);
 }
 
 /** Up to `count` of them, on different things; what is named more often is picked more often. */

@@ -5,16 +5,20 @@
  *   POST /runs {kind?, world, rolloutMs, proposerMs, shuffledFeedback?}        -> {id}; the kind is 'rules' by itself
  *   GET  /runs/ID/health, /runs/ID/task_info, POST /runs/ID/rollout            the container
  *   POST /v1/chat/completions, the model being ID                              the proposer
+ *   POST /v1/chat/completions, the model being task:ID                         the task model, where there is one
  *   GET  /runs/ID/ledger                                                       -> Entry[]
  *   POST /runs/ID/truth {texts}, or {prompt} of a world with one component     -> {reward}
  *
  * A rollout's sections have the names of the components that they are; a component without a section is the baseline's.
- * A rollout asked for again by its id is answered as it was the first time.
+ * A rollout asked for again by its id is answered as it was the first time. Runs of worlds in which a model is called are
+ * in task-run.ts.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Entry, RunSetup } from './client.js';
+import type { Entry, RunSetup, TaskSetup } from './client.js';
+import { createTaskRun, isTaskSetup, type ServedRun } from './task-run.js';
+import type { ChatMessage } from './task-texts.js';
 import { openWorld, type Judgement, type Texts, type World } from './world.js';
 
 interface Run {
@@ -39,10 +43,12 @@ interface Section {
 }
 interface ChatBody {
   model: string;
-  messages: { content: string }[];
+  messages: ChatMessage[];
 }
 
 const runs = new Map<string, Run>();
+const taskRuns = new Map<string, ServedRun>();
+let completions = 0;
 const now = () => performance.timeOrigin + performance.now();
 
 const server = createServer((request, response) => {
@@ -61,14 +67,20 @@ async function serve(request: IncomingMessage): Promise<unknown> {
   const at = `${request.method} ${request.url?.split('?', 1)[0]}`;
   const body = request.method === 'POST' ? await readJson(request) : null;
   if (at === 'POST /runs') {
-    const setup = body as RunSetup;
-    const id = `run-${runs.size + 1}`;
+    const setup = body as RunSetup | TaskSetup;
+    const id = `run-${runs.size + taskRuns.size + 1}`;
+    if (isTaskSetup(setup)) {
+      taskRuns.set(id, createTaskRun(setup));
+      return { id };
+    }
     const world = openWorld(setup.kind ?? 'rules', setup.world, { shuffledFeedback: setup.shuffledFeedback ?? false });
     runs.set(id, { setup, world, ledger: [], answered: new Map(), occurrences: new Map() });
     return { id };
   }
-  if (at === 'POST /v1/chat/completions') return propose(body as ChatBody);
+  if (at === 'POST /v1/chat/completions') return complete(body as ChatBody);
   const [, method, id, route] = /^(\w+) \/runs\/([\w-]+)\/(\w+)$/.exec(at) ?? [];
+  const taskRun = taskRuns.get(id ?? '');
+  if (taskRun) return taskRun.serve(`${method} ${route}`, body);
   const run = runs.get(id ?? '');
   if (!run) return null;
   switch (`${method} ${route}`) {
@@ -123,20 +135,29 @@ function judge({ world, answered, occurrences }: Run, { rollout_id: id, env, pol
   return judgement;
 }
 
-async function propose({ model, messages }: ChatBody): Promise<unknown> {
+async function complete({ model, messages }: ChatBody): Promise<unknown> {
+  const id = model.replace(/^task:/, '');
+  const taskRun = taskRuns.get(id);
+  const asked = id === model ? 'proposal' : 'call';
+  const content = taskRun ? await taskRun.complete(asked, messages) : await propose(model, messages);
+  return {
+    id: `chatcmpl-${++completions}`,
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}
+
+async function propose(model: string, messages: readonly ChatMessage[]): Promise<string> {
   const run = runs.get(model);
   if (!run) throw new Error(`no run ${model}`);
   const startedAt = now();
   if (run.setup.proposerMs > 0) await delay(run.setup.proposerMs);
   const content = run.world.reflect(messages.map((message) => message.content).join('\n'));
   run.ledger.push({ kind: 'proposal', startedAt, endedAt: now() });
-  return {
-    id: `chatcmpl-${run.ledger.length}`,
-    object: 'chat.completion',
-    model,
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  };
+  return content;
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

@@ -1,0 +1,84 @@
+import type { Service } from '../gepa/ratchet.js';
+import { populationSize, type CurveStep } from '../curve/trajectory.js';
+import type { TaskRun, TaskSetup, Worlds } from '../worlds/client.js';
+import type { ChatMessage } from '../worlds/task-texts.js';
+import { openTaskWorld } from '../worlds/tasks.js';
+import { taskOf } from './task.js';
+
+/** `gepa` is the other algorithm on the same worlds, which writes no demonstrations. */
+export type Algorithm = 'mipro' | 'gepa';
+
+export function ratchetName(algorithm: Algorithm): string {
+  return algorithm === 'mipro' ? 'ratchet' : 'ratchet (gepa)';
+}
+
+/**
+ * Lets sessions of the whole service search a world that answers at once, one for each of `budgets`: what a session does depends on
+ * its budget, so a curve is of several. Throws where one took more calls of the task model than its budget.
+ */
+export async function searchRatchet(
+  service: Service,
+  worlds: Worlds,
+  setup: Pick<TaskSetup, 'kind' | 'world' | 'feedback' | 'labels'>,
+  algorithm: Algorithm,
+  budgets: readonly number[],
+): Promise<{ calls: number; steps: CurveStep[] }> {
+  const truth = openTaskWorld(setup.kind, setup.world);
+  const steps = [{ rollouts: 0, trueReward: truth.trueReward([{ role: 'system', content: truth.baseline }]) }];
+  let calls = 0;
+  for (const budget of [...new Set(budgets)].sort((one, other) => one - other)) {
+    const run = await worlds.openTask({ ...setup, rolloutMs: 0, proposerMs: 0 });
+    const session = await runSession(service, run, algorithm, budget);
+    const taken = (await run.ledger()).filter((entry) => entry.kind === 'call').length;
+    if (taken > budget) throw new Error(`a session with a budget of ${budget} took ${taken} calls of the task model`);
+    calls += taken;
+    steps.push({ rollouts: budget, trueReward: truth.trueReward(await served(service, run, session)) });
+  }
+  return { calls, steps };
+}
+
+/** One session over HTTP to its end; answers its id. */
+async function runSession({ api }: Service, run: TaskRun, algorithm: Algorithm, maxRollouts: number): Promise<string> {
+  const { session_id: id } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
+    policy_optimization: {
+      algorithm,
+      container_url: run.containerUrl,
+      policy: { provider: 'bench', model: run.taskModel },
+      proposer: { provider: 'bench', model: run.model },
+      [algorithm]: settings(run.setup, algorithm),
+      budget: { max_rollouts: maxRollouts },
+      max_concurrent: 8,
+      rng_seed: taskOf(run.setup.world, run.setup.labels).rngSeed,
+    },
+  });
+  let last: { type: string; message: string } | undefined;
+  for await (const event of api.follow(`/api/v1/online/sessions/${id}/events`)) last = event;
+  if (last?.type !== 'job_complete') throw new Error(`the session ended with ${last?.type}: ${last?.message}`);
+  return id;
+}
+
+function settings({ world, labels }: TaskSetup, algorithm: Algorithm): Record<string, unknown> {
+  const { trainSeeds, evaluationSeeds, maxBootstrappedDemos, maxLabeledDemos } = taskOf(world, labels);
+  const seeds = { train_seeds: trainSeeds, evaluation: { seeds: evaluationSeeds } };
+  if (algorithm === 'gepa')
+    return { ...seeds, population_size: populationSize, generations: Math.floor(499 / populationSize) };
+  // As many as there may be: the budget is to end the search.
+  return {
+    ...seeds,
+    num_candidates: 50,
+    max_bootstrapped_demos: maxBootstrappedDemos,
+    max_labeled_demos: maxLabeledDemos,
+  };
+}
+
+/** The messages before the input of a call that the ended session serves: what its user has of it. */
+async function served({ api }: Service, run: TaskRun, session: string): Promise<ChatMessage[]> {
+  const { baseline, input } = openTaskWorld(run.setup.kind, run.setup.world);
+  await api.call('POST', `/api/gepa/v1/${session}/served/chat/completions`, {
+    messages: [
+      { role: 'system', content: baseline },
+      { role: 'user', content: input(0) },
+    ],
+  });
+  return (await run.lastMessages()).slice(0, -1);
+}

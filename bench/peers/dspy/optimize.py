@@ -1,0 +1,107 @@
+"""One run of dspy.MIPROv2 against a world in which a model is called, with its defaults for all that the job does not say.
+
+Reads the job as JSON from standard input: container_url, models_url, task_model, proposer, baseline, train_seeds,
+evaluation_seeds, auto ("light", "medium", "heavy"), labels, max_bootstrapped_demos, max_labeled_demos, rng_seed. Writes JSON
+lines: "evaluated" whenever a program was evaluated on all evaluation seeds (instruction, demos, score, calls of the task
+model by then), then "end" with the program that MIPROv2 returns.
+
+The calls are the world's own count. DSPy's cache stays on in memory, as it is by default, so that what it knows is
+not counted; nothing is kept for the next run.
+"""
+
+import contextlib
+import functools
+import json
+import logging
+import os
+import sys
+import urllib.request
+
+# What a shell has set must not turn the calls to another server.
+for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL"):
+    os.environ.pop(name, None)
+
+import dspy
+from dspy.clients import costs
+from dspy.teleprompt import mipro_optimizer_v2
+
+job = json.load(sys.stdin)
+output = sys.stdout
+
+
+def say(kind, **fields):
+    print(json.dumps({"kind": kind, **fields}), file=output, flush=True)
+
+
+def ask(route, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(f"{job['container_url']}/{route}", data) as response:
+        return json.load(response)
+
+
+def model(name):
+    return dspy.LM(f"openai/{name}", api_base=job["models_url"], api_key="none", model_type="chat")
+
+
+def told(program):
+    predictor = program.predictors()[0]
+    demos = [{"input": demo["message"], "output": demo["answer"]} for demo in predictor.demos]
+    return {"instruction": predictor.signature.instructions, "demos": demos}
+
+
+@functools.cache
+def score(seed, answer):
+    return ask("score", {"seed": seed, "answer": answer})["reward"]
+
+
+def metric(example, prediction, trace=None):
+    reward = score(example.seed, prediction.answer)
+    # DSPy's advice: where a trace is given an answer is judged for a demonstration, which is to be right.
+    return reward if trace is None else reward >= 1
+
+
+def example_of(instance):
+    fields = {"message": instance["input"], "seed": instance["seed"]}
+    if job["labels"]:
+        fields["answer"] = instance["expected"]
+    return dspy.Example(**fields).with_inputs("message")
+
+
+evaluate_program = mipro_optimizer_v2.eval_candidate_program
+
+
+def eval_candidate_program(batch_size, trainset, candidate_program, *args, **kwargs):
+    """As MIPROv2's own, and tells of programs that were evaluated in full."""
+    result = evaluate_program(batch_size, trainset, candidate_program, *args, **kwargs)
+    if batch_size >= len(trainset):
+        say("evaluated", score=result.score / 100, calls=ask("calls")["calls"], **told(candidate_program))
+    return result
+
+
+mipro_optimizer_v2.eval_candidate_program = eval_candidate_program
+# These models have no price, and looking for one after each call takes a third of the time.
+costs.model_info = lambda *args, **kwargs: {}
+
+with contextlib.redirect_stdout(sys.stderr):
+    logging.getLogger("dspy").setLevel(logging.WARNING)
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
+    task_model = model(job["task_model"])
+    dspy.configure(lm=task_model)
+    examples = {instance["seed"]: example_of(instance) for instance in ask("inputs")}
+    program = dspy.Predict(dspy.Signature("message -> answer", job["baseline"]))
+    optimizer = dspy.MIPROv2(
+        metric=metric,
+        prompt_model=model(job["proposer"]),
+        task_model=task_model,
+        auto=job["auto"],
+        max_bootstrapped_demos=job["max_bootstrapped_demos"],
+        max_labeled_demos=job["max_labeled_demos"],
+        num_threads=1,
+        seed=job["rng_seed"],
+    )
+    best = optimizer.compile(
+        program,
+        trainset=[examples[seed] for seed in job["train_seeds"]],
+        valset=[examples[seed] for seed in job["evaluation_seeds"]],
+    )
+    say("end", calls=ask("calls")["calls"], **told(best))

@@ -1,0 +1,132 @@
+/**
+ * A run of a world in which a model is called: its container, its task model and its proposer. Beside what every run serves:
+ *
+ *   POST rollout                          calls `inference_url` for the answer, and scores that
+ *   GET  inputs                           -> {seed, input, expected?}[] of all instances
+ *   POST score {seed, answer}             -> {reward}
+ *   GET  calls                            -> {calls}: how often the task model was called
+ *   GET  last                             -> {messages}: what the task model was last asked
+ *   POST truth {messages}                 -> {reward}: messages are those before an instance's input
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Entry, RunSetup, TaskSetup } from './client.js';
+import type { ChatMessage } from './task-texts.js';
+import { openTaskWorld, taskKinds } from './tasks.js';
+import { instances } from './topics.js';
+
+export interface ServedRun {
+  /** null: not served. */
+  serve(what: string, body: unknown): unknown;
+  /** An answer of the task model (`call`) or of the proposer. */
+  complete(asked: 'call' | 'proposal', messages: readonly ChatMessage[]): Promise<string>;
+}
+
+interface RolloutBody {
+  rollout_id: string;
+  env: { seed: number };
+  policy: {
+    config: {
+      model?: string;
+      inference_url: string;
+      inference_api_key?: string;
+      prompt_template?: { sections: ChatMessage[] };
+    };
+  };
+}
+
+export function isTaskSetup(setup: RunSetup | TaskSetup): setup is TaskSetup {
+  return taskKinds.some((kind) => kind === setup.kind);
+}
+
+const now = () => performance.timeOrigin + performance.now();
+
+export function createTaskRun({ kind, world: seed, rolloutMs, proposerMs, feedback, labels }: TaskSetup): ServedRun {
+  const world = openTaskWorld(kind, seed);
+  const ledger: Entry[] = [];
+  let last: readonly ChatMessage[] = [];
+  /** By the rollout's id: one that is asked for again is answered as it was the first time. */
+  const answered = new Map<string, Promise<unknown>>();
+
+  async function run(body: RolloutBody): Promise<unknown> {
+    const startedAt = now();
+    const { env, policy } = body;
+    const sections = policy.config.prompt_template?.sections ?? [];
+    const system = sections.filter(({ role }) => role === 'system').map(({ content }) => content);
+    const answer = await ask(policy.config, [
+      { role: 'system', content: system.length > 0 ? system.join('\n\n') : world.baseline },
+      { role: 'user', content: world.input(env.seed) },
+    ]);
+    const judged = world.score(env.seed, answer);
+    const said = [...(feedback ? [judged.feedback] : []), ...(labels ? [`Expected: ${world.expected(env.seed)}`] : [])];
+    ledger.push({ kind: 'rollout', startedAt, endedAt: now() });
+    const details = said.length > 0 && { details: { feedback: said.join('\n') } };
+    return { rollout_id: body.rollout_id, reward_info: { outcome_reward: judged.reward, ...details } };
+  }
+
+  function rollout(body: RolloutBody): Promise<unknown> {
+    const { rollout_id: id } = body;
+    const known = answered.get(id);
+    if (known) return known;
+    const fresh = run(body);
+    answered.set(id, fresh);
+    // What failed may be tried again.
+    fresh.catch(() => answered.delete(id));
+    return fresh;
+  }
+
+  return {
+    async complete(asked, messages) {
+      const startedAt = now();
+      const ms = asked === 'call' ? rolloutMs : proposerMs;
+      if (asked === 'call') last = messages;
+      if (ms > 0) await delay(ms);
+      const content = asked === 'call' ? world.answer(messages) : world.propose(messages);
+      ledger.push({ kind: asked, startedAt, endedAt: now() });
+      return content;
+    },
+    serve(what, body) {
+      switch (what) {
+        case 'GET health':
+          return { status: 'healthy' };
+        case 'GET task_info':
+          return { initial_prompt: { messages: [{ role: 'system', content: world.baseline }] } };
+        case 'POST rollout':
+          return rollout(body as RolloutBody);
+        case 'GET ledger':
+          return ledger;
+        case 'GET calls':
+          return { calls: ledger.filter((entry) => entry.kind === 'call').length };
+        case 'GET last':
+          return { messages: last };
+        case 'GET inputs':
+          return Array.from({ length: instances }, (_, instance) => {
+            return {
+              seed: instance,
+              input: world.input(instance),
+              ...(labels && { expected: world.expected(instance) }),
+            };
+          });
+        case 'POST score': {
+          const { seed: instance, answer } = body as { seed: number; answer: string };
+          return { reward: world.score(instance, answer).reward };
+        }
+        case 'POST truth':
+          return { reward: world.trueReward((body as { messages: ChatMessage[] }).messages) };
+        default:
+          return null;
+      }
+    },
+  };
+}
+
+async function ask(config: RolloutBody['policy']['config'], messages: readonly ChatMessage[]): Promise<string> {
+  const url = `${config.inference_url.replace(/\/+$/, '')}/chat/completions`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${config.inference_api_key ?? ''}` },
+    body: JSON.stringify({ model: config.model, messages }),
+  });
+  if (!response.ok) throw new Error(`the model answered ${response.status}: ${await response.text()}`);
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+  return choices[0]!.message.content;
+}
