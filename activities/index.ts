@@ -4,11 +4,12 @@ import { liveActivity } from './live-rollouts.js';
 import { prepareActivities } from './prepare.js';
 import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
+import { surveyActivity } from './survey.js';
 
 export type { NewEvent } from '../src/storage/events.js';
 export type { CommandOutcome } from '../src/storage/record.js';
 export type { Decided } from './lifecycle.js';
-export type { SessionLimits } from './prepare.js';
+export type { SessionLimits, SessionPlan } from './prepare.js';
 export type { SliceInput } from './rollouts.js';
 
 /** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
@@ -18,6 +19,7 @@ export function createActivities(deps: ActivityDeps) {
     ...rolloutActivity(deps),
     ...liveActivity(deps),
     ...proposeActivity(deps),
+    ...surveyActivity(deps),
     ...lifecycleActivities(deps),
   };
 }

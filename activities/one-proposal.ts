@@ -1,7 +1,7 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { Message, SessionSpec } from '../src/contracts/spec.js';
 import { maxProposalChars, proposalTries as tries } from '../src/core/search/proposal-limits.js';
-import { parseProposal } from '../src/core/search/reflection.js';
+import { parseProposal, type ParsedProposal } from '../src/core/search/reflection.js';
 import { askAgain } from '../src/core/search/second-try.js';
 import type { JobRef } from '../src/storage/events.js';
 import { patiently } from '../src/storage/patience.js';
@@ -16,12 +16,17 @@ const patienceMs = 10 * 60_000;
 /** A text, or why there is none; `unchanged`: the proposer says what the parent says. */
 export type Proposed = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
-/** What is asked: `question` for a text in the place of `parent`, the `part`-th of candidate number `candidate`. */
+/** What is asked: `question` for the `part`-th text of candidate number `candidate`; `read` takes it out of an answer. */
 export interface ProposalAsked {
   candidate: number;
   part: number;
   question: Message[];
-  parent: string;
+  read: (answer: { text: string; finishReason: string | null }) => ParsedProposal;
+}
+
+/** Reads the text that is to stand in the place of `parent`. */
+export function instructionFor(parent: string): ProposalAsked['read'] {
+  return ({ text, finishReason }) => parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
 }
 
 /** Gets one usable text out of the proposer. Every answer is recorded before it is used, and read back by a retry. */
@@ -29,7 +34,7 @@ export async function proposeOne(
   deps: ActivityDeps,
   job: JobRef,
   spec: SessionSpec,
-  { candidate, part, question, parent }: ProposalAsked,
+  { candidate, part, question, read }: ProposalAsked,
   signal: AbortSignal,
 ): Promise<Proposed> {
   const { db } = deps;
@@ -52,11 +57,7 @@ export async function proposeOne(
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'a proposal is not recorded yet; trying again'),
       });
     }
-    const parsed = parseProposal(answer.text, {
-      parent,
-      maxChars: maxProposalChars,
-      finishReason: answer.finishReason,
-    });
+    const parsed = read(answer);
     // Asked again it would say the same of the same failures: others teach more.
     if (parsed.ok || parsed.unchanged) return parsed;
     ({ reason } = parsed);

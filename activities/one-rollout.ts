@@ -1,6 +1,8 @@
 import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
 import { issueInferenceKey } from '../src/clients/inference-key.js';
-import type { JobSpec, Message } from '../src/contracts/spec.js';
+import { demosWithout } from '../src/contracts/demos.js';
+import type { JobSpec } from '../src/contracts/spec.js';
+import type { StoredPrompt } from '../src/storage/candidates.js';
 import type { ConcurrencyNow } from '../src/storage/concurrency.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';
@@ -13,7 +15,7 @@ import { containerOf } from './jobs.js';
 export interface Slice {
   spec: JobSpec;
   apiKey: string | null;
-  prompts: Map<number, Message[] | null>;
+  prompts: Map<number, StoredPrompt>;
   /** Where the job's last runner left its concurrency. */
   limit: ConcurrencyNow | null;
 }
@@ -46,7 +48,7 @@ export async function runOne(
         envName,
         envConfig,
         policy: spec.policy,
-        messages: promptOf(claim, prompts),
+        ...promptOf(claim, prompts),
         inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
         inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
         tryTimeoutMs,
@@ -65,9 +67,9 @@ export async function runOne(
   return signal.aborted ? null : { result, latencyMs: performance.now() - startedAt };
 }
 
-function promptOf({ candidateId }: Claim, prompts: Slice['prompts']): Message[] | null {
-  if (!candidateId) return null;
-  return prompts.get(Number(candidateId.split('_').at(-1))) ?? null;
+function promptOf({ candidateId, seed }: Claim, prompts: Slice['prompts']): StoredPrompt {
+  const prompt = candidateId ? prompts.get(Number(candidateId.split('_').at(-1))) : undefined;
+  return { messages: prompt?.messages ?? null, demos: demosWithout(prompt?.demos ?? [], seed) };
 }
 
 /** A claim's outcome as it is recorded; that the container refuses the job's key is none. */

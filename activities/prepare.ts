@@ -1,8 +1,15 @@
 import { Context } from '@temporalio/activity';
 import { ContainerError } from '../src/clients/container.js';
-import type { EvaluationSpec, JobSpec, Message, SessionSpec } from '../src/contracts/spec.js';
+import {
+  searchSpecOf,
+  type EvaluationSpec,
+  type JobSpec,
+  type Message,
+  type SessionSpec,
+} from '../src/contracts/spec.js';
 import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
+import { generationsOf, type MiproConfig } from '../src/core/mipro/config.js';
 import { addCandidate } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
 import { appendEvents, type JobRef, type NewEvent } from '../src/storage/events.js';
@@ -26,6 +33,11 @@ export interface SessionLimits {
   /** Its rollouts are the caller's live traffic. */
   live?: true;
 }
+
+/** What a session's workflow is told before it begins: one of the searches. */
+export type SessionPlan = { limits: SessionLimits } & (
+  { gepa: GepaConfig; mipro?: undefined } | { mipro: MiproConfig; gepa?: undefined }
+);
 
 /** A probe may take a minute: that its worker was killed must be known before. */
 const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => guarded(() => beating(work));
@@ -55,7 +67,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
   return {
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
-    prepareSession: (job: JobRef): Promise<{ gepa: GepaConfig; limits: SessionLimits }> =>
+    prepareSession: (job: JobRef): Promise<SessionPlan> =>
       guardedBeating(async () => {
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
           if (spec.initialPrompt || isLive(spec)) return spec.initialPrompt;
@@ -63,10 +75,11 @@ export function prepareActivities(deps: ActivityDeps) {
         });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
-          await addCandidate(tx, job, baselineOf(messages));
+          const demos = spec.algorithm === 'mipro' ? { demos: [] } : {};
+          await addCandidate(tx, job, { ...baselineOf(messages), ...demos });
         });
         return {
-          gepa: { ...spec.gepa, maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed },
+          ...searchOfSpec(spec),
           limits: {
             maxFailureRate: spec.maxFailureRate,
             maxConcurrent: spec.maxConcurrent,
@@ -88,7 +101,8 @@ export function prepareActivities(deps: ActivityDeps) {
           const total = toJsonb({ total: spec.seeds.length });
           await Promise.all([
             tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [job.jobId, total]),
-            spec.candidate && addCandidate(tx, job, baselineOf(spec.candidate.messages)),
+            spec.candidate &&
+              addCandidate(tx, job, { ...baselineOf(spec.candidate.messages), ...demosOf(spec.candidate) }),
             planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null),
           ]);
         });
@@ -100,7 +114,15 @@ export function prepareActivities(deps: ActivityDeps) {
 /** The caller's own traffic needs no container: none is called. */
 const isLive = (spec: JobSpec): boolean => spec.kind === 'session' && spec.rollouts === 'caller';
 
+function searchOfSpec(spec: SessionSpec): { gepa: GepaConfig } | { mipro: MiproConfig } {
+  const bounds = { maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed };
+  return spec.algorithm === 'mipro' ? { mipro: { ...spec.mipro, ...bounds } } : { gepa: { ...spec.gepa, ...bounds } };
+}
+
 const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
+
+/** Of an evaluation's candidate, where it has some. */
+const demosOf = ({ demos }: NonNullable<EvaluationSpec['candidate']>) => (demos ? { demos } : {});
 
 /**
  * What of a container's own prompt is under optimization: the messages that it gave names, else its one system message. What
@@ -114,12 +136,14 @@ function componentsOf(messages: Message[] | null): Message[] | null {
 }
 
 /** What a session's log begins with. */
-export function sessionStarted({ algorithm, gepa }: SessionSpec, baselineKnown: boolean): NewEvent {
+export function sessionStarted(spec: SessionSpec, baselineKnown: boolean): NewEvent {
+  const { algorithm } = spec;
+  const generations = spec.algorithm === 'mipro' ? generationsOf(spec.mipro) : spec.gepa.generations;
   return {
     key: 'started',
     type: 'session_started',
-    message: `${algorithm} session on ${gepa.evaluationSeeds.length} evaluation seeds`,
-    data: { algorithm, generations: gepa.generations, baseline_known: baselineKnown },
+    message: `${algorithm} session on ${searchSpecOf(spec).evaluationSeeds.length} evaluation seeds`,
+    data: { algorithm, generations, baseline_known: baselineKnown },
   };
 }
 

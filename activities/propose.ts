@@ -1,11 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { cutText } from '../src/clients/untrusted.js';
 import { textsOf, withTexts } from '../src/contracts/components.js';
+import type { Demo } from '../src/contracts/demos.js';
 import type { SessionSpec } from '../src/contracts/spec.js';
 import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/search/components.js';
 import { gepaLimits } from '../src/core/gepa/config.js';
-import type { ProposalAnswer, ProposalRequest } from '../src/core/work.js';
+import type { Composition, ProposalAnswer, ProposalRequest } from '../src/core/work.js';
 import { addCandidate, readPool, type PooledCandidate } from '../src/storage/candidates.js';
+import { buildDemos } from '../src/storage/demos.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
@@ -17,7 +19,8 @@ import { reflect, type Reflected } from './reflect.js';
 
 type Merged =
   { outcome: 'merged'; texts: Record<string, string>; parents: number[] } | { outcome: 'failed'; reason: string };
-type Result = (Reflected | Merged) & { shown?: number[] };
+type Composed = { outcome: 'composed'; texts: Record<string, string>; demos: Demo[]; parents: number[] };
+type Result = (Reflected | Merged | Composed) & { shown?: number[] };
 
 /**
  * Has a generation's new texts written, all at once, and keeps them in the order asked, so that which of two equal texts
@@ -37,28 +40,60 @@ export function proposeActivity(deps: ActivityDeps) {
               input.decided && recordDecided(tx, job, input.decided),
             ]),
           );
-          if (!input.requests.every(({ parent, merge = [] }) => [parent, ...merge].every((one) => pool.has(one))))
-            throw recordLost(job);
+          const needed = input.requests.flatMap(({ parent, merge = [], compose }) => [
+            parent,
+            ...merge,
+            ...(compose?.texts ?? []),
+          ]);
+          if (!needed.every((one) => pool.has(one))) throw recordLost(job);
           const { cancellationSignal } = Context.current();
           const results = await mapLimited(input.requests, spec.maxConcurrent, async (request): Promise<Result> => {
             if (request.merge) return merge(pool, request.merge);
+            if (request.compose) return compose(job, pool, request.compose);
             const parent = textsOf(pool.get(request.parent)!.messages);
             return reflect(deps, job, spec, request, parent, cancellationSignal);
           });
-          return keep(job, input.requests, results);
+          return keep(job, spec, input.requests, results);
         }),
       ),
   };
 
+  /** Puts a candidate together out of the texts of others and of rollouts that are shown. */
+  async function compose(
+    job: JobRef,
+    pool: ReadonlyMap<number, PooledCandidate>,
+    { texts, demos }: Composition,
+  ): Promise<Composed> {
+    const names = Object.keys(textsOf(pool.get(0)!.messages));
+    const chosen = names.map((name, place) => [name, textsOf(pool.get(texts[place]!)!.messages)[name]!] as const);
+    const shown = await db.org(job.orgId, (tx) => buildDemos(tx, job.jobId, demos));
+    const others = [...new Set(texts)].filter((one) => one !== 0).sort((left, right) => left - right);
+    return {
+      outcome: 'composed',
+      texts: Object.fromEntries(chosen),
+      demos: shown,
+      parents: others.length > 0 ? others : [0],
+    };
+  }
+
   /** Stores the new texts in the order asked; a text that is already some candidate's is a duplicate. */
-  async function keep(job: JobRef, requests: ProposalRequest[], results: Result[]): Promise<ProposalAnswer[]> {
+  async function keep(
+    job: JobRef,
+    spec: SessionSpec,
+    requests: ProposalRequest[],
+    results: Result[],
+  ): Promise<ProposalAnswer[]> {
     return db.org(job.orgId, async (tx) => {
       await lockOpenJob(tx, job);
       const pool = await readPool(tx, job.jobId);
       const known = new Map<string, number>();
-      const keyOf = (texts: Readonly<Record<string, string>>) => JSON.stringify(Object.entries(texts));
-      for (const [version, { messages }] of pool) {
-        const key = keyOf(textsOf(messages));
+      const keyOf = (texts: Readonly<Record<string, string>>, demos: readonly Demo[]) =>
+        JSON.stringify([
+          Object.entries(texts),
+          demos.map(({ component, input, output }) => [component, input, output]),
+        ]);
+      for (const [version, { messages, demos }] of pool) {
+        const key = keyOf(textsOf(messages), demos);
         if (!known.has(key)) known.set(key, version);
       }
       const lineages = linesOf(pool);
@@ -73,29 +108,41 @@ export function proposeActivity(deps: ActivityDeps) {
           continue;
         }
         // A retry finds this very candidate stored: that is not a duplicate.
-        const holder = result.outcome === 'unchanged' ? request.parent : (known.get(keyOf(result.texts)) ?? candidate);
+        const demos = result.outcome === 'composed' ? result.demos : pool.get(request.parent)!.demos;
+        const key = result.outcome === 'unchanged' ? null : keyOf(result.texts, demos);
+        const holder = key === null ? request.parent : (known.get(key) ?? candidate);
         if (result.outcome === 'unchanged' || holder !== candidate) {
           answers.push({ candidate, outcome: 'duplicate', ...shown });
           continue;
         }
-        known.set(keyOf(result.texts), candidate);
-        const parents = result.outcome === 'merged' ? result.parents : [request.parent];
+        known.set(key!, candidate);
+        const parents = 'parents' in result ? result.parents : [request.parent];
         await addCandidate(tx, job, {
           leverVersion: candidate,
           generation: request.generation,
           parents,
           messages: withTexts(pool.get(request.parent)!.messages ?? [], result.texts),
-          detail:
-            result.outcome === 'merged'
-              ? { merge: { parents } }
-              : { reflection: { ordinals: result.shown, components: result.components } },
+          detail: detailOf(result),
+          ...(spec.algorithm === 'mipro' && { demos }),
         });
         const removed = removedCandidates(lineageOf(lineages, request.parent), result.texts);
-        const more = result.outcome === 'merged' ? { parents } : request.pick ? { removed } : {};
+        const more = 'parents' in result ? { parents } : request.pick ? { removed } : {};
         answers.push({ candidate, outcome: 'proposed', ...shown, ...more });
       }
       return answers;
     });
+  }
+}
+
+/** What is kept of how a candidate came about. */
+function detailOf(result: Exclude<Result, { outcome: 'failed' | 'unchanged' }>): Record<string, unknown> {
+  switch (result.outcome) {
+    case 'merged':
+      return { merge: { parents: result.parents } };
+    case 'composed':
+      return { composed: { parents: result.parents } };
+    case 'proposed':
+      return { reflection: { ordinals: result.shown, components: result.components } };
   }
 }
 

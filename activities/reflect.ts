@@ -6,7 +6,8 @@ import type { ProposalRequest } from '../src/core/work.js';
 import type { JobRef } from '../src/storage/events.js';
 import { readExamples } from '../src/storage/reflection-examples.js';
 import type { ActivityDeps } from './deps.js';
-import { proposeOne } from './one-proposal.js';
+import { readDescription } from './describe.js';
+import { instructionFor, proposeOne } from './one-proposal.js';
 
 /** What came of a reflection: new texts by component, or why there are none; `shown` are the rollouts it was shown. */
 export type Reflected =
@@ -19,22 +20,34 @@ export async function reflect(
   deps: ActivityDeps,
   job: JobRef,
   spec: SessionSpec,
-  { candidate, ordinals, pick }: ProposalRequest,
+  { candidate, ordinals, pick, rewrite }: ProposalRequest,
   parent: Texts,
   signal: AbortSignal,
 ): Promise<Reflected> {
-  const known = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
+  const { known, good, task } = await deps.db.org(job.orgId, async (tx) => ({
+    known: await readExamples(tx, job.jobId, ordinals),
+    good: rewrite ? await readExamples(tx, job.jobId, rewrite.examples) : [],
+    task: rewrite ? await readDescription(tx, job) : null,
+  }));
   const group = pick ? groupByCause(known, pick.size, pick.of)[pick.place]! : [...known.keys()];
   const examples = group.map((place) => known[place]!);
   const shown = examples.map(({ ordinal }) => ordinal);
   const names = Object.keys(parent);
   const feedback = examples.map((example) => example.feedback);
-  const components = chooseComponents(names, feedback, spec.gepa.componentSelection ?? 'feedback', candidate);
+  const selection = (spec.algorithm === 'gepa' ? spec.gepa.componentSelection : undefined) ?? 'feedback';
+  const components = rewrite ? [names[rewrite.component]!] : chooseComponents(names, feedback, selection, candidate);
+  const context = { ...(task !== null && { task }), ...(rewrite?.tip != null && { tip: rewrite.tip }) };
   const answers = await Promise.all(
     components.map((component) => {
       const { [component]: instruction = '', ...others } = parent;
-      const question = buildReflection({ instruction, examples, component, others });
-      const asked = { candidate, part: names.indexOf(component), question, parent: instruction };
+      const question = buildReflection({
+        instruction,
+        examples: [...good, ...examples],
+        component,
+        others,
+        ...context,
+      });
+      const asked = { candidate, part: names.indexOf(component), question, read: instructionFor(instruction) };
       return proposeOne(deps, job, spec, asked, signal);
     }),
   );

@@ -5,12 +5,21 @@ import {
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import type { Activities, SessionLimits } from '../activities/index.js';
+import type { Activities, SessionLimits, SessionPlan } from '../activities/index.js';
 import { createLockstep } from '../src/core/gepa/lockstep/state.js';
 import { createGepa } from '../src/core/gepa/state.js';
-import { forTraffic, searchOf, type SessionState } from '../src/core/gepa/versions.js';
+import { createMipro } from '../src/core/mipro/state.js';
+import { forTraffic, searchOf, type SessionState } from '../src/core/search/versions.js';
 import { candidateId } from '../src/core/ids.js';
-import type { Answers, CandidateSummary, ProposalAnswer, SearchView, Work } from '../src/core/work.js';
+import type {
+  Answers,
+  CandidateSummary,
+  ProposalAnswer,
+  RolloutRequest,
+  SearchView,
+  SurveyAnswer,
+  Work,
+} from '../src/core/work.js';
 import type { Ending } from './ending.js';
 import { JobControl } from './job-control.js';
 import { answeredByTraffic } from './live-rollouts.js';
@@ -45,7 +54,7 @@ const { prepareSession } = proxyActivities<Activities>({
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
-const { propose } = proxyActivities<Activities>({
+const { propose, surveyTraces } = proxyActivities<Activities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
@@ -105,11 +114,42 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
     return all;
   }
 
+  async function surveyed({ request }: Work & { kind: 'survey' }): Promise<SurveyAnswer> {
+    await control.mayStart();
+    const { decided } = unwritten;
+    const input = { ...job, request, ...(decided && { decided }) };
+    const summary = `generation ${request.generation}: what ${request.ordinals.length} rollouts can show`;
+    const answer = await surveyTraces.executeWithOptions({ summary }, [input]);
+    unwritten.decided = null;
+    return answer;
+  }
+
+  async function ran(work: Work & { kind: 'rollouts' }): Promise<Answers> {
+    if (!limits.live) {
+      const answers = await runToEnd(job, control, work.requests, unwritten, describe(work));
+      return { kind: 'rollouts', answers };
+    }
+    const live = await answeredByTraffic(job, control, work.requests, unwritten, describe(work));
+    state = forTraffic(state!, live.traffic);
+    return { kind: 'rollouts', answers: live.answers };
+  }
+
+  async function answersTo(work: Exclude<Work, { kind: 'done' | 'failed' }>): Promise<Answers> {
+    switch (work.kind) {
+      case 'rollouts':
+        return ran(work);
+      case 'proposals':
+        return { kind: 'proposals', answers: await proposals(work) };
+      case 'survey':
+        return { kind: 'survey', answer: await surveyed(work) };
+    }
+  }
+
   await control.run(async (): Promise<Ending> => {
     if (!state) {
       const plan = await prepareSession(job);
       limits = plan.limits;
-      state = patched(targetedTests) ? createGepa(plan.gepa) : createLockstep(plan.gepa);
+      state = begun(plan);
     } else {
       setCurrentDetails(details(searchOf(state).view(state)));
     }
@@ -122,18 +162,8 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       const work = search.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
-      let answers: Answers;
-      if (work.kind === 'proposals') {
-        answers = { kind: 'proposals', answers: await proposals(work) };
-      } else if (limits.live) {
-        const live = await answeredByTraffic(job, control, work.requests, unwritten, describe(work));
-        answers = { kind: 'rollouts', answers: live.answers };
-        state = forTraffic(state, live.traffic);
-        search = searchOf(state);
-      } else {
-        const ran = await runToEnd(job, control, work.requests, unwritten, describe(work));
-        answers = { kind: 'rollouts', answers: ran };
-      }
+      const answers = await answersTo(work);
+      search = searchOf(state);
       if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
         await adoptBaseline(job);
       const applied = search.apply(state, answers);
@@ -147,6 +177,12 @@ export async function sessionWorkflow(input: SessionInput): Promise<void> {
       if (!patched(writtenByWork)) await publish();
     }
   });
+}
+
+/** The state in which a session's search begins. */
+function begun(plan: SessionPlan): SessionState {
+  if (plan.mipro) return createMipro(plan.mipro);
+  return patched(targetedTests) ? createGepa(plan.gepa) : createLockstep(plan.gepa);
 }
 
 function failed(work: Work & { kind: 'failed' }): Ending {
@@ -164,9 +200,10 @@ function operatorView(jobId: string, view: SearchView | null) {
   };
 }
 
-function describe({ kind, requests }: Work & { kind: 'rollouts' | 'proposals' }): string {
+function describe({ kind, requests }: Work & { requests: { generation: number }[] }): string {
   const [first] = requests;
-  const what = first && 'stage' in first ? `rollouts (${first.stage})` : kind;
+  const stage = (first as RolloutRequest | undefined)?.stage;
+  const what = stage ? `rollouts (${stage})` : kind;
   return `generation ${first?.generation ?? 0}: ${requests.length} ${what}`;
 }
 

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { componentName, componentNames, maxComponents } from './components.js';
 
-/** Marks a field that a later version takes; the failure's code is then `not_supported_yet`. */
-export const notSupportedYet = 'not_supported_yet';
-
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
   id: 'Status',
   description: 'pending, running and paused are active; completed, failed, cancelled are final.',
@@ -235,6 +232,12 @@ export const listQuerySchema = z.strictObject({
   system_name: z.string().optional(),
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
+
+/** What a list of numbered rows is asked by. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  cursor: z.string().max(500).optional().describe('next_cursor of the page before.'),
+};
 
 /** A page of `item`, newest first. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {

@@ -1,14 +1,9 @@
 import { z } from 'zod';
-import { messageSchema, timestamp } from './common.js';
+import { messageSchema, pageQuery, timestamp } from './common.js';
 import { candidateSchema } from './session.js';
 
-const page = {
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before.'),
-};
-
-export const candidatesQuerySchema = z.strictObject({ status: candidateSchema.shape.status.optional(), ...page });
-export const seedEvalsQuerySchema = z.strictObject(page);
+export const candidatesQuerySchema = z.strictObject({ status: candidateSchema.shape.status.optional(), ...pageQuery });
+export const seedEvalsQuerySchema = z.strictObject(pageQuery);
 
 export const decisionSchema = z
   .object({

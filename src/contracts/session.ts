@@ -10,7 +10,6 @@ import {
   estimateSchema,
   jobFields,
   messageSchema,
-  notSupportedYet,
   policySchema,
   promptSchema,
   seedsSchema,
@@ -20,6 +19,8 @@ import {
   valueAt,
   wholeNumber,
 } from './common.js';
+import { leverFields } from './levers.js';
+import { sensorFields } from './sensors.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
@@ -45,6 +46,38 @@ const gepaSchema = z.strictObject({
     .enum(['feedback', 'round_robin', 'all'])
     .default('feedback')
     .describe('Which components of a prompt a proposal rewrites: those that the feedback names, each in turn, or all.'),
+});
+
+const demosSchema = wholeNumber(0, 32).default(4);
+
+const miproSchema = z.strictObject({
+  num_candidates: count(50).describe('Instructions of each component, the original included.'),
+  num_trials: count(490)
+    .optional()
+    .describe(
+      "Combinations of instructions and demonstrations that are tried; by num_candidates where absent, as in DSPy's MIPROv2.",
+    ),
+  minibatch_size: count(1_000)
+    .optional()
+    .describe('Evaluation seeds of a trial; a quarter of them, between 5 and 35, where absent.'),
+  max_bootstrapped_demos: demosSchema.describe(
+    'Demonstrations in a prompt, at most, of what the model itself answered well.',
+  ),
+  max_labeled_demos: demosSchema.describe(
+    'Demonstrations in a prompt, at most, with the right answer that the container told; bootstrapped ones count.',
+  ),
+  train_seeds: seedsSchema(10_000)
+    .optional()
+    .describe("Seeds that demonstrations and instructions are made from; the evaluation's where absent."),
+  evaluation: z.strictObject({
+    seeds: seedsSchema(1_000).describe(
+      'The baseline and the most promising combinations are evaluated on all of these: what best_reward is the mean of.',
+    ),
+    heldout_seeds: seedsSchema(1_000)
+      .optional()
+      .describe('Baseline and winner are compared on these when the search is over; it never sees them.'),
+    repeats: count(100).default(1).describe('How often each seed is run in an evaluation, for rewards that are noisy.'),
+  }),
 });
 
 const budgetSchema = z.strictObject({
@@ -75,7 +108,7 @@ const shape = z.strictObject({
   policy: policySchema,
   proposer: policySchema.optional().describe('The model that writes new prompts; the policy where absent.'),
   gepa: gepaSchema.optional().describe('Required when algorithm is gepa.'),
-  mipro: z.unknown().optional().describe('Not supported yet.'),
+  mipro: miproSchema.optional().describe('Required when algorithm is mipro.'),
   initial_prompt: promptSchema
     .optional()
     .describe("The baseline, each message a component to optimize; the container's own where absent."),
@@ -90,7 +123,9 @@ const shape = z.strictObject({
   rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
     .default(0)
     .describe('Same seed, same answers: same result.'),
-  patience: count(500).optional().describe('Generations in a row without an accepted proposal that end the session.'),
+  patience: count(500)
+    .optional()
+    .describe('Generations in a row without an accepted proposal (mipro: without a better best) that end the session.'),
   target_reward: z.number().optional().describe('Ends the session when best_reward has reached it.'),
   ...containerFields,
   rollout_timeout: z
@@ -109,12 +144,8 @@ export function containerField(request: Partial<Record<(typeof urlAliases)[numbe
 export const policyOptimizationSchema = shape
   .superRefine((request: unknown, ctx) => {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) return;
-    const refuse = (path: string[], message: string, code?: string) =>
-      ctx.addIssue({ code: 'custom', path, message, ...(code ? { params: { code } } : {}) });
+    const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     const at = (...path: string[]) => valueAt(request, ...path);
-    const later = (path: string[], holds = at(...path) !== undefined, message = 'is not supported yet') => {
-      if (holds) refuse(path, message, notSupportedYet);
-    };
 
     const urls = new Set(urlAliases.map((name) => at(name)).filter((url) => url !== undefined));
     const live = at('rollouts') === 'caller';
@@ -123,10 +154,9 @@ export const policyOptimizationSchema = shape
       refuse(['container_api_key'], 'is the key of a container, and no container_url is given');
     if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
 
-    const mipro = at('algorithm') === 'mipro';
-    if (!mipro && at('gepa') === undefined) refuse(['gepa'], 'is required when algorithm is gepa');
-    later(['algorithm'], mipro, 'mipro is not supported yet; use gepa');
-    later(['mipro'], !mipro && at('mipro') !== undefined);
+    const [algorithm, other] = at('algorithm') === 'mipro' ? ['mipro', 'gepa'] : ['gepa', 'mipro'];
+    if (at(algorithm) === undefined) refuse([algorithm], `is required when algorithm is ${algorithm}`);
+    if (at(other) !== undefined) refuse([other], `is not looked at when algorithm is ${algorithm}: leave it out`);
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > longestRollout)
       refuse(['rollout_timeout'], `must be at most ${longestRollout}; only rewards of live traffic may take longer`);
   }, always)
@@ -201,24 +231,6 @@ export const candidateSchema = z
   })
   .meta({ id: 'Candidate' });
 
-const versions = z.record(z.string(), z.int());
-const levers = {
-  lever_summary: z.object({
-    prompt_lever_id: z.string().describe('The prompt as a whole; each candidate is a version of it, 0 the baseline.'),
-    candidate_lever_versions: versions,
-    best_candidate_id: z.string().nullable(),
-    selected_candidate_id: z.string().nullable(),
-    baseline_candidate_id: z.string().nullable(),
-    lever_count: z.int().describe('Of several components each has one beside the whole prompt.'),
-    mutation_count: z.int(),
-    latest_version: z.int().nullable(),
-  }),
-  lever_versions: versions.describe(
-    'The levers at the versions of the best candidate; of a component 0 is the text of the baseline, each new text one more.',
-  ),
-  best_lever_version: z.int().nullable(),
-};
-
 const intervalSchema = z.object({ low: z.number(), high: z.number() });
 const estimate = {
   estimated_reward: z
@@ -288,7 +300,8 @@ export const sessionSchema = z
     best_candidate: candidateSchema.nullable(),
     candidates: z.array(candidateSchema),
     ...estimate,
-    ...levers,
+    ...leverFields,
+    ...sensorFields,
     usage: usageSchema,
     concurrency: concurrencySchema,
     traffic: z
@@ -325,7 +338,8 @@ export const sessionResultsSchema = z.object({
   error: z.string().nullable(),
   ...outcome,
   usage: usageSchema,
-  ...levers,
+  ...leverFields,
+  ...sensorFields,
 });
 
 export const sessionHistorySchema = z.object({ session_id: z.string(), job_id: z.string(), history: historySchema });

@@ -2,6 +2,7 @@
  * What a validated create request becomes: the value stored in `jobs.spec` and read by activities and the proxy.
  * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
  */
+import type { Demo } from './demos.js';
 
 /** One chat message of a prompt. */
 export interface Message {
@@ -51,6 +52,20 @@ export interface GepaSpec {
   componentSelection?: 'feedback' | 'round_robin' | 'all';
 }
 
+export interface MiproSpec {
+  numCandidates: number;
+  numTrials: number;
+  minibatchSize: number;
+  maxBootstrappedDemos: number;
+  maxLabeledDemos: number;
+  trainSeeds: number[];
+  evaluationSeeds: number[];
+  heldoutSeeds: number[];
+  repeats: number;
+  patience: number | null;
+  targetReward: number | null;
+}
+
 /** Null: no limit. Sessions of earlier releases had `maxRollouts` alone. */
 export interface BudgetSpec {
   maxRollouts: number | null;
@@ -58,15 +73,25 @@ export interface BudgetSpec {
   maxCostUsd?: number | null;
 }
 
-export interface SessionSpec extends RunSpec {
-  kind: 'session';
+export type SessionSpec = GepaSession | MiproSession;
+
+export interface GepaSession extends SessionBase {
   algorithm: 'gepa';
+  gepa: GepaSpec;
+}
+
+export interface MiproSession extends SessionBase {
+  algorithm: 'mipro';
+  mipro: MiproSpec;
+}
+
+interface SessionBase extends RunSpec {
+  kind: 'session';
   /** null: the container's own (`/task_info`), else what its baseline calls carry. */
   initialPrompt: Message[] | null;
   proposer: PolicySpec;
   budget: BudgetSpec;
   rngSeed: number;
-  gepa: GepaSpec;
   /** Who runs the rollouts; absent: the container. `caller`: live traffic through the proxy. */
   rollouts?: 'caller';
 }
@@ -80,6 +105,8 @@ export interface EvaluationSpec extends RunSpec {
   /** The messages the proxy substitutes, already resolved; null: the container as it is. */
   candidate: {
     messages: Message[];
+    /** Of a session's candidate that has some. */
+    demos?: Demo[];
     sessionId: string | null;
     candidateId: string | null;
     /** These are spans that the container marks: what is not marked stays. */
@@ -88,3 +115,8 @@ export interface EvaluationSpec extends RunSpec {
 }
 
 export type JobSpec = SessionSpec | EvaluationSpec;
+
+/** What a session searches with, whatever its algorithm is called. */
+export function searchSpecOf(spec: SessionSpec): GepaSpec | MiproSpec {
+  return spec.algorithm === 'mipro' ? spec.mipro : spec.gepa;
+}

@@ -25,7 +25,7 @@ export interface RolloutAnswer {
 /**
  * A better text wanted for `parent`; it becomes candidate number `candidate`. `ordinals` are the rollouts that the reflection
  * is shown; with `pick` only so many of them that share a cause, the `place`-th of `of` requests taking another cause than
- * the others. With `merge` no model is asked: the texts of these candidates are combined.
+ * the others. With `merge` or `compose` no model is asked: what candidates have is combined.
  */
 export interface ProposalRequest {
   candidate: number;
@@ -34,6 +34,31 @@ export interface ProposalRequest {
   ordinals: number[];
   pick?: { size: number; place: number; of: number };
   merge?: number[];
+  rewrite?: Rewrite;
+  compose?: Composition;
+}
+
+/** The one component that is rewritten, by its place in the prompt; the good rollouts shown beside; what to keep in mind. */
+export interface Rewrite {
+  component: number;
+  examples: number[];
+  tip: string | null;
+}
+
+/** A candidate put together without asking a model: each component's text is that of a candidate, demonstrations by rollout. */
+export interface Composition {
+  texts: number[];
+  demos: DemoSlot[];
+}
+
+/**
+ * Rollouts by ordinal that are, or can be, shown as demonstrations in the calls of a component; `component` null: in every
+ * call. `bootstrapped` show what was answered, `labeled` what the container told was the right answer.
+ */
+export interface DemoSlot {
+  component: string | null;
+  bootstrapped: number[];
+  labeled: number[];
 }
 
 /**
@@ -52,13 +77,30 @@ export interface ProposalAnswer {
 
 export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
 
+/** Which of the rollouts `ordinals` (best first) can be shown; from those in `describe` the task is described, once. */
+export interface SurveyRequest {
+  generation: number;
+  ordinals: number[];
+  describe: number[];
+}
+
+/** The components of the prompt in their order, and of the rollouts asked about those that can be shown, in the order asked. */
+export interface SurveyAnswer {
+  components: string[];
+  slots: DemoSlot[];
+}
+
 export type Work =
   | { kind: 'rollouts'; requests: RolloutRequest[] }
   | { kind: 'proposals'; requests: ProposalRequest[] }
+  | { kind: 'survey'; request: SurveyRequest }
   | { kind: 'done'; stoppedBy: StoppedBy }
   | { kind: 'failed'; code: string; message: string };
 
-export type Answers = { kind: 'rollouts'; answers: RolloutAnswer[] } | { kind: 'proposals'; answers: ProposalAnswer[] };
+export type Answers =
+  | { kind: 'rollouts'; answers: RolloutAnswer[] }
+  | { kind: 'proposals'; answers: ProposalAnswer[] }
+  | { kind: 'survey'; answer: SurveyAnswer };
 
 /** A candidate as the algorithm sees it; its text lives in Postgres under the same number. */
 export interface CandidateSummary {

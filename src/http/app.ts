@@ -13,10 +13,12 @@ import { registerEvaluations } from './evaluations.js';
 import { registerHealth } from './health.js';
 import { registerIdempotency } from './idempotency.js';
 import { closeSilentConnections, refuseBrokenHttp } from './connections.js';
+import { registerLevers } from './levers.js';
 import { registerLineage } from './lineage.js';
 import { registerNotFound } from './not-found.js';
 import { registerProviders } from './providers.js';
 import { validate } from './schema.js';
+import { registerSensors } from './sensors.js';
 import { registerSessions } from './sessions.js';
 
 const bodyLimit = 1024 * 1024;
@@ -79,6 +81,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerProviders(app, deps);
   registerSessions(app, deps);
   registerLineage(app, deps);
+  registerLevers(app, deps);
+  registerSensors(app, deps);
   registerEvaluations(app, deps);
   deps.registerProxy(app);
   await app.ready();

@@ -1,8 +1,12 @@
 import type { z } from 'zod';
 import { priceOf } from '../clients/cost.js';
 import type { estimateSchema } from '../contracts/common.js';
-import type { EvaluationSpec, Message, PolicySpec, SessionSpec } from '../contracts/spec.js';
+import { renderPrompt } from '../contracts/demos.js';
+import type { EvaluationSpec, GepaSession, Message, MiproSession, PolicySpec, SessionSpec } from '../contracts/spec.js';
 import { estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
+import { generationsOf, trialSize, type MiproConfig } from '../core/mipro/config.js';
+import { createMipro } from '../core/mipro/state.js';
+import { mipro } from '../core/mipro/step.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../core/search/config.js';
 import { createUnpaired } from '../core/gepa/unpaired/state.js';
 import { unpaired } from '../core/gepa/unpaired/step.js';
@@ -24,40 +28,88 @@ const assumed = {
   thinking: { low: 0, likely: 200, high: 4_000 },
   /** After how many of the generations the most promising candidate is evaluated, beside baseline and winner. */
   evaluated: { low: 0, likely: 0.5, high: 1 },
+  /** Rollouts that the writer of an instruction is shown in a MIPRO session. */
+  shown: 6,
   /** On how many minibatches a proposal is tried, the parent's included. */
   minibatches: { low: 1, likely: 2, high: 2 },
 } as const;
 
 const levels = ['low', 'likely', 'high'] as const;
 
+/** How a search spends: rollouts at most, and proposals with what each is shown. */
+interface Spending {
+  rollouts: number;
+  /** Rollouts that are asked for where no budget ends the search first. */
+  asked: (level: keyof Range) => number;
+  proposals: number;
+  /** Rollouts that a proposal is shown, and for how many rollouts of the budget there is one. */
+  shown: number;
+  perProposal: (level: keyof Range) => number;
+}
+
 /** What a session will ask for and cost; the cost is null where a price is not known. */
 export function sessionEstimate(spec: SessionSpec): Estimate {
-  const { gepa, budget, rngSeed, policy, proposer, initialPrompt } = spec;
-  const config: GepaConfig = { ...gepa, maxRollouts: budget.maxRollouts, rngSeed };
-  const rollouts = spec.rollouts === 'caller' ? mostLiveRollouts(config) : estimateRollouts(config);
+  const { budget, policy, proposer, initialPrompt } = spec;
+  const spending = spec.algorithm === 'mipro' ? miproSpending(spec) : gepaSpending(spec);
+  const { rollouts, proposals } = spending;
   const prompt = promptTokens(initialPrompt);
-  const proposals = gepa.populationSize * gepa.generations;
-  const minibatch = minibatchOf(config);
   const cost = range((level) => {
-    const evaluations = 2 + assumed.evaluated[level] * (gepa.generations - 1);
-    const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
-    const likely = Math.ceil(onSeeds) + assumed.minibatches[level] * minibatch * proposals;
-    const asked = level === 'high' ? rollouts : Math.min(rollouts, likely);
+    const asked = level === 'high' ? rollouts : Math.min(rollouts, spending.asked(level));
     // Live traffic is paid for anyway.
     const perRollout = spec.rollouts === 'caller' ? 0 : rolloutPrice(policy, prompt, level);
     const shown = assumed.input[level] + answerTokens(policy, level) + assumed.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
-      prompt + assumed.instruction + minibatch * shown,
+      prompt + assumed.instruction + spending.shown * shown,
       Math.min(prompt + assumed.thinking[level], limitOf(proposer)),
     );
     if (perRollout === null || perProposal === null) return null;
     // A budget of rollouts ends proposals, too.
-    const tried = Math.min(proposals, Math.ceil(asked / (assumed.minibatches[level] * minibatch)));
+    const tried = Math.min(proposals, Math.ceil(asked / spending.perProposal(level)));
     return Math.min(asked * perRollout + tried * perProposal, budget.maxCostUsd ?? Infinity);
   });
   return { rollouts, cost_usd: cost };
+}
+
+function gepaSpending({ gepa, budget, rngSeed, rollouts }: GepaSession): Spending {
+  const config: GepaConfig = { ...gepa, maxRollouts: budget.maxRollouts, rngSeed };
+  const proposals = gepa.populationSize * gepa.generations;
+  const minibatch = minibatchOf(config);
+  return {
+    rollouts: rollouts === 'caller' ? mostLiveRollouts(config) : estimateRollouts(config),
+    asked(level) {
+      const evaluations = 2 + assumed.evaluated[level] * (gepa.generations - 1);
+      const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
+      return Math.ceil(onSeeds) + assumed.minibatches[level] * minibatch * proposals;
+    },
+    proposals,
+    shown: minibatch,
+    perProposal: (level) => assumed.minibatches[level] * minibatch,
+  };
+}
+
+function miproSpending({ mipro: search, budget, rngSeed, initialPrompt, rollouts }: MiproSession): Spending {
+  const config: MiproConfig = { ...search, maxRollouts: budget.maxRollouts, rngSeed };
+  // One more describes the task.
+  const proposals = 1 + Math.max(1, initialPrompt?.length ?? 1) * (search.numCandidates - 1);
+  const trial = trialSize(config);
+  return {
+    rollouts: rollouts === 'caller' ? plannedRollouts(config, 'unpaired') : plannedRollouts(config, 'paired'),
+    asked(level) {
+      const evaluations = 2 + assumed.evaluated[level] * (generationsOf(search) - 1);
+      const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
+      return Math.ceil(onSeeds) + search.numTrials * trial;
+    },
+    proposals,
+    shown: assumed.shown,
+    perProposal: () => Math.max(1, (search.numTrials * trial) / proposals),
+  };
+}
+
+/** As the search itself sees it before its first rollout. */
+function plannedRollouts(config: MiproConfig, traffic: 'paired' | 'unpaired'): number {
+  return mipro.view({ ...createMipro(config), traffic }).rolloutsPlanned;
 }
 
 /** Live calls that name no instance take more of them; which it will be its first call decides. */
@@ -67,7 +119,7 @@ function mostLiveRollouts(config: GepaConfig): number {
 
 /** What an evaluation will ask for and cost; the cost is null where the price is not known. */
 export function evaluationEstimate({ seeds, policy, candidate }: EvaluationSpec): Estimate {
-  const prompt = promptTokens(candidate?.messages ?? null);
+  const prompt = promptTokens(candidate && renderPrompt(candidate.messages, candidate.demos ?? []));
   return {
     rollouts: seeds.length,
     cost_usd: range((level) => {

@@ -7,16 +7,18 @@ import type {
   sessionSchema,
   sessionSummarySchema,
 } from '../contracts/session.js';
-import type { Message } from '../contracts/spec.js';
-import { candidateId } from '../core/ids.js';
+import { renderPrompt } from '../contracts/demos.js';
+import { generationsOf } from '../core/mipro/config.js';
+import type { ResolvedCall } from '../storage/calls.js';
 import type { CostBudget } from '../storage/cost-budget.js';
-import type { ComponentLever } from '../storage/levers.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import type { CandidateRow, Prompt } from '../storage/reads.js';
 import type { TrafficNow } from '../storage/slots.js';
 import type { HttpDeps } from './deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from './job-view.js';
+import { leverView } from './levers-view.js';
+import { sensorView, type Telemetry } from './sensors-view.js';
 
 type Session = JobRow<SessionHead>;
 type Candidate = z.output<typeof candidateSchema>;
@@ -40,7 +42,8 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
-      total_generations: seen.totalGenerations ?? spec.gepa.generations,
+      total_generations:
+        seen.totalGenerations ?? (spec.algorithm === 'mipro' ? generationsOf(spec.mipro) : spec.gepa.generations),
       best_reward: bestReward,
       rollouts_completed: seen.rolloutsCompleted ?? 0,
       max_rollouts: spec.budget.maxRollouts,
@@ -55,7 +58,7 @@ export function sessionView(
   job: Session,
   read: {
     candidates: CandidateRow[];
-    components: ComponentLever[];
+    telemetry: Telemetry;
     usage: Usage;
     resent: number;
     cost: CostBudget | null;
@@ -70,7 +73,8 @@ export function sessionView(
     best_candidate: best(job, candidates),
     candidates,
     ...estimateView(job),
-    ...levers(job, candidates, read.components),
+    ...leverView(job, candidates, read.telemetry.levers),
+    ...sensorView(job.jobId, read.telemetry),
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
@@ -127,7 +131,7 @@ function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Ses
 /** What a session has found so far. */
 export function sessionResults(
   job: Session,
-  read: { candidates: CandidateRow[]; components: ComponentLever[]; usage: Usage; prompt: Prompt | null },
+  read: { candidates: CandidateRow[]; telemetry: Telemetry; usage: Usage; prompt: Prompt | null },
 ): z.output<typeof sessionResultsSchema> {
   const candidates = read.candidates.map(candidateView);
   const bestReward = job.projection.bestReward ?? null;
@@ -136,12 +140,13 @@ export function sessionResults(
     status: job.status,
     best_reward: bestReward,
     best_candidate: best(job, candidates),
-    best_prompt: read.prompt?.messages ? { messages: read.prompt.messages, reward: bestReward } : null,
+    best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward: bestReward } : null,
     stopped_by: job.stoppedBy,
     error: job.errorDetails?.message ?? null,
     ...outcomeView(job),
     usage: usageView(read.usage),
-    ...levers(job, candidates, read.components),
+    ...leverView(job, candidates, read.telemetry.levers),
+    ...sensorView(job.jobId, read.telemetry),
   };
 }
 
@@ -158,7 +163,7 @@ export function sessionHistory(job: Session): z.output<typeof sessionHistorySche
 /** Where a session's inference goes and which prompt it gets there. */
 export function promptView(
   job: Session,
-  prompt: { candidateId: string | null; messages: Message[] | null } | null,
+  prompt: Prompt | ResolvedCall | null,
   { publicUrl }: HttpDeps,
 ): z.output<typeof sessionPromptSchema> {
   const urls = proxyUrls(job.jobId, publicUrl);
@@ -168,9 +173,11 @@ export function promptView(
     ...urls,
     correlation_url_template: `${urls.proxy_url}/{correlation_id}/chat/completions`,
     candidate_id: prompt?.candidateId ?? null,
-    messages: prompt?.messages ?? [],
+    messages: prompt ? rendered(prompt) : [],
   };
 }
+
+const rendered = ({ messages, demos }: Pick<Prompt, 'messages' | 'demos'>) => renderPrompt(messages ?? [], demos);
 
 /** A candidate as every answer shows it. */
 export function candidateView(row: CandidateRow): Candidate {
@@ -189,42 +196,4 @@ export function candidateView(row: CandidateRow): Candidate {
 
 function best({ projection }: Session, candidates: Candidate[]): Candidate | null {
   return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
-}
-
-/** The candidate whose levers a session shows: its best, and its baseline until there is one. */
-export function shownCandidate({ jobId, projection }: Session): string {
-  return projection.bestCandidateId ?? candidateId(jobId, 0);
-}
-
-/** The lever of the prompt as a whole, of which each candidate is a version, and one for each component where there are several. */
-function levers(job: Session, candidates: Candidate[], components: ComponentLever[]) {
-  const lever = leverId(job.jobId, 'system');
-  const winner = best(job, candidates);
-  const baseline = candidates.find((candidate) => candidate.is_baseline);
-  const versions = components.map(({ name, version }) => [componentLeverId(job.jobId, name), version]);
-  return {
-    lever_summary: {
-      prompt_lever_id: lever,
-      candidate_lever_versions: Object.fromEntries(candidates.map((c) => [c.candidate_id, c.lever_version])),
-      best_candidate_id: winner?.candidate_id ?? null,
-      selected_candidate_id: winner?.candidate_id ?? null,
-      baseline_candidate_id: baseline?.candidate_id ?? null,
-      lever_count: 1 + components.length,
-      mutation_count: candidates.length - (baseline ? 1 : 0),
-      latest_version: candidates.at(-1)?.lever_version ?? null,
-    },
-    lever_versions: winner
-      ? { [lever]: winner.lever_version, ...(Object.fromEntries(versions) as Record<string, number>) }
-      : {},
-    best_lever_version: winner?.lever_version ?? null,
-  };
-}
-
-function leverId(jobId: string, name: string): string {
-  return `lever_${jobId.slice(4)}_${name}`;
-}
-
-/** The id that a component called `system` would have is the whole prompt's; no name begins with an underscore. */
-function componentLeverId(jobId: string, name: string): string {
-  return leverId(jobId, name === 'system' ? '_system' : name);
 }

@@ -12,7 +12,6 @@ import {
 import { readConcurrency } from '../storage/concurrency.js';
 import { readCostBudget } from '../storage/cost-budget.js';
 import { resolveCall } from '../storage/calls.js';
-import { readComponentLevers } from '../storage/levers.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { readCandidates, readPrompt, readResent } from '../storage/reads.js';
 import { readTraffic } from '../storage/slots.js';
@@ -25,15 +24,8 @@ import { registerJobRoutes } from './job-routes.js';
 import { createWarnings, idFields } from './job-view.js';
 import { listPage } from './lists.js';
 import { bodyProblems, idempotencyHeader, problems, sessionParams } from './schema.js';
-import {
-  promptView,
-  proxyUrls,
-  shownCandidate,
-  sessionHistory,
-  sessionResults,
-  sessionSummary,
-  sessionView,
-} from './sessions-view.js';
+import { readTelemetry } from './sensors-view.js';
+import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './sessions-view.js';
 import { sessionSpec, unwrapSession } from './specs.js';
 
 const base = '/api/v1/online/sessions';
@@ -110,7 +102,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
-        components: await readComponentLevers(tx, job.jobId, shownCandidate(job)),
+        telemetry: await readTelemetry(tx, job),
         usage: await usageOf(tx, job.jobId),
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
@@ -136,7 +128,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const { bestCandidateId } = job.projection;
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
-        components: await readComponentLevers(tx, job.jobId, shownCandidate(job)),
+        telemetry: await readTelemetry(tx, job),
         usage: await usageOf(tx, job.jobId),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));

@@ -2,8 +2,24 @@ import { unknownPrice } from '../clients/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
 import type { EvaluationRequest } from '../contracts/evaluation.js';
 import { containerField, optimizationsIn, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
-import type { ContainerSpec, EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../contracts/spec.js';
-import { configProblems, type GepaConfig } from '../core/gepa/config.js';
+import type {
+  ContainerSpec,
+  EvaluationSpec,
+  GepaSession,
+  MiproSession,
+  MiproSpec,
+  PolicySpec,
+  RunSpec,
+  SessionSpec,
+} from '../contracts/spec.js';
+import { configProblems as gepaProblems, type GepaConfig } from '../core/gepa/config.js';
+import {
+  configProblems as miproProblems,
+  defaultMinibatch,
+  defaultTrials,
+  type MiproConfig,
+} from '../core/mipro/config.js';
+import type { SearchConfig } from '../core/search/config.js';
 import type { HttpDeps } from './deps.js';
 import { pointerOf, refuse, type FieldError } from './errors.js';
 
@@ -21,28 +37,11 @@ export function unwrapSession(body: CreateSession): { request: PolicyOptimizatio
 export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
-  const gepa = request.gepa!;
-  const evaluationSeeds = gepa.evaluation.seeds;
-  const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
-    populationSize: gepa.population_size,
-    generations: gepa.generations,
-    minibatchSize: gepa.minibatch_size,
-    trainSeeds: gepa.train_seeds ?? evaluationSeeds,
-    evaluationSeeds,
-    heldoutSeeds: gepa.evaluation.heldout_seeds ?? [],
-    repeats: gepa.evaluation.repeats,
-    patience: request.patience ?? null,
-    targetReward: request.target_reward ?? null,
-    merge: gepa.merge,
-  };
+  const { search, problems } = request.algorithm === 'mipro' ? miproSearch(request) : gepaSearch(request);
   const maxRollouts = request.budget?.max_rollouts ?? null;
-  const config: GepaConfig = { ...search, maxRollouts, rngSeed: request.rng_seed };
   const errors = [
     ...staticErrors(request, url, [...path, urlField], path, checks),
-    ...configProblems(config).map(({ field, message }) => ({
-      pointer: pointerOf([...path, ...configFields[field]]),
-      message,
-    })),
+    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...field]), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
@@ -50,7 +49,7 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
 
   return {
     kind: 'session',
-    algorithm: 'gepa',
+    ...search,
     ...runSpec(request),
     container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
     ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
@@ -62,8 +61,65 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
       maxCostUsd: request.budget?.max_cost_usd ?? null,
     },
     rngSeed: request.rng_seed,
-    gepa: { ...search, componentSelection: gepa.component_selection },
   };
+}
+
+/** A request's search, and what is wrong with it by the path in the request. */
+interface Requested<Spec> {
+  search: Spec;
+  problems: { field: string[]; message: string }[];
+}
+
+function gepaSearch(request: PolicyOptimization): Requested<Pick<GepaSession, 'algorithm' | 'gepa'>> {
+  const gepa = request.gepa!;
+  const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
+    populationSize: gepa.population_size,
+    generations: gepa.generations,
+    minibatchSize: gepa.minibatch_size,
+    ...seedsOf(request, gepa),
+    merge: gepa.merge,
+  };
+  const problems = gepaProblems({ ...search, ...boundsOf(request) });
+  return {
+    search: { algorithm: 'gepa', gepa: { ...search, componentSelection: gepa.component_selection } },
+    problems: problems.map(({ field, message }) => ({ field: gepaFields[field], message })),
+  };
+}
+
+function miproSearch(request: PolicyOptimization): Requested<Pick<MiproSession, 'algorithm' | 'mipro'>> {
+  const mipro = request.mipro!;
+  const { num_candidates: numCandidates, max_bootstrapped_demos: bootstrapped, max_labeled_demos: labeled } = mipro;
+  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
+  const search: MiproSpec = {
+    numCandidates,
+    numTrials: mipro.num_trials ?? defaultTrials(numCandidates, components, bootstrapped + labeled > 0),
+    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
+    maxBootstrappedDemos: bootstrapped,
+    maxLabeledDemos: labeled,
+    ...seedsOf(request, mipro),
+  };
+  const problems = miproProblems({ ...search, ...boundsOf(request) });
+  return {
+    search: { algorithm: 'mipro', mipro: search },
+    problems: problems.map(({ field, message }) => ({ field: miproFields[field], message })),
+  };
+}
+
+type Seeded = Pick<NonNullable<PolicyOptimization['gepa']>, 'train_seeds' | 'evaluation'>;
+
+function seedsOf({ patience, target_reward: targetReward }: PolicyOptimization, { train_seeds, evaluation }: Seeded) {
+  return {
+    trainSeeds: train_seeds ?? evaluation.seeds,
+    evaluationSeeds: evaluation.seeds,
+    heldoutSeeds: evaluation.heldout_seeds ?? [],
+    repeats: evaluation.repeats,
+    patience: patience ?? null,
+    targetReward: targetReward ?? null,
+  };
+}
+
+function boundsOf({ budget, rng_seed: rngSeed }: PolicyOptimization) {
+  return { maxRollouts: budget?.max_rollouts ?? null, rngSeed };
 }
 
 /** A budget of money needs prices: one error for each model that has none. */
@@ -77,20 +133,32 @@ function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization,
   });
 }
 
-const configFields: Record<keyof GepaConfig, string[]> = {
-  populationSize: ['gepa', 'population_size'],
-  generations: ['gepa', 'generations'],
-  minibatchSize: ['gepa', 'minibatch_size'],
-  trainSeeds: ['gepa', 'train_seeds'],
-  evaluationSeeds: ['gepa', 'evaluation', 'seeds'],
+const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, string[]> => ({
+  minibatchSize: [algorithm, 'minibatch_size'],
+  trainSeeds: [algorithm, 'train_seeds'],
+  evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
   maxRollouts: ['budget', 'max_rollouts'],
   rngSeed: ['rng_seed'],
-  perfectScore: ['gepa'],
-  heldoutSeeds: ['gepa', 'evaluation', 'heldout_seeds'],
-  repeats: ['gepa', 'evaluation', 'repeats'],
+  perfectScore: [algorithm],
+  heldoutSeeds: [algorithm, 'evaluation', 'heldout_seeds'],
+  repeats: [algorithm, 'evaluation', 'repeats'],
   patience: ['patience'],
   targetReward: ['target_reward'],
+});
+
+const gepaFields: Record<keyof GepaConfig, string[]> = {
+  ...searchFields('gepa'),
+  populationSize: ['gepa', 'population_size'],
+  generations: ['gepa', 'generations'],
   merge: ['gepa', 'merge'],
+};
+
+const miproFields: Record<keyof MiproConfig, string[]> = {
+  ...searchFields('mipro'),
+  numCandidates: ['mipro', 'num_candidates'],
+  numTrials: ['mipro', 'num_trials'],
+  maxBootstrappedDemos: ['mipro', 'max_bootstrapped_demos'],
+  maxLabeledDemos: ['mipro', 'max_labeled_demos'],
 };
 
 /** An evaluation as it is stored; `candidate` is already resolved to its messages. */

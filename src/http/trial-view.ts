@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../contracts/lineage.js';
-import { Beliefs } from '../core/gepa/belief.js';
+import { Beliefs } from '../core/search/belief.js';
 import { addResults } from '../core/search/results.js';
 import { mean } from '../core/scores.js';
 import type { Tx } from '../storage/db.js';

@@ -44,7 +44,7 @@ function sound(): Evidence {
   const evaluation: JobEvidence = {
     ...{ name: job, id: 'evl_1', kind: 'evaluation', maxConcurrent: 2, seeds: [0, 1, 2], mayEnd: ['completed'] },
     ...{ outside: null, status: 'completed', errorCode: null, completedAt: end, eventSeq: 4, resent: 1 },
-    ...{ workflow: 'COMPLETED', trapped: false, rollouts, events, pages: seen() },
+    ...{ workflow: 'COMPLETED', trapped: false, rollouts, frames: [], events, pages: seen() },
     calls: [
       {
         ...{ id: 'call_1', purpose: 'rollout', rolloutId: 'r0', key: asked(0) },
@@ -86,6 +86,12 @@ const ins = (evidence: Evidence, rolloutId: string, attempt: number, at: number,
     { event: 'in', at, rolloutId, seed: 0, attempt, concurrency: 1 },
     { event: 'plan', at, rolloutId, attempt, fault },
   );
+/** A session with these frames. */
+const framed = (evidence: Evidence, ...frames: string[][]) =>
+  Object.assign(first(evidence), {
+    kind: 'session',
+    frames: frames.map((traces) => ({ traces, count: traces.length })),
+  });
 const bought = (evidence: Evidence, at: number) =>
   evidence.model.push({ event: 'in', at, job, key: asked(0), fault: 'good' });
 
@@ -157,6 +163,15 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (first(e).rollouts[1]!.reward = 0.6),
     (e) => (first(e).container = first(e).container.filter(({ event }) => event !== 'answer')),
   ],
+  'each finished rollout of a session is in one sensor frame': [
+    (e) => framed(e, ['r0', 'r2']),
+    (e) => framed(e, ['r0', 'r2'], ['r1', 'r2']),
+    (e) => {
+      framed(e, ['r0'], ['r1', 'r2']);
+      first(e).rollouts[1]!.status = 'cancelled';
+    },
+    (e) => first(e).frames.push({ traces: [], count: 1 }),
+  ],
   'results, archive and database agree': [
     (e) => first(e).results!.pop(),
     (e) => (first(e).results![0]!.reward = 0.9),
@@ -205,6 +220,13 @@ function planOf(evidence: Evidence, rolloutId: string, fault: string): void {
 
 test('evidence that is sound passes every rule', () => {
   expect(check(sound())).toEqual([]);
+});
+
+test('frames that have each rollout once are no contradiction', () => {
+  const evidence = sound();
+  framed(evidence, ['r0'], ['r1', 'r2']);
+  const rule = rules.find(({ name }) => name === 'each finished rollout of a session is in one sensor frame')!;
+  expect(rule.broken(evidence)).toEqual([]);
 });
 
 test('what an operator does to a workflow is no contradiction', () => {

@@ -51,6 +51,8 @@ export interface JobEvidence {
   completedAt: number | null;
   eventSeq: number;
   rollouts: RolloutRow[];
+  /** A session's sensor frames: the traces that each names, the first hundred, and of how many rollouts it says it is. */
+  frames: { traces: string[]; count: number }[];
   events: (SeenEvent & { key: string })[];
   calls: CallRow[];
   /** `GET …/events` as JSON, page by page. */

@@ -22,6 +22,10 @@ export async function gather(world: World, job: Job): Promise<JobEvidence> {
     completedAt: row.completed,
     eventSeq: row.seq,
     rollouts: await rollouts(world, id),
+    frames: await world.sql(
+      `select trace_ids as traces, (rollout->>'count')::int as count from sensor_frames where job_id = $1 order by ordinal`,
+      [id],
+    ),
     events: await world.sql('select seq::int, type, key, message, data from events where job_id = $1 order by seq', [
       id,
     ]),

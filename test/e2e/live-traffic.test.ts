@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { recordReward } from '../../src/storage/rewards.js';
+import { judgeFrames, totalsOf } from '../support/frames.js';
 import {
   command,
   createSession,
@@ -86,6 +87,7 @@ describe('live traffic that names its instances', () => {
     const found = await resultsOf(on.service, id);
     for (let rule = 0; rule < rules; rule++) expect(found.best_prompt!.messages[0]!.content).toContain(`rule-${rule}.`);
     expect(isRising(rewardsOf(found))).toBe(true);
+    await judgeFrames(on.service.api, id, { live: true });
     // Those that came when it was over are refused.
     const taken = traffic.rewards.filter(({ status }) => status === 200);
     expect(taken.length).toBeGreaterThanOrEqual(session.progress.rollouts_completed);
@@ -94,12 +96,12 @@ describe('live traffic that names its instances', () => {
 });
 
 describe('live traffic that names nothing', () => {
-  test('with hundreds in flight at two replicas; rewards come in any order, twice, or never', async () => {
+  test('with a hundred in flight at two replicas; rewards come in any order, twice, or never', async () => {
     const other = await on.service.another({ serve: true, work: false });
     const id = await create({
       gepa: {
         ...{ population_size: 3, generations: 12, minibatch_size: 3 },
-        evaluation: { seeds: range(0, 150), heldout_seeds: range(300, 100) },
+        evaluation: { seeds: range(0, 90), heldout_seeds: range(300, 50) },
       },
       budget: { max_rollouts: 5_000 },
       target_reward: 0.9,
@@ -108,7 +110,7 @@ describe('live traffic that names nothing', () => {
     });
     const traffic = send(id, {
       urls: () => [on.service.url, other.url!],
-      inFlight: 200,
+      inFlight: 100,
       // One rule is all there is to find: what is tried here are the rewards.
       score: (prompt) => score(prompt, 0),
       // Some are late: their place may be taken by then.
@@ -125,7 +127,7 @@ describe('live traffic that names nothing', () => {
     const found = await resultsOf(on.service, id);
     expect(found).toMatchObject({
       verdict: 'better',
-      comparison: { basis: 'heldout', seeds: 100 },
+      comparison: { basis: 'heldout', seeds: 50 },
       stopped_by: 'target_reward',
     });
     expect(isRising(rewardsOf(found))).toBe(true);
@@ -149,6 +151,7 @@ describe('live traffic that names nothing', () => {
     }
     expect(seen.size).toBe(session.progress.rollouts_completed);
     expect(seen.size).toBeLessThanOrEqual(5_000);
+    expect(totalsOf(await judgeFrames(on.service.api, id, { live: true })).count).toBe(seen.size);
 
     // One signal a stage, not one a reward.
     const { events } = await on.service.workflow(id).fetchHistory();
@@ -172,13 +175,84 @@ describe('live traffic that names nothing', () => {
       patience: 2,
     });
     // A third of all calls, whoever serves them.
-    const traffic = send(id, { score: (_, n) => ({ reward: n % 3 === 0 ? 1 : 0, feedback: `of ${n}` }), inFlight: 30 });
+    const traffic = send(id, { score: (_, n) => ({ reward: n % 3 === 0 ? 1 : 0, feedback: `of ${n}` }), inFlight: 12 });
     const session = await ended<Session>(on.service, id, 240);
     await traffic.stop();
     on.world.model.reply(echo);
     expect(session).toMatchObject({ status: 'completed', stopped_by: 'patience' });
     expect(session.best_candidate?.candidate_id).toMatch(/_0$/);
     expect((await resultsOf(on.service, id)).verdict).toBe('not_significantly_better');
+  }, 300_000);
+});
+
+describe('live traffic and MIPRO', () => {
+  // The model knows the rule of every third question, and those of the prompt and of what it is shown.
+  const instances = 24;
+  const mayGuess = (question: number) => (question % instances) % 3 === 0;
+  afterEach(() => on.world.model.reply(echo));
+
+  async function search(mipro: object, seed?: (n: number) => number) {
+    on.world.model.reply((request) => {
+      if (request.body.model === 'proposer') return echo(request);
+      const { messages } = request.body;
+      const question = Number(/^question (\d+)$/.exec(messages.at(-1)!.content)![1]);
+      const known = messages.filter(({ role }) => role !== 'user').map(({ content }) => content);
+      return { text: `${known.join(' ')}${mayGuess(question) ? ` rule-${question % rules}.` : ''}` };
+    });
+    const id = await create({ gepa: undefined, algorithm: 'mipro', mipro });
+    const traffic = send(id, { ...(seed && { seed }), inFlight: 16 });
+    const session = await ended<Session>(on.service, id, 240);
+    await traffic.stop();
+    expect(session).toMatchObject({ status: 'completed', error: null });
+    const found = await resultsOf(on.service, id);
+    expect(found.verdict).toBe('better');
+    expect(isRising(rewardsOf(found))).toBe(true);
+    await judgeFrames(on.service.api, id, { live: true });
+
+    // What is shown was asked and answered in calls of its own traffic, and scored well.
+    const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(
+      `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
+      [id],
+    );
+    const demos = rows.flatMap((row) => row.demos);
+    expect(demos.length).toBeGreaterThan(0);
+    const callOf = new Map(traffic.calls.map((one) => [one.rolloutId, one]));
+    const slots = await on.service.query<{ id: string; ordinal: number }>(
+      'select id, ordinal from rollouts where job_id = $1 and ordinal is not null',
+      [id],
+    );
+    const rolloutOf = new Map(slots.map((slot) => [slot.ordinal, slot.id]));
+    for (const { ordinal, input, output } of demos) {
+      const served = callOf.get(rolloutOf.get(ordinal)!)!;
+      const n = Number(served.correlationId.split('-').at(-1));
+      expect({ input, output }).toEqual({ input: `question ${n}`, output: served.prompt });
+      expect(score(output, n).reward).toBe(1);
+    }
+    return { session, found };
+  }
+
+  test('by the seeds that calls name', async () => {
+    const { session, found } = await search(
+      {
+        ...{ num_candidates: 4, num_trials: 10, minibatch_size: 4 },
+        train_seeds: range(12, 12),
+        evaluation: { seeds: range(0, 12) },
+      },
+      (n) => n % instances,
+    );
+    expect(session.traffic).toEqual({ compared: 'paired', wanted: 0, claimed: 0 });
+    expect(found.history[0]!.best_reward).toBeCloseTo(1 / 3);
+    expect(session.best_reward).toBeGreaterThan(0.8);
+  }, 300_000);
+
+  test('without', async () => {
+    const { session, found } = await search({
+      ...{ num_candidates: 4, num_trials: 10, minibatch_size: 8 },
+      evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },
+    });
+    expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });
+    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 30 });
+    expect(session.best_candidate!.is_baseline).toBe(false);
   }, 300_000);
 });
 
@@ -206,6 +280,9 @@ describe('control of live traffic', () => {
     const session = await read(id);
     expect(session).toMatchObject({ status: 'completed', traffic: { wanted: 0, claimed: 0 } });
     expect(session.best_reward).toBeCloseTo(1 / 6);
+    expect(await judgeFrames(on.service.api, id, { live: true })).toMatchObject([
+      { stage: 'baseline', sensors: { rollout: { count: 6 }, resource: { concurrency: null, latency_ms_max: null } } },
+    ]);
     expect(await call(id, 'afterwards')).toBe(session.best_candidate!.candidate_id);
   }, 60_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EvaluationSpec, SessionSpec } from '../../src/contracts/spec.js';
+import type { EvaluationSpec, GepaSession } from '../../src/contracts/spec.js';
 import { evaluationEstimate, sessionEstimate } from '../../src/http/cost-estimate.js';
 import { anySpec } from '../support/job.js';
 
@@ -7,7 +7,7 @@ import { anySpec } from '../support/job.js';
 const policy = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
 const usd = (promptTokens: number, answerTokens: number) => promptTokens * 0.15e-6 + answerTokens * 0.6e-6;
 const { seeds: _s, timeoutS: _t, appId: _a, candidate: _c, ...run } = anySpec;
-const session = (more: Partial<SessionSpec> = {}): SessionSpec => ({
+const session = (more: Partial<GepaSession> = {}): GepaSession => ({
   ...{ ...run, kind: 'session', algorithm: 'gepa', policy, proposer: policy, rngSeed: 0 },
   initialPrompt: [{ role: 'system', content: 'x'.repeat(400) }],
   budget: { maxRollouts: null },

@@ -359,13 +359,36 @@ describe('bad input is 422 with the name of the field, before anything is stored
     ]);
   });
 
-  test.each<[field: string, value: unknown]>([
-    ['algorithm', 'mipro'],
-    ['mipro', { num_candidates: 3 }],
-  ])('%s = %j is not supported yet, and says so', async (field, value) => {
-    const { status, body } = await create(at(field, value));
-    expect([status, body.code]).toEqual([422, 'not_supported_yet']);
-    expect(body.errors[0].pointer).toBe(`/policy_optimization/${field.replaceAll('.', '/')}`);
+  const { gepa: _gepa, ...shared } = good;
+  const mipro = { ...shared, algorithm: 'mipro', mipro: { num_candidates: 4, evaluation: { seeds: [1, 2, 3] } } };
+
+  test('a MIPRO session has as many trials and as large minibatches as its choices and seeds ask for', async () => {
+    const { status, body } = await create(mipro);
+    expect(status).toBe(201);
+    // 8 trials of 3 seeds, 2 generations: the baseline's evaluation, one for each, one at the end, and four to see the noise.
+    expect(body.estimate.rollouts).toBeLessThanOrEqual(3 + 8 * 3 + 3 * 3 + 4);
+    const { body: seen } = await http.call('GET', `${url}/${body.session_id}`);
+    expect(seen).toMatchObject({ algorithm: 'mipro', progress: { generation: 0, total_generations: 2 } });
+  });
+
+  test.each<[field: string, change: object, named: RegExp]>([
+    ['mipro', { mipro: undefined }, /is required when algorithm is mipro/],
+    ['gepa', { gepa: good.gepa }, /leave it out/],
+    ['mipro/num_candidates', { mipro: { num_candidates: 51, evaluation: { seeds: [1] } } }, /1 to 50/],
+    ['mipro/max_labeled_demos', { mipro: { ...mipro.mipro, max_labeled_demos: 33 } }, /0 to 32/],
+    [
+      'mipro/evaluation/heldout_seeds',
+      { mipro: { num_candidates: 2, evaluation: { seeds: [1], heldout_seeds: [1] } } },
+      /1 is among/,
+    ],
+    ['budget/max_rollouts', { budget: { max_rollouts: 8 } }, /at least 9/],
+    ['mipro/generations', { mipro: { ...mipro.mipro, generations: 2 } }, /nrecognized|nknown/],
+  ])('a MIPRO session with a wrong %s', async (field, change, named) => {
+    const { status, body } = await create({ ...mipro, ...change });
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([
+      { pointer: `/policy_optimization/${field}`, message: expect.stringMatching(named) as unknown },
+    ]);
   });
 
   test.each<[string, unknown, string]>([

@@ -59,7 +59,7 @@ describe('marked spans', () => {
     ]);
   });
 
-  test('are taken out where there is no candidate too, and their texts are on record for the baseline alone', async () => {
+  test('are taken out where there is no candidate too, and are on record: for the baseline their texts, else their names', async () => {
     const given = { messages: [user(`${lever('plan', 'p')} ${lever('act', 'a')}`)] };
     const asIs = await proxy.newEvaluation(null);
     await proxy.post(asIs, `/${await proxy.newRollout(asIs, 0, null)}`, given);
@@ -74,7 +74,7 @@ describe('marked spans', () => {
         { name: 'act', text: 'a' },
       ],
     ]);
-    expect([await levers(known), await levers(asIs)]).toEqual([[null], [null]]);
+    expect([await levers(known), await levers(asIs)]).toEqual([[[{ name: 'plan' }, { name: 'act' }]], [null]]);
     expect((await proxy.calls(known))[0]!.request).toMatchObject({ messages: [user('PLAN ACT')] });
   });
 

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import OpenAI from 'openai';
 import { issueInferenceKey, verifyInferenceKey } from '../../src/clients/inference-key.js';
 import { createProviders } from '../../src/clients/providers.js';
-import type { EvaluationSpec, Message, SessionSpec } from '../../src/contracts/spec.js';
+import type { EvaluationSpec, GepaSession, Message, SessionSpec } from '../../src/contracts/spec.js';
 import { registerProxy } from '../../src/http/proxy.js';
 import type { ProxyDeps } from '../../src/http/proxy-call.js';
 import { addCandidate } from '../../src/storage/candidates.js';
@@ -23,7 +23,7 @@ export const policy = {
   params: { temperature: 0.5 } as Record<string, unknown>,
 };
 
-const sessionSpec: SessionSpec = {
+const sessionSpec: GepaSession = {
   kind: 'session',
   algorithm: 'gepa',
   container: { url: 'http://127.0.0.1:9', envName: null, envConfig: {}, hasApiKey: false },
@@ -47,7 +47,7 @@ export interface CallRow {
   occurrence: number;
   served_attempt: number;
   request: Record<string, unknown>;
-  levers: { name: string; text: string }[] | null;
+  levers: { name: string; text?: string }[] | null;
   response: { choices?: { message: { content: string } }[]; error?: { code: string } } | null;
   stream: boolean;
   http_status: number;
@@ -66,7 +66,7 @@ export interface TestProxy {
   failDatabase(error: Error | null): void;
   newSession(options?: {
     status?: string;
-    spec?: Partial<SessionSpec>;
+    spec?: Partial<GepaSession>;
     baseline?: Message[] | null;
     orgId?: string;
   }): Promise<JobRef>;

@@ -54,6 +54,8 @@ describe('before anything has happened', () => {
       },
       lever_versions: {},
       best_lever_version: null,
+      sensor_frames: [],
+      sensor_frame_count: 0,
       traffic: null,
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, total_cost_usd: null, cost_source: 'unknown' },
       concurrency: { limit: 5, max_concurrent: 5, in_flight: 0, lowered_because: null },

@@ -18,6 +18,7 @@ const whole = [{ role: 'system', content: baseline }];
 
 /** What of a session's request is its flavour's own; the rest is the same for all. */
 interface Flavour {
+  mipro?: Record<string, unknown>;
   gepa?: Record<string, unknown>;
   [field: string]: unknown;
 }
@@ -25,7 +26,7 @@ interface Flavour {
 /** The budget of the flavour `tight`. */
 export const tightRollouts = 70;
 
-/** By name. `noisy`, `asking` and `clumsy` also change what container and proposer do. */
+/** By name. `noisy`, `asking`, `clumsy` and `demos` also change what container, model and proposer do. */
 export const flavours: Record<string, Flavour> = {
   plain: { initial_prompt: { messages: whole } },
   parts: { initial_prompt: { messages: parts } },
@@ -43,25 +44,27 @@ export const flavours: Record<string, Flavour> = {
     gepa: { population_size: 2, generations: 4, merge: false },
     patience: 2,
   },
+  // Its model knows the rule of every third seed, and what it is shown.
+  demos: {
+    initial_prompt: { messages: whole },
+    algorithm: 'mipro',
+    mipro: { num_candidates: 5, num_trials: 10, minibatch_size: 3, max_bootstrapped_demos: 2, max_labeled_demos: 3 },
+  },
 };
 
 /** The request that makes a session; `name` is its flavour's with an ending of its own. */
 export function request(name: string, containerUrl: string, maxConcurrent: number) {
-  const { gepa, ...flavour } = flavours[flavourOf(name)]!;
+  const { gepa, mipro, ...flavour } = flavours[flavourOf(name)]!;
+  const where = { train_seeds: seeds(0, 24), evaluation: { seeds: seeds(100, 8), heldout_seeds: seeds(200, 4) } };
   return {
     policy_optimization: {
       algorithm: 'gepa',
       container_url: containerUrl,
       env_name: name,
       policy: { provider: 'fake', model: name },
-      gepa: {
-        population_size: 3,
-        generations: 3,
-        minibatch_size: 3,
-        train_seeds: seeds(0, 24),
-        evaluation: { seeds: seeds(100, 8), heldout_seeds: seeds(200, 4) },
-        ...gepa,
-      },
+      ...(mipro
+        ? { mipro: { ...where, ...mipro } }
+        : { gepa: { population_size: 3, generations: 3, minibatch_size: 3, ...where, ...gepa } }),
       rng_seed: Object.keys(flavours).indexOf(flavourOf(name)),
       max_concurrent: maxConcurrent,
       rollout_timeout: 600,
@@ -71,6 +74,8 @@ export function request(name: string, containerUrl: string, maxConcurrent: numbe
 }
 
 const flavourOf = (name: string) => name.split('-')[0]!;
+/** Whether a session of this name searches by MIPRO. */
+export const isMipro = (name: string) => flavours[flavourOf(name)]!.mipro !== undefined;
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /** The key of a question to the proposer, by what it says. */
@@ -104,8 +109,7 @@ export async function startFlavours(brink: Brink) {
         }))
       : brink.pass(
           { session, key: completionKey(Number(ordinal)), what: 'completion', ordinal: Number(ordinal) },
-          // What decides is the prompt, which the proxy has put in the place of the container's own.
-          () => ({ text: messages.find(({ role }) => role === 'system')!.content }),
+          () => ({ text: complete(session, messages) }),
         );
   });
   return {
@@ -117,6 +121,15 @@ export async function startFlavours(brink: Brink) {
       await model.close();
     },
   };
+}
+
+/** What decides is the prompt, which the proxy has put in the place of the container's own, and what it shows. */
+function complete(session: string, messages: ModelRequest['body']['messages']): string {
+  const system = messages.find(({ role }) => role === 'system')!.content;
+  if (flavourOf(session) !== 'demos') return system;
+  const seed = Number(/what of (\d+)\?$/.exec(messages.at(-1)!.content)![1]);
+  const known = messages.filter(({ role }) => role !== 'user').map(({ content }) => content);
+  return `${known.join(' ')}${seed % 3 === 0 ? ` rule-${seed % rules}.` : ''}`;
 }
 
 const ordinalOf = ({ rolloutId }: ReceivedRollout) => Number(rolloutId.split('_').at(-1));
@@ -131,7 +144,7 @@ async function work(session: string, call: ReceivedRollout, ordinal: number): Pr
   const feedback = section ? `the ${part} needs ${rule}` : `needs ${rule}`;
   section ??= sections[0];
   let text = section?.content ?? '';
-  if (flavour === 'asking') {
+  if (flavour === 'asking' || flavour === 'demos') {
     const said = await modelSays(call, { system: baseline, user: `rollout ${ordinal}: what of ${call.seed}?` });
     if (!said.ok) return answers.status(500, said.text);
     text = said.text;
@@ -139,6 +152,7 @@ async function work(session: string, call: ReceivedRollout, ordinal: number): Pr
   if (flavour === 'clumsy' && ordinal % 29 === 17) return answers.status(502, 'out of luck');
   const score = text.includes(rule) ? 1 : 0;
   const luck = digest(`${ordinal}`)[0]! % 5;
+  if (flavour === 'demos') return answers.reward(score, feedback, { expected: rule });
   return answers.reward(flavour === 'noisy' ? 0.25 + score / 2 + (luck - 2) / 16 : score, feedback);
 }
 

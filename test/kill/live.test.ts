@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/random.js';
 import type { FakeModel } from '../support/fake-model.js';
+import { judgeFrames } from '../support/frames.js';
 import { range } from '../support/range.js';
 import { startEchoingModel, startTraffic, type Traffic } from '../support/traffic.js';
 import { startTree, type Tree } from '../support/tree.js';
@@ -106,6 +107,7 @@ async function judge(id: string, traffic: Traffic, target: number): Promise<void
     }
   }
   expect(counted).toBe(session.progress.rollouts_completed);
+  await judgeFrames(api, id, { live: true });
   const conflicts = traffic.rewards.filter(({ status }) => status !== 200 && status !== 409);
   expect(conflicts).toEqual([]);
 }

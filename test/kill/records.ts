@@ -76,16 +76,22 @@ export class Records {
 
   /** All that a session has come to, but for what differs from one to the next: ids, times, and in which order equals ended. */
   async found(jobId: string): Promise<unknown> {
-    const [jobs, candidates, rollouts, calls, events] = await Promise.all([
+    const [jobs, candidates, rollouts, frames, calls, events] = await Promise.all([
       this.ask('select status, stopped_by, error_details, projection from jobs where id = $1', [jobId]),
       this.ask(
-        `select lever_version, generation, parent_ids, status, messages, reward, rollout_count, rewards_counted, reward_sum, detail
+        `select lever_version, generation, parent_ids, status, messages, demos, reward, rollout_count, rewards_counted, reward_sum, detail
            from candidates where job_id = $1 order by lever_version`,
         [jobId],
       ),
       this.ask(
         `select ordinal, idx, stage, generation, seed, candidate_id, status, reward, feedback, error, prompt_tokens, completion_tokens
            from rollouts where job_id = $1 order by ordinal`,
+        [jobId],
+      ),
+      this.ask(
+        `select ordinal, candidate_id, stage, generation, trace_ids, rollout - 'resent' as rollout, reward,
+                resource->'prompt_tokens' as prompt_tokens, resource->'completion_tokens' as completion_tokens
+           from sensor_frames where job_id = $1 order by ordinal`,
         [jobId],
       ),
       this.ask(
@@ -104,6 +110,7 @@ export class Records {
         jobs,
         candidates,
         rollouts,
+        frames,
         calls: inOrder(calls),
         decisions,
         ofRollouts: inOrder(ofRollouts),

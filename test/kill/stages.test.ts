@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../../src/cli/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { Brink, moments, type Call } from '../support/brink.js';
+import { Brink, moments, type Call, type Point } from '../support/brink.js';
 import { startCluster, type Cluster } from '../support/cluster.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 import { startWires, type Wires } from '../support/wires.js';
-import { flavours, request, startFlavours, tightRollouts } from './flavours.js';
+import { flavours, isMipro, request, startFlavours, tightRollouts } from './flavours.js';
 import { Dice, planPoints, type Place } from './plan.js';
 import { countOf, Records } from './records.js';
 
@@ -21,6 +21,7 @@ const waves = 5;
 const stages = [
   'baseline',
   'minibatch',
+  'survey',
   'proposals',
   'gate',
   'gate again',
@@ -89,16 +90,27 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
     if (call.what === 'rollout') reached = Math.max(reached, call.ordinal!);
     if (call.what === 'question') asked.add(reached + 1);
   }
-  const questions = [...asked].map((from): Place => ({ stage: 'proposals', what: 'question', from, to: from + 1 }));
+  // The first that a MIPRO session asks is what the task is about.
+  const ofFirst = isMipro(name) ? 'survey' : 'proposals';
+  const questions = [...asked].map((from, nth): Place => {
+    return { stage: nth === 0 ? ofFirst : 'proposals', what: 'question', from, to: from + 1 };
+  });
   const hasCompletions = brink.noted.some(({ session, what }) => session === name && what === 'completion');
   const completions = places.map((place): Place => ({ ...place, stage: 'completion', what: 'completion' }));
   return [...places, ...questions, ...(hasCompletions ? completions : [])];
 }
 
-function stageOf({ what, ordinal }: Call, places: readonly Place[]): string {
-  const isThere = (place: Place) =>
-    place.what === what && (ordinal === null || (place.from <= ordinal && ordinal < place.to));
-  return places.find(isThere)!.stage;
+/** Of a MIPRO session: in what follows the first two questions (the task's description, instructions), and in its last trials. */
+function pointsOfMipro(places: readonly Place[]): (Point | null)[] {
+  const { from } = places.find(({ stage }) => stage === 'survey')!;
+  const trials = places.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
+  const written: Point = { what: 'question', from, moment: 'delivered' };
+  return [written, written, { what: 'rollout', from: trials.to - 1, moment: 'delivered' }];
+}
+
+function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, places: readonly Place[]): string {
+  const at = ordinal ?? point.from;
+  return places.find((place) => place.what === what && place.from <= at && at < place.to)!.stage;
 }
 
 /** Kills the process, at once or at a piece of what it says when those that are to be released go on. */
@@ -122,7 +134,9 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
   const calm = await createAll('calm', 8);
   await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
   const places = await Promise.all([...calm].map(([name, id]) => placesOf(name, id)));
-  const plan = planPoints(places, waves, dice);
+  const others = places.filter((_, at) => !isMipro([...calm.keys()][at]!));
+  const planned = planPoints(others, waves, dice);
+  const plan = places.map((own) => (others.includes(own) ? planned.shift()! : pointsOfMipro(own)));
 
   const killed = await createAll('killed', 3);
   const names = [...killed.keys()];
@@ -144,7 +158,7 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
     );
     const standing = names.flatMap((name, at) => {
       const stand = brink.standing(name);
-      return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand.at, places[at]!) }] : [];
+      return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand, places[at]!) }] : [];
     });
     met.push(...standing);
     await kill(standing.flatMap(({ name, moment }) => (moment === 'delivered' ? [name] : [])));

@@ -10,6 +10,8 @@ import { propose } from './rules-world.js';
 export interface PricedWorld {
   container: FakeContainer;
   model: FakeModel;
+  /** How the container answers as long as nobody has it behave otherwise. */
+  ask: Behaviour;
   /** Settings under which the service takes the fake for OpenAI. */
   env: Record<string, string>;
   /** Dollars of all that was answered so far, whether or not anybody was there to take it. */
@@ -55,6 +57,7 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
   return {
     container,
     model,
+    ask,
     env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-test' },
     answeredUsd: () => answered,
     async close() {

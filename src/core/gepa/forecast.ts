@@ -9,7 +9,7 @@
  */
 import { mean, square, sum } from '../scores.js';
 import { studentT95 } from '../statistics.js';
-import type { Beliefs } from './belief.js';
+import type { Beliefs } from '../search/belief.js';
 import { evaluationRollouts } from '../search/config.js';
 import { measuredOn } from '../search/results.js';
 import type { GepaState } from './state.js';

@@ -9,7 +9,7 @@
  */
 import { mean, sum } from '../scores.js';
 import type { Pair } from '../search/batch.js';
-import type { Belief, Beliefs } from './belief.js';
+import type { Belief, Beliefs } from '../search/belief.js';
 import { guardsOf } from './config.js';
 import { minibatchOf } from '../search/config.js';
 import { measuredOn } from '../search/results.js';

@@ -11,14 +11,14 @@
 import { exceeds, largestReward, mean } from '../scores.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../work.js';
 import { openBatch, type Batch, type Pair } from '../search/batch.js';
-import { Beliefs } from './belief.js';
+import { Beliefs } from '../search/belief.js';
 import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
 import { remainingRollouts, searchRollouts } from '../search/budget.js';
 import { gepaLimits, guardsOf } from './config.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf, repeatsOf } from '../search/config.js';
 import { forecast } from './forecast.js';
 import { gainedOn, judge, judgeKnown } from './gate.js';
-import { countShown, failuresOf, unseenBy } from './material.js';
+import { countShown, failuresOf, unseenBy } from '../search/material.js';
 import { recordProposals } from '../search/proposer.js';
 import { measuredOn, type Results } from '../search/results.js';
 import { evaluationPairs, type GepaState, type Phase, type PhaseOf, type Trial } from './state.js';

@@ -86,6 +86,16 @@ export const rolloutRules: Rule[] = [
       .filter(({ status, id, reward }) => status === 'succeeded' && !given.get(id)?.includes(reward ?? NaN))
       .map(({ id, reward }) => `${id} has ${reward}; given: ${given.get(id)?.join(', ') ?? 'none'}`);
   }),
+  perJob('each finished rollout of a session is in one sensor frame', ({ kind, frames, rollouts }) => {
+    const finished = new Set(kind === 'session' ? rollouts.filter(hasOutcome).map(({ id }) => id) : []);
+    const named = frames.flatMap(({ traces }) => traces);
+    const counted = frames.reduce((sum, { count }) => sum + count, 0);
+    return [
+      ...named.filter((id, place) => named.indexOf(id) < place).map((id) => `${id} is in two frames`),
+      ...named.filter((id) => !finished.has(id)).map((id) => `${id} is in a frame and has not ended`),
+      ...(counted === finished.size ? [] : [`the frames are of ${counted} rollouts, ${finished.size} have ended`]),
+    ];
+  }),
   perJob('results, archive and database agree', (job) => [...resultsDiffer(job), ...tracesDiffer(job)]),
 ];
 

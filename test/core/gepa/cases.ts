@@ -8,8 +8,8 @@ import { proposed, type Run, type World } from './driver.js';
 
 export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
 
-export interface Case {
-  config: GepaConfig;
+/** How a search is answered. */
+export interface Answering {
   /** Whether equal rollouts have equal rewards. */
   noisy: boolean;
   /** Percent of rollouts that fail, that the infrastructure fails, of proposals that fail or are duplicates, of merges that conflict. */
@@ -21,8 +21,26 @@ export interface Case {
   answerSeed: number;
 }
 
-const seeds = (min: number, max: number) => fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+export interface Case extends Answering {
+  config: GepaConfig;
+}
+
+export const seeds = (min: number, max: number) =>
+  fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
+export const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+
+/** Any world, or one whose answers follow from candidate and seed alone. */
+export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
+  return fc.record({
+    noisy: steady ? fc.constant(false) : fc.boolean(),
+    failing: fc.constantFrom(0, 20, 100),
+    infrastructure: steady ? fc.constant(0) : fc.constantFrom(0, 0, 30, 100),
+    badProposals: fc.constantFrom(0, 0, 30, 100),
+    duplicates: fc.constantFrom(0, 20),
+    conflicts: fc.constantFrom(0, 30, 100),
+    answerSeed: fc.nat(),
+  });
+}
 
 /** Cases with any world, or with one whose answers follow from candidate and seed alone; `spare`: rollouts beyond the least. */
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
@@ -42,16 +60,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     relation: fc.constantFrom('same', 'apart', 'any'),
     spare: fc.option(fc.nat({ max: spareRollouts })),
   });
-  const answers = fc.record({
-    noisy: steady ? fc.constant(false) : fc.boolean(),
-    failing: fc.constantFrom(0, 20, 100),
-    infrastructure: steady ? fc.constant(0) : fc.constantFrom(0, 0, 30, 100),
-    badProposals: fc.constantFrom(0, 0, 30, 100),
-    duplicates: fc.constantFrom(0, 20),
-    conflicts: fc.constantFrom(0, 30, 100),
-    answerSeed: fc.nat(),
-  });
-  return fc.tuple(shapes, answers).map(([{ train, evaluation, relation, spare, ...shape }, world]) => {
+  return fc.tuple(shapes, answeringOf(steady)).map(([{ train, evaluation, relation, spare, ...shape }, world]) => {
     const given = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
     const evaluationSeeds = { same: train, apart: evaluation.map((seed) => seed + 20), any: evaluation }[relation]!;
     const unlimited = { ...given, trainSeeds: train, evaluationSeeds, maxRollouts: null } as unknown as GepaConfig;
@@ -69,7 +78,7 @@ export function worldOf({
   duplicates,
   conflicts,
   answerSeed,
-}: Case): World {
+}: Answering): World {
   const draw = (stream: number, below: number) => uniformInt(seedRng(answerSeed, stream), below)[0];
   const rewards = [0, 0, 0.1, 0.3, 0.4, 0.6, 0.7, 1, 1, 1];
   return {
@@ -80,11 +89,15 @@ export function worldOf({
       return rewards[draw((noisy ? ordinal * 4 : equal) + 2, rewards.length)]!;
     },
     propose(request) {
-      const { candidate, merge, parent } = request;
+      const { candidate, merge, compose, parent } = request;
       const drawn = draw(candidate * 4 + 3, 100);
       if (merge) {
         if (drawn < conflicts) return { outcome: 'failed', reason: 'conflict' };
         return { outcome: 'proposed', parents: drawn % 2 === 0 ? merge : merge.slice(0, 2) };
+      }
+      if (compose) {
+        if (drawn < badProposals) return { outcome: 'failed', reason: 'no demonstration fits' };
+        return { outcome: drawn < badProposals + duplicates ? 'duplicate' : 'proposed' };
       }
       const { shown } = proposed(request);
       if (drawn < badProposals) return { outcome: 'failed', reason: 'no closing fence', shown: shown! };
@@ -119,9 +132,10 @@ export function of<Type extends Decision['type']>(run: { decisions: Decision[] }
 }
 
 /** The same answers in another order. */
-export function reorder<T extends Answers>(answers: T, seed: number): T {
+export function reorder(answers: Answers, seed: number): Answers {
+  if (answers.kind === 'survey') return answers;
   const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
-  return { ...answers, answers: shuffled };
+  return { ...answers, answers: shuffled } as Answers;
 }
 
 /** The same, with nothing in it that could be written to. */

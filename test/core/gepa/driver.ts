@@ -9,13 +9,19 @@ import type {
   RolloutAnswer,
   RolloutRequest,
   Search,
+  SurveyAnswer,
+  SurveyRequest,
   Work,
 } from '../../../src/core/work.js';
 
-/** What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal. `bench/worlds/in-process` is one too. */
+/**
+ * What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal, what can be shown for each
+ * survey where there are any. `bench/worlds/in-process` is one too.
+ */
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
+  survey?(request: SurveyRequest): SurveyAnswer;
 }
 
 /** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
@@ -59,6 +65,7 @@ export function answer(work: Work, world: World): Answers {
     });
     return { kind: 'rollouts', answers };
   }
+  if (work.kind === 'survey' && world.survey) return { kind: 'survey', answer: world.survey(work.request) };
   if (work.kind !== 'proposals') throw new Error(`${work.kind} has no answers`);
   const answers = work.requests.map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
   return { kind: 'proposals', answers };
@@ -103,9 +110,10 @@ export function driveSearch<State>(
   }
 }
 
-/** What a proposer answers that is shown the first failures its request offers; a merge succeeds. */
-export function proposed({ ordinals, pick, merge }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
+/** What a proposer answers that is shown the first failures its request offers; a merge and a combination succeed. */
+export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
+  if (compose) return { outcome: 'proposed' };
   const { size, place, of } = pick!;
   const own = ordinals.filter((_, at) => at % of === place).slice(0, size);
   return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };

@@ -13,12 +13,13 @@
  *  9. generations are complete in order, the last one is where `done` says;
  * 10. a budget warning comes once at most, and exactly when 80 % is used.
  */
+import { reorder } from '../cases.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { estimateRollouts, minimumRollouts, type GepaConfig } from '../../../../src/core/gepa/config.js';
 import type { LockstepState } from '../../../../src/core/gepa/lockstep/state.js';
 import { gepa } from '../../../../src/core/gepa/lockstep/step.js';
-import { seedRng, shuffle, uniformInt } from '../../../../src/core/random.js';
+import { seedRng, uniformInt } from '../../../../src/core/random.js';
 import { exceeds, mean, sum } from '../../../../src/core/scores.js';
 import type { Decision, RolloutRequest, Stage } from '../../../../src/core/work.js';
 import { drive, type Run, type World } from './driver.js';
@@ -246,8 +247,3 @@ describe('a GEPA search', () => {
     for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
   });
 });
-
-function reorder<T extends Run['turns'][number]['answers']>(answers: T, seed: number): T {
-  const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
-  return { ...answers, answers: shuffled };
-}

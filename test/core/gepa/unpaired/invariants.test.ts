@@ -20,7 +20,7 @@ import { createGepa } from '../../../../src/core/gepa/state.js';
 import { gepa } from '../../../../src/core/gepa/step.js';
 import { createUnpaired, type UnpairedState } from '../../../../src/core/gepa/unpaired/state.js';
 import { unpaired } from '../../../../src/core/gepa/unpaired/step.js';
-import { searchOf } from '../../../../src/core/gepa/versions.js';
+import { searchOf } from '../../../../src/core/search/versions.js';
 import { mean, sum } from '../../../../src/core/scores.js';
 import { addPairs, judgeTest, openTest } from '../../../../src/core/sequential-test.js';
 import { sampleOf } from '../../../../src/core/statistics.js';

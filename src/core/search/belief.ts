@@ -5,7 +5,7 @@
  * fails; without noise what was measured last is what is believed.
  */
 import { mean, square, sum } from '../scores.js';
-import { noiseOf, type Measured, type Noise, type Results } from '../search/results.js';
+import { noiseOf, type Measured, type Noise, type Results } from './results.js';
 
 /** `age`: how many edits ago it was last measured; `ordinal`: of that rollout, the latest where there are several. */
 export interface Belief {

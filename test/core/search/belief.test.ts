@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Beliefs } from '../../../src/core/gepa/belief.js';
+import { Beliefs } from '../../../src/core/search/belief.js';
 import type { Results } from '../../../src/core/search/results.js';
 
 let ordinal = 0;

@@ -2,8 +2,8 @@
  * What there is to learn from: the failures of a parent that are paid for already, its own or those that it inherits, and
  * which train seeds to run it on when there are too few.
  */
-import type { Beliefs } from './belief.js';
-import type { GepaState } from './state.js';
+import type { Beliefs } from '../search/belief.js';
+import type { SearchConfig } from './config.js';
 
 /** A seed on which a candidate fails, by its latest rollout there, its own or an ancestor's. */
 export interface Failure {
@@ -15,8 +15,15 @@ export interface Failure {
   reward: number;
 }
 
+/** What of a search's state that takes: `order` are the train seeds, `attempts` by seed under which rollout it was shown last and how often since. */
+interface Learning {
+  config: Pick<SearchConfig, 'perfectScore'>;
+  order: readonly number[];
+  attempts: Readonly<Record<string, [ordinal: number, times: number]>>;
+}
+
 /** The candidate's failures on the train seeds, those first that a reflection is likeliest to learn from. */
-export function failuresOf(state: GepaState, beliefs: Beliefs, candidate: number): Failure[] {
+export function failuresOf(state: Learning, beliefs: Beliefs, candidate: number): Failure[] {
   const perfect = state.config.perfectScore ?? 1;
   const failures: Failure[] = [];
   for (const seed of state.order) {
@@ -33,16 +40,16 @@ export function failuresOf(state: GepaState, beliefs: Beliefs, candidate: number
 }
 
 /** Train seeds on which nothing of a candidate's lineage was ever run, in the order in which they are to be. */
-export function unseenBy(state: GepaState, beliefs: Beliefs, candidate: number): number[] {
+export function unseenBy(state: Learning, beliefs: Beliefs, candidate: number): number[] {
   return state.order.filter((seed) => beliefs.of(candidate, seed) === null);
 }
 
 /** The failures that were shown once more. */
 export function countShown(
-  attempts: GepaState['attempts'],
+  attempts: Learning['attempts'],
   shown: readonly { seed: number; ordinal: number }[],
-): GepaState['attempts'] {
-  const after = { ...attempts };
+): Record<string, [ordinal: number, times: number]> {
+  const after: Record<string, [ordinal: number, times: number]> = { ...attempts };
   for (const { seed, ordinal } of shown) {
     const [before, times] = after[seed] ?? [-1, 0];
     after[seed] = [ordinal, before === ordinal ? times + 1 : 1];

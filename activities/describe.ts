@@ -1,0 +1,46 @@
+import type { SessionSpec } from '../src/contracts/spec.js';
+import { proposalTries } from '../src/core/search/proposal-limits.js';
+import { buildDescription, maxDescription } from '../src/core/search/reflection.js';
+import type { Texts } from '../src/core/search/components.js';
+import type { Tx } from '../src/storage/db.js';
+import type { JobRef } from '../src/storage/events.js';
+import { findProposerCall } from '../src/storage/proposals.js';
+import { readExamples } from '../src/storage/reflection-examples.js';
+import type { ActivityDeps } from './deps.js';
+import { proposeOne } from './one-proposal.js';
+
+/** Where the proposer's description of the task is recorded: among the calls for candidates, with the number of none. */
+const place = { candidate: -1, part: 0 };
+
+/**
+ * Has the proposer describe the task from rollouts, once. Where it gives no usable answer instructions are written without: a
+ * proposer that never works fails the session by those.
+ */
+export async function describeTask(
+  deps: ActivityDeps,
+  job: JobRef,
+  spec: SessionSpec,
+  { prompt, ordinals }: { prompt: Texts; ordinals: readonly number[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const examples = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
+  const question = buildDescription(prompt, examples);
+  const described = await proposeOne(deps, job, spec, { ...place, question, read: readText }, signal);
+  if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'the task was not described');
+}
+
+/** What the proposer said of the task, or null: it was not asked, or said nothing usable. */
+export async function readDescription(tx: Tx, job: JobRef): Promise<string | null> {
+  // The last of its answers, for those before it were not usable.
+  for (let occurrence = proposalTries - 1; occurrence >= 0; occurrence -= 1) {
+    const answer = await findProposerCall(tx, { ...job, candidate: place.candidate, occurrence });
+    const read = answer && readText(answer);
+    if (read?.ok) return read.text;
+  }
+  return null;
+}
+
+function readText({ text }: { text: string }) {
+  const said = text.replaceAll('\0', '').trim().slice(0, maxDescription);
+  return said === '' ? { ok: false as const, reason: 'the answer is empty' } : { ok: true as const, text: said };
+}

@@ -1,0 +1,45 @@
+import { Context } from '@temporalio/activity';
+import { textsOf } from '../src/contracts/components.js';
+import type { SessionSpec } from '../src/contracts/spec.js';
+import type { SurveyAnswer, SurveyRequest } from '../src/core/work.js';
+import { readPool, readMarked } from '../src/storage/candidates.js';
+import { surveyDemos } from '../src/storage/demos.js';
+import type { JobRef } from '../src/storage/events.js';
+import type { ActivityDeps } from './deps.js';
+import { describeTask } from './describe.js';
+import { guarded } from './failure.js';
+import { beating } from './heartbeat.js';
+import { readSpec, recordLost } from './jobs.js';
+import { recordDecided, type Decided } from './lifecycle.js';
+
+/** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
+export function surveyActivity(deps: ActivityDeps) {
+  return {
+    surveyTraces: (input: JobRef & { request: SurveyRequest; decided?: Decided | null }): Promise<SurveyAnswer> =>
+      guarded(() =>
+        beating(async () => {
+          const { request, decided } = input;
+          const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+          const { spec, prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
+            if (decided) await recordDecided(tx, job, decided);
+            const baseline = (await readPool(tx, job.jobId)).get(0);
+            if (!baseline?.messages) throw recordLost(job);
+            const prompt = textsOf(baseline.messages);
+            const components = Object.keys(prompt);
+            const marked = await readMarked(tx, job.jobId);
+            const asked = { components, marked, ordinals: request.ordinals };
+            return {
+              spec: await readSpec<SessionSpec>(tx, job),
+              prompt,
+              slots: await surveyDemos(tx, job.jobId, asked),
+            };
+          });
+          if (request.describe.length > 0) {
+            const { cancellationSignal } = Context.current();
+            await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, cancellationSignal);
+          }
+          return { components: Object.keys(prompt), slots };
+        }),
+      ),
+  };
+}

@@ -1,0 +1,14 @@
+/** What a first instruction's writer is told to keep in mind, each another thing, so that instructions differ (as in MIPROv2). */
+const tips = [
+  null,
+  'Be creative: find a way of putting it that the present instruction does not have.',
+  'Be simple and clear: say only what is needed, in few words.',
+  'Be precise: name every rule and every detail of the form that the good answers follow.',
+  'Say what is at stake where an answer is wrong.',
+  'Say who the assistant is: somebody whose work it is to do this very task well.',
+] as const;
+
+/** The tip for the `place`-th of the instructions written side by side. */
+export function tipFor(place: number): string | null {
+  return tips[place % tips.length]!;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { chainOf } from '../support/chain.js';
+import { startDemosWorld } from '../support/demos-world.js';
+import { command, createSession, ended, resultsOf, type Session } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { record, replay } from './histories.js';
+
+// The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials, what is held out.
+
+const on = serviceOfFile(() => startDemosWorld({ topics: 5, labeled: true }));
+
+test('a MIPRO search, paused and resumed, to the comparison on what is held out', async () => {
+  const id = await createSession(on.service, {
+    ...on.world.job,
+    algorithm: 'mipro',
+    mipro: {
+      ...{ num_candidates: 6, num_trials: 15, minibatch_size: 3, max_bootstrapped_demos: 1, max_labeled_demos: 2 },
+      train_seeds: range(100, 20),
+      evaluation: { seeds: range(0, 6), heldout_seeds: range(200, 4) },
+    },
+  });
+  await command(on.service, id, 'pause');
+  await command(on.service, id, 'resume');
+  const session = await ended<Session>(on.service, id);
+  expect(session).toMatchObject({ status: 'completed', error: null });
+  expect(await resultsOf(on.service, id)).toMatchObject({ comparison: { basis: 'heldout' } });
+  await until('its workflow is closed', async () => {
+    return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
+  });
+  const [history, ...others] = await chainOf(on.service.temporal, `session-${id}`);
+  expect(others).toEqual([]);
+  record(history!, 'session-mipro');
+  await replay(history!);
+  const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  const times = (activity: string) => asked.filter((one) => one === activity).length;
+  expect(times('surveyTraces')).toBeGreaterThan(1);
+  expect(times('propose')).toBeGreaterThan(2);
+}, 90_000);
