@@ -7,7 +7,7 @@ import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from
 import { gepaLimits } from '../src/core/gepa/config.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../src/core/work.js';
 import { addCandidate, readPool, type PooledCandidate } from '../src/storage/candidates.js';
-import { buildDemos } from '../src/storage/demos.js';
+import { buildDemos, NothingToShow } from '../src/storage/demos.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
@@ -66,7 +66,11 @@ export function proposeActivity(deps: ActivityDeps) {
   ): Promise<Composed> {
     const names = Object.keys(textsOf(pool.get(0)!.messages));
     const chosen = names.map((name, place) => [name, textsOf(pool.get(texts[place]!)!.messages)[name]!] as const);
-    const shown = await db.org(job.orgId, (tx) => buildDemos(tx, job.jobId, demos));
+    const shown = await db
+      .org(job.orgId, (tx) => buildDemos(tx, job.jobId, demos))
+      .catch((error: unknown) => {
+        throw error instanceof NothingToShow ? recordLost(job) : error;
+      });
     const others = [...new Set(texts)].filter((one) => one !== 0).sort((left, right) => left - right);
     return {
       outcome: 'composed',

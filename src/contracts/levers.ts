@@ -34,7 +34,7 @@ export const leversQuerySchema = z.strictObject(pageQuery);
 
 const component = z.string().nullable().describe('The part of the prompt that it is; null: the prompt as a whole.');
 
-/** A session's levers; there are 21 at most. */
+/** A session's levers; there are 22 at most. */
 export const leverListSchema = z.object({
   data: z.array(
     z

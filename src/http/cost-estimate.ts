@@ -28,6 +28,8 @@ const assumed = {
   thinking: { low: 0, likely: 200, high: 4_000 },
   /** After how many of the generations the most promising candidate is evaluated, beside baseline and winner. */
   evaluated: { low: 0, likely: 0.5, high: 1 },
+  /** How many of the demonstrations that a prompt may have it has. */
+  demos: { low: 0, likely: 0.5, high: 1 },
   /** Rollouts that the writer of an instruction is shown in a MIPRO session. */
   shown: 6,
   /** On how many minibatches a proposal is tried, the parent's included. */
@@ -39,6 +41,8 @@ const levels = ['low', 'likely', 'high'] as const;
 /** How a search spends: rollouts at most, and proposals with what each is shown. */
 interface Spending {
   rollouts: number;
+  /** Demonstrations in a prompt, at most. */
+  demos: number;
   /** Rollouts that are asked for where no budget ends the search first. */
   asked: (level: keyof Range) => number;
   proposals: number;
@@ -56,7 +60,9 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
   const cost = range((level) => {
     const asked = level === 'high' ? rollouts : Math.min(rollouts, spending.asked(level));
     // Live traffic is paid for anyway.
-    const perRollout = spec.rollouts === 'caller' ? 0 : rolloutPrice(policy, prompt, level);
+    const demos =
+      Math.ceil(assumed.demos[level] * spending.demos) * (assumed.input[level] + answerTokens(policy, level));
+    const perRollout = spec.rollouts === 'caller' ? 0 : rolloutPrice(policy, prompt + demos, level);
     const shown = assumed.input[level] + answerTokens(policy, level) + assumed.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
@@ -78,6 +84,7 @@ function gepaSpending({ gepa, budget, rngSeed, rollouts }: GepaSession): Spendin
   const minibatch = minibatchOf(config);
   return {
     rollouts: rollouts === 'caller' ? mostLiveRollouts(config) : estimateRollouts(config),
+    demos: 0,
     asked(level) {
       const evaluations = 2 + assumed.evaluated[level] * (gepa.generations - 1);
       const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
@@ -95,6 +102,7 @@ function miproSpending({ mipro: search, budget, rngSeed, initialPrompt, rollouts
   const proposals = 1 + Math.max(1, initialPrompt?.length ?? 1) * (search.numCandidates - 1);
   const trial = trialSize(config);
   return {
+    demos: Math.max(search.maxBootstrappedDemos, search.maxLabeledDemos),
     rollouts: rollouts === 'caller' ? plannedRollouts(config, 'unpaired') : plannedRollouts(config, 'paired'),
     asked(level) {
       const evaluations = 2 + assumed.evaluated[level] * (generationsOf(search) - 1);

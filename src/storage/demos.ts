@@ -15,6 +15,9 @@ export interface DemoSlot {
   labeled: number[];
 }
 
+/** A rollout that was chosen from a survey has nothing to show now: the database is of an earlier moment. */
+export class NothingToShow extends Error {}
+
 /** The longest question and answer, in characters. */
 const mostInput = 8_000;
 const mostOutput = 4_000;
@@ -116,7 +119,7 @@ export async function surveyDemos(
 
 /**
  * The demonstrations of the rollouts that were chosen of a survey, slot by slot, the bootstrapped before the labelled. Throws
- * where one of them cannot be shown.
+ * NothingToShow where one of them cannot be shown.
  */
 export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlot[]): Promise<Demo[]> {
   const ordinals = [...new Set(wanted.flatMap(({ bootstrapped, labeled }) => [...bootstrapped, ...labeled]))];
@@ -127,7 +130,7 @@ export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlo
   const take = (slot: string | null, ordinal: number, answer: 'output' | 'label'): Demo => {
     const row = rows.find((row) => row.ordinal === ordinal && row.component === slot);
     if (!row?.question || !row[answer])
-      throw new Error(`the rollout ${ordinal} of ${jobId} has nothing to demonstrate`);
+      throw new NothingToShow(`the rollout ${ordinal} of ${jobId} has nothing to demonstrate`);
     return { component: slot, seed: row.seed, ordinal, input: row.question, output: row[answer] };
   };
   return wanted.flatMap(({ component, bootstrapped, labeled }) => [

@@ -1,7 +1,7 @@
 /** How the budget of rollouts (see `../search/budget.ts`) is spread over what a MIPRO search may still do. */
 import { endRollouts, remainingRollouts, searchRollouts } from '../search/budget.js';
 import { evaluationRollouts } from '../search/config.js';
-import { bootstrapSeeds, generationsOf, trialSize, trialsAtOnce } from './config.js';
+import { bootstrapSeeds, generationsOf, probes, trialSize, trialsAtOnce } from './config.js';
 import type { MiproState } from './state.js';
 
 /** Rollouts that the search may still ask for, beside what its end needs. */
@@ -40,6 +40,8 @@ export function rolloutsAhead(state: MiproState): number {
   const trials = Math.max(0, config.numTrials - state.trials) * trialSize(config);
   const generations = Math.max(0, generationsOf(config) - generation) + (phase.name === 'evaluation' ? 0 : 1);
   const first = generation === 0 ? bootstrapSeeds(config).length : 0;
-  const most = first + trials + generations * rolloutsOfEvaluation(state) + endRollouts(state);
+  // Beside its trials a generation runs what it compares them with, and what it learns from.
+  const beside = generations * 2 * trialSize(config) + probes;
+  const most = first + trials + beside + generations * rolloutsOfEvaluation(state) + endRollouts(state);
   return Math.min(remainingRollouts(state), most);
 }

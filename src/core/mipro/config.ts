@@ -32,6 +32,8 @@ export const miproLimits = {
 
 /** Trials between two evaluations, which run at the same time: a generation (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
+/** Equal rollouts with which the noise is looked for before the first trial. */
+export const probes = 4;
 /** Good rollouts that a writer of instructions is shown. */
 export const goodShown = 3;
 /** Rollouts that are spent on finding one that scores well, at most. */

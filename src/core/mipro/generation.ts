@@ -25,15 +25,13 @@ import { changeCandidate } from '../search/turn.js';
 import type { Decision, StoppedBy, SurveyAnswer } from '../work.js';
 import { beliefsOf, promiseOf } from './beliefs.js';
 import { affordableTrials, canSpare, spareRollouts } from './budget.js';
-import { bootstrapSeeds, generationsOf, mayHaveDemos, miproLimits, trialSize, wantedGood } from './config.js';
+import { bootstrapSeeds, generationsOf, mayHaveDemos, miproLimits, probes, trialSize, wantedGood } from './config.js';
 import { addUsable, firstSets, goodRollouts, hardSet, toSurvey } from './demos.js';
 import { evaluationPairs, type MiproState, type Phase, type PhaseOf, type Wish } from './state.js';
-import { candidateOf, knownCombinations, parentsOf, spaceOf } from './space.js';
+import { candidateOf, knownCombinations, parentsOf, spaceOf, writtenOf } from './space.js';
 import { suggest } from './tpe.js';
 import { openWriting } from './writing.js';
 
-/** Equal rollouts with which the noise is looked for before the first trial. */
-const probes = 4;
 /** Failures that a generation's instructions are to be written from; without as many the candidate is run on further train seeds. */
 const enoughFailures = 3;
 
@@ -55,7 +53,9 @@ function bootstrap(state: MiproState, size: number, decisions: Decision[]): Mipr
   const spent = own.size - unseen.length;
   const share = Math.floor((spareRollouts(state) + spent) / 2) - spent;
   const isEnough = goodRollouts(state).length >= wantedGood(config);
-  const more = isEnough ? [] : unseen.slice(0, Math.max(0, Math.min(size, share)));
+  // One trial is always worth more than another look.
+  const room = spareRollouts(state) - trialSize(config);
+  const more = isEnough ? [] : unseen.slice(0, Math.max(0, Math.min(size, share, room)));
   if (more.length === 0) return survey(state, decisions);
   return ask(
     state,
@@ -76,7 +76,9 @@ export function afterSurvey(
   const usable = named.map((component, slot) => {
     const found = slots.find((one) => one.component === component);
     const known = before.usable[slot] ?? { bootstrapped: [], labeled: [] };
-    return found ? addUsable(known, found, before) : known;
+    if (!found) return known;
+    // Nobody says which of several calls the right answer is of.
+    return addUsable(known, named.length > 1 ? { ...found, labeled: [] } : found, before);
   });
   let state: MiproState = { ...before, slots: named, usable, surveyed: before.asked };
   if (isFirst) {
@@ -285,7 +287,10 @@ function endGeneration(state: MiproState, evaluations: number, decisions: Decisi
     const missing = missingOf(state, candidate);
     const inAll = state.candidates.filter(({ reward }) => reward !== null).length;
     const isRoom = evaluationRollouts(state.config) * inAll < miproLimits.evaluationsOnTheWay;
-    const wanted = stop !== null || (isRoom && evaluations === 0 && canSpare(state, missing.length));
+    // One for each generation and one at the end: each more is a chance to win by luck.
+    const mayFollow = state.traffic === 'paired' && isRoom && inAll <= state.generation;
+    const wanted =
+      stop === null ? isRoom && evaluations === 0 && canSpare(state, missing.length) : evaluations === 0 || mayFollow;
     if (wanted && missing.length === 0) return endGeneration(evaluated(state, candidate, decisions), 1, decisions);
     if (wanted && missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
       return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate }));
@@ -362,6 +367,8 @@ function lookedAt(state: MiproState, beliefs: Beliefs, candidate: number, spare:
     return seeds.slice(0, Math.min(wantedGood(config), Math.floor(spare / 2)));
   }
   const fresh = failuresOf(state, beliefs, candidate).filter(({ shown }) => shown === 0).length;
+  const isAllWritten = writtenOf(state) >= config.numCandidates - 1;
+  if (isAllWritten && !mayHaveDemos(config)) return [];
   const unseen = unseenBy(state, beliefs, candidate);
   const unrun = state.order.filter((seed) => measuredOn(results, candidate, seed).length === 0);
   // What nobody has seen teaches most; without any, what others were run on.

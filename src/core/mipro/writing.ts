@@ -57,6 +57,7 @@ export function openWriting(state: MiproState): MiproState | null {
 function gainersOf(state: MiproState, beliefs: Beliefs): number[] {
   const born = state.candidates.filter(({ generation, parents, candidate }) => {
     if (generation !== state.generation - 1 || parents.length !== 1 || !isWritten(state, candidate)) return false;
+    if (state.results[candidate] === undefined) return false;
     return exceeds(promiseOf(state, beliefs, candidate), promiseOf(state, beliefs, parents[0]!));
   });
   const families = [...groupBy(born, ({ parents }) => parents[0]!).values()];

@@ -46,6 +46,32 @@ function rolloutsOf(state: MiproState): RolloutRequest[] {
 const generationOf = (proposals: readonly ProposalRequest[], generation: number) =>
   proposals.filter((one) => one.generation === generation);
 
+describe('a small budget', () => {
+  test.each([0, 8, 20, 40])('buys a trial before another look for good rollouts, %d above the least', (spare) => {
+    const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 140), minibatchSize: 35 };
+    const wanted = config({ ...seeds, maxBootstrappedDemos: 4 });
+    const maxRollouts = minimumRollouts(wanted) + spare;
+    // One of the evaluation's is good, none of those to learn from.
+    const run = drive(
+      { ...wanted, maxRollouts },
+      scoring(({ seed }) => (seed === 100 ? 1 : 0)),
+    );
+    expect(run.state.trials).toBeGreaterThan(0);
+  });
+
+  test('is not spent on more evaluations at the end than there were generations', () => {
+    // Every trial is lucky: each promises more than it keeps.
+    const seen = new Map<number, number>();
+    const lucky = scoring(({ candidate }) => {
+      const times = (seen.get(candidate) ?? 0) + 1;
+      seen.set(candidate, times);
+      return candidate === 0 ? 0.5 + (times % 2) / 100 : times <= 3 ? 1 : 0.5;
+    });
+    const run = drive(config({ numTrials: 15, numCandidates: 8 }), lucky);
+    expect(of(run, 'candidate_evaluated').length).toBeLessThanOrEqual(2 + run.state.generation);
+  });
+});
+
 describe('the end', () => {
   test.each([1, 2])('by patience comes after %d generations in a row without a new best', (patience) => {
     const run = drive(config({ numTrials: 40, patience }), level);
