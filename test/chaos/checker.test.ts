@@ -229,6 +229,34 @@ test('frames that have each rollout once are no contradiction', () => {
   expect(rule.broken(evidence)).toEqual([]);
 });
 
+describe('a question that is asked of the proposer for two candidates', () => {
+  const answered = 'a model answer that is recorded is not bought again';
+  const once = 'a model call is bought again at most once for each kill';
+
+  /** Candidate 1 got an answer that is recorded, candidate 2 later one that is good for nothing. */
+  function askedTwice(failed: number): Evidence {
+    const evidence = sound();
+    const line = { event: 'in', job, key: 'hash', fault: 'no choices' } as const;
+    evidence.kills = [];
+    evidence.model.push({ ...line, at: 1_000, fault: 'good' }, { ...line, at: 5_000 });
+    const { calls, events } = first(evidence);
+    calls.push({ ...calls[0]!, id: 'prop_1', purpose: 'proposer', rolloutId: null, key: 'hash', createdAt: 1_040 });
+    const event = { seq: 5, type: 'proposal_failed', key: 'proposal_failed:2', message: '', data: {} };
+    events.push(...Array.from({ length: failed }, () => event));
+    return evidence;
+  }
+
+  test.each([answered, once])('is no contradiction of "%s" when the second proposal failed', (name) => {
+    const rule = rules.find((one) => one.name === name)!;
+    expect(rule.broken(askedTwice(1))).toEqual([]);
+  });
+
+  test.each([answered, once])('contradicts "%s" when none failed', (name) => {
+    const rule = rules.find((one) => one.name === name)!;
+    expect(rule.broken(askedTwice(0))).toHaveLength(1);
+  });
+});
+
 test('what an operator does to a workflow is no contradiction', () => {
   const evidence = sound();
   const ended = first(evidence);

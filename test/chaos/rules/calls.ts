@@ -1,8 +1,20 @@
+import type { JobEvidence } from '../evidence.js';
 import { modelFault } from '../model-faults.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
 /** From a record's time stamp to its commit, and from a look at the records to the model's ledger. */
 const betweenMs = 250;
+
+/** How often one question of a proposer is tried. */
+const triesOfProposal = 3;
+
+/**
+ * A container asks each of its questions for one answer. A proposer is asked the same question for several candidates
+ * when there is nothing new to show it; what it answered uselessly for one of them is on record as a failed proposal only.
+ */
+const isProposal = (key: string): boolean => !key.startsWith('job=');
+const failedProposals = ({ events }: JobEvidence): number =>
+  events.filter(({ type }) => type === 'proposal_failed').length;
 
 export const callRules: Rule[] = [
   perJob('a model answer that is recorded is not bought again', (job, { model }) => {
@@ -10,13 +22,14 @@ export const callRules: Rule[] = [
       job.calls.filter(({ httpStatus }) => httpStatus < 300),
       ({ key }) => key,
     );
-    return model.flatMap((line) => {
-      if (line.event !== 'in' || line.job !== job.name) return [];
-      // A container asks each of its questions for one answer; a proposer may be asked the same for several candidates.
-      const one = recorded.get(line.key)?.at(line.key.startsWith('job=') ? 0 : -1);
-      return one && line.at > one.createdAt + betweenMs
-        ? [`asked again ${Math.round(line.at - one.createdAt)} ms after its record: ${line.key}`]
-        : [];
+    const calls = model.filter(({ event, job: of }) => event === 'in' && of === job.name);
+    return [...grouped(calls, ({ key }) => key)].flatMap(([key, lines]) => {
+      const one = recorded.get(key)?.at(isProposal(key) ? -1 : 0);
+      const again = one ? lines.filter(({ at }) => at > one.createdAt + betweenMs) : [];
+      const excused = isProposal(key) ? failedProposals(job) * triesOfProposal : 0;
+      return again
+        .slice(excused)
+        .map(({ at }) => `asked again ${Math.round(at - one!.createdAt)} ms after its record: ${key}`);
     });
   }),
   perJob('a model call is bought again at most once for each kill', (job, { model, kills }) => {
@@ -29,7 +42,8 @@ export const callRules: Rule[] = [
       ({ key }) => key,
     );
     return [...bought].flatMap(([key, { length }]) => {
-      const most = Math.max(1, recorded.get(key)?.length ?? 0) + kills.length;
+      const failed = isProposal(key) ? failedProposals(job) : 0;
+      const most = Math.max(1, (recorded.get(key)?.length ?? 0) + failed) + kills.length;
       return length <= most ? [] : [`bought ${length} times: ${key}`];
     });
   }),
