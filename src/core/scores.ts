@@ -14,21 +14,27 @@ export function normalizeReward(reward: number): number {
 
 /** The sum, exact but for one final rounding (Shewchuk 1997, "Adaptive precision floating-point arithmetic", as `fsum`). */
 export function sum(values: readonly number[]): number {
-  let partials: number[] = [];
-  for (const value of values) {
-    let carry = value;
-    const kept: number[] = [];
-    for (const partial of partials) {
-      const [large, small] = Math.abs(carry) < Math.abs(partial) ? [partial, carry] : [carry, partial];
-      const total = large + small;
-      const lost = small - (total - large);
-      if (lost !== 0) kept.push(lost);
-      carry = total;
-    }
-    kept.push(carry);
-    partials = kept;
-  }
+  const partials: number[] = [];
+  for (const value of values) add(partials, value);
   return roundPartials(partials);
+}
+
+/** Adds a value to partials that do not overlap, in place: sums are most of what a long search computes. */
+function add(partials: number[], value: number): void {
+  let carry = value;
+  let kept = 0;
+  for (const partial of partials) {
+    const isLarger = Math.abs(carry) >= Math.abs(partial);
+    const large = isLarger ? carry : partial;
+    const small = isLarger ? partial : carry;
+    const total = large + small;
+    const lost = small - (total - large);
+    // What is written over was looked at before.
+    if (lost !== 0) partials[kept++] = lost;
+    carry = total;
+  }
+  partials[kept++] = carry;
+  if (kept < partials.length) partials.length = kept;
 }
 
 /** Adds partials that do not overlap, smallest first in the list, with the last rounding half to even. */
@@ -57,7 +63,12 @@ export function mean(rewards: readonly number[]): number | null {
   const values = rewards.map(normalizeReward);
   const rough = sum(values) / values.length;
   // Rounded twice, six times 0.4 would make 0.4000000000000001. What the quotient missed is summed exactly, and added.
-  const missed = sum([...values, ...values.map(() => -rough)]);
+  const partials: number[] = [];
+  for (const value of values) {
+    add(partials, value);
+    add(partials, -rough);
+  }
+  const missed = roundPartials(partials);
   return rough + missed / values.length;
 }
 

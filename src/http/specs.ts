@@ -90,15 +90,16 @@ function miproSearch(request: PolicyOptimization): Requested<Pick<MiproSession, 
   const mipro = request.mipro!;
   const { num_candidates: numCandidates, max_bootstrapped_demos: bootstrapped, max_labeled_demos: labeled } = mipro;
   const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
-  const search: MiproSpec = {
+  const given = {
     numCandidates,
-    numTrials: mipro.num_trials ?? defaultTrials(numCandidates, components, bootstrapped + labeled > 0),
     minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
     maxBootstrappedDemos: bootstrapped,
     maxLabeledDemos: labeled,
     ...seedsOf(request, mipro),
   };
-  const problems = miproProblems({ ...search, ...boundsOf(request) });
+  const numTrials = mipro.num_trials ?? defaultTrials({ ...given, ...boundsOf(request) }, components);
+  const search: MiproSpec = { ...given, numTrials };
+  const problems = miproProblems({ ...search, ...boundsOf(request) }, request.rollouts === 'caller');
   return {
     search: { algorithm: 'mipro', mipro: search },
     problems: problems.map(({ field, message }) => ({ field: miproFields[field], message })),

@@ -22,7 +22,9 @@ export function beliefsOf({ results, candidates }: MiproState): Beliefs {
  * there it is the mean of all that it scored.
  */
 export function promiseOf(state: MiproState, beliefs: Beliefs, candidate: number): number {
-  if (state.traffic === 'paired') return beliefs.over(candidate, state.config.evaluationSeeds)?.mean ?? 0;
+  if (state.traffic === 'paired') {
+    return beliefs.meansOver(state.candidates, state.config.evaluationSeeds).get(candidate) ?? 0;
+  }
   const own = Object.values(state.results[candidate] ?? {}).flat();
   return mean(own.map(([, reward]) => reward)) ?? 0;
 }

@@ -25,9 +25,9 @@ export const miproLimits = {
   numCandidates: 50,
   demos: 32,
   /** Rollouts of all trials together: their rewards are a large part of the state. */
-  trialRollouts: 15_000,
+  trialRollouts: 7_000,
   /** Rollouts of evaluations on the way, in all. */
-  evaluationsOnTheWay: 15_000,
+  evaluationsOnTheWay: 7_000,
 } as const;
 
 /** Trials between two evaluations, which run at the same time: a generation (5 in DSPy's MIPROv2). */
@@ -47,14 +47,23 @@ export function defaultMinibatch(evaluationSeeds: number): number {
   return Math.min(evaluationSeeds, largestMinibatch, Math.max(smallestMinibatch, Math.ceil(evaluationSeeds / 4)));
 }
 
-/** As many trials as DSPy's MIPROv2 takes for as many choices: an instruction and demonstrations for each component. */
-export function defaultTrials(numCandidates: number, components: number, withDemos: boolean): number {
-  const variables = components * (withDemos ? 2 : 1);
-  return Math.max(1, Math.ceil(Math.max(2 * variables * Math.log2(numCandidates), 1.5 * numCandidates)));
+/**
+ * As many trials as DSPy's MIPROv2 takes for as many choices: an instruction and demonstrations for each component; fewer where
+ * the limits have no room for so many.
+ */
+export function defaultTrials(config: Omit<MiproConfig, 'numTrials'>, components: number): number {
+  const { numCandidates } = config;
+  const variables = components * (mayHaveDemos(config) ? 2 : 1);
+  const wanted = Math.ceil(Math.max(2 * variables * Math.log2(numCandidates), 1.5 * numCandidates));
+  const room = miproLimits.candidates - 1 - numCandidates;
+  return Math.max(1, Math.min(wanted, room, Math.floor(miproLimits.trialRollouts / trialSize(config))));
 }
 
 /** Seeds of a trial. */
-export function trialSize({ minibatchSize, evaluationSeeds }: MiproConfig): number {
+export function trialSize({
+  minibatchSize,
+  evaluationSeeds,
+}: Pick<MiproConfig, 'minibatchSize' | 'evaluationSeeds'>): number {
   return Math.min(minibatchSize, evaluationSeeds.length);
 }
 
@@ -72,7 +81,10 @@ export function groundedOf(config: MiproConfig): number {
   return Math.min(mostGrounded, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
 }
 
-export function mayHaveDemos({ maxBootstrappedDemos, maxLabeledDemos }: MiproConfig): boolean {
+export function mayHaveDemos({
+  maxBootstrappedDemos,
+  maxLabeledDemos,
+}: Pick<MiproConfig, 'maxBootstrappedDemos' | 'maxLabeledDemos'>): boolean {
   return maxBootstrappedDemos + maxLabeledDemos > 0;
 }
 
@@ -88,13 +100,16 @@ export function bootstrapSeeds(config: MiproConfig): number[] {
   return others.slice(0, mostBootstrap * wantedGood(config));
 }
 
-/** The least `maxRollouts` that makes sense: the baseline's evaluation, one trial, the winner's evaluation, what is held out. */
-export function minimumRollouts(config: MiproConfig): number {
-  return 2 * evaluationRollouts(config) + trialSize(config) + heldoutRollouts(config);
+/**
+ * The least `maxRollouts` that makes sense: the baseline's evaluation, one trial, the winner's evaluation, what is held out. Live
+ * traffic may name no instances: then the best so far runs beside the winner.
+ */
+export function minimumRollouts(config: MiproConfig, isLive = false): number {
+  return (isLive ? 3 : 2) * evaluationRollouts(config) + trialSize(config) + heldoutRollouts(config);
 }
 
 /** Everything that makes a config unusable; empty when it is fine. */
-export function configProblems(config: MiproConfig): ConfigProblem<keyof MiproConfig>[] {
+export function configProblems(config: MiproConfig, isLive = false): ConfigProblem<keyof MiproConfig>[] {
   const problems: ConfigProblem<keyof MiproConfig>[] = [];
   const check: Check<keyof MiproConfig> = (holds, field, message) => {
     if (!holds) problems.push({ field, message });
@@ -102,6 +117,11 @@ export function configProblems(config: MiproConfig): ConfigProblem<keyof MiproCo
   const { numCandidates, numTrials, maxBootstrappedDemos, maxLabeledDemos, maxRollouts } = config;
   const isOne = isCount(numCandidates) && numCandidates <= miproLimits.numCandidates;
   check(isOne, 'numCandidates', `must be an integer from 1 to ${miproLimits.numCandidates}`);
+  check(
+    numCandidates !== 1 || mayHaveDemos(config),
+    'numCandidates',
+    'must be at least 2 where max_bootstrapped_demos and max_labeled_demos are 0: there is nothing to choose from',
+  );
   check(isCount(numTrials), 'numTrials', 'must be an integer of at least 1');
   for (const [field, count] of Object.entries({ maxBootstrappedDemos, maxLabeledDemos })) {
     const isFine = Number.isSafeInteger(count) && count >= 0 && count <= miproLimits.demos;
@@ -126,11 +146,11 @@ export function configProblems(config: MiproConfig): ConfigProblem<keyof MiproCo
     'minibatchSize',
     `makes ${atOnce} rollouts of ${trialsAtOnce} trials; at most ${miproLimits.minibatchRollouts * trialsAtOnce} are allowed`,
   );
-  const least = minimumRollouts(config);
+  const least = minimumRollouts(config, isLive);
   check(
     maxRollouts === null || (Number.isSafeInteger(maxRollouts) && maxRollouts >= least),
     'maxRollouts',
-    `must be an integer of at least ${least}: two evaluations and one trial need that many rollouts`,
+    `must be an integer of at least ${least}: ${isLive ? 'three' : 'two'} evaluations and one trial need that many rollouts`,
   );
   return problems;
 }

@@ -169,7 +169,7 @@ export function afterGate(before: MiproState, trying: readonly number[], decisio
   let state = before;
   for (const candidate of [...trying].sort((left, right) => left - right)) {
     const summary = state.candidates.find((one) => one.candidate === candidate)!;
-    if (candidate === 0 || summary.status !== 'proposed' || summary.generation !== generation) continue;
+    if (candidate === 0 || summary.status !== 'proposed' || !isFirstTrial(state, candidate)) continue;
     const { childSum, parentSum } = sumsOf(state, beliefs, candidate, best!.candidate);
     const estimate = promiseOf(state, beliefs, candidate);
     if (exceeds(estimate, best!.reward)) {
@@ -180,6 +180,12 @@ export function afterGate(before: MiproState, trying: readonly number[], decisio
     state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
   }
   return endGeneration(state, 0, decisions);
+}
+
+/** Whether a candidate was never run before the trials that are answered now. */
+function isFirstTrial({ phase, results }: MiproState, candidate: number): boolean {
+  const from = phase.name === 'gate' ? Math.min(...phase.batch.ordinals) : Infinity;
+  return Object.values(results[candidate] ?? {}).every((measured) => measured.every(([ordinal]) => ordinal >= from));
 }
 
 /** What a candidate scored on the seeds of its trials, and what the best so far is believed to score there. */
@@ -236,16 +242,19 @@ export function afterHeldout(
   return { ...state, heldout, phase: { name: 'done', stoppedBy } };
 }
 
-/** The evaluation of a candidate: its latest rollout on each seed, as many as rollouts are repeated. */
-export function evaluationOf({ config, results }: MiproState, candidate: number): number[] {
+/** The evaluation of a candidate: its latest rollout on each seed until it was over, as many as rollouts are repeated. */
+export function evaluationOf({ config, results, evaluatedAt }: MiproState, candidate: number): number[] {
+  const over = evaluatedAt[candidate] ?? Infinity;
   return config.evaluationSeeds.flatMap((seed) =>
     measuredOn(results, candidate, seed)
+      .filter(([ordinal]) => ordinal < over)
       .slice(-repeatsOf(config))
       .map(([, reward]) => reward),
   );
 }
 
-function evaluated(state: MiproState, candidate: number, decisions: Decision[]): MiproState {
+function evaluated(before: MiproState, candidate: number, decisions: Decision[]): MiproState {
+  const state = { ...before, evaluatedAt: { ...before.evaluatedAt, [candidate]: before.asked } };
   const { generation, best, config, traffic } = state;
   const reward = mean(evaluationOf(state, candidate))!;
   const seedsEvaluated = config.evaluationSeeds.length;
@@ -326,11 +335,23 @@ function whyStop(state: MiproState): StoppedBy | null {
   const { config, best } = state;
   const full = state.nextCandidate >= miproLimits.candidates;
   if (state.trials >= config.numTrials || state.generation >= generationsOf(config) || full) return 'generations';
+  if (isExhausted(state)) return 'generations';
   if (affordableTrials(state) === 0) return 'max_rollouts';
   const perfect = (config.perfectScore ?? 1) - 1e-9;
   return state.traffic === 'paired' && evaluationOf(state, best!.candidate).every((reward) => reward >= perfect)
     ? 'solved'
     : null;
+}
+
+/** Whether nothing is left to try: every instruction is written, every combination has run, and would answer the same again. */
+function isExhausted(state: MiproState): boolean {
+  const { config, instructions, results } = state;
+  if (state.generation === 0 || mayHaveDemos(config) || isNoisy(state)) return false;
+  const tried = knownCombinations(state).filter(({ candidate }) => results[candidate] !== undefined).length;
+  return (
+    instructions.every((own) => own.length >= config.numCandidates) &&
+    tried >= spaceOf(state).reduce((product, count) => product * count, 1)
+  );
 }
 
 function finish(state: MiproState, stoppedBy: StoppedBy): MiproState {
@@ -370,11 +391,12 @@ function lookedAt(state: MiproState, beliefs: Beliefs, candidate: number, spare:
   const isAllWritten = writtenOf(state) >= config.numCandidates - 1;
   if (isAllWritten && !mayHaveDemos(config)) return [];
   const unseen = unseenBy(state, beliefs, candidate);
+  const isUnseen = new Set(unseen);
   const unrun = state.order.filter((seed) => measuredOn(results, candidate, seed).length === 0);
   // What nobody has seen teaches most; without any, what others were run on.
   const wanted =
     unseen.length > 0 ? trialSize(config) : Math.max(enoughFailures - fresh, mayHaveDemos(config) ? enoughFailures : 0);
-  return [...unseen, ...unrun.filter((seed) => !unseen.includes(seed))].slice(0, Math.max(0, Math.min(wanted, spare)));
+  return [...unseen, ...unrun.filter((seed) => !isUnseen.has(seed))].slice(0, Math.max(0, Math.min(wanted, spare)));
 }
 
 /** Asks what of the rollouts since the last survey can be shown. */

@@ -19,14 +19,12 @@ export interface DemoSet {
 }
 
 /**
- * An instruction that is to be written: the candidate that it makes, whose it is a rewriting of, and what is shown. With several
- * parents what these changed of one candidate's texts is combined, and no model is asked.
+ * An instruction that is to be written: the candidate that it makes, and whose it is a rewriting of. With several parents what
+ * these changed of one candidate's texts is combined, and no model is asked.
  */
 export interface Writing {
   candidate: number;
   parents: number[];
-  /** Failures of the parent. */
-  offered: { ordinal: number; seed: number }[];
   /** Null: it combines its parents. */
   rewrite: Rewrite | null;
 }
@@ -44,7 +42,8 @@ export type Phase =
   /** The most promising candidate on train seeds, for what there is to learn from. */
   | { name: 'minibatch'; batch: Batch }
   | { name: 'survey'; ordinals: number[] }
-  | { name: 'writing'; wanted: Writing[] }
+  /** `offered`: failures of the parent, of which each writer is shown some. */
+  | { name: 'writing'; wanted: Writing[]; offered: { ordinal: number; seed: number }[] }
   /** `wanted` are put together; `trying` are all candidates of the generation's trials. */
   | { name: 'composing'; wanted: Wish[]; trying: number[] }
   | { name: 'gate'; batch: Batch; trying: number[] }
@@ -91,6 +90,8 @@ export interface MiproState {
   choices: Record<string, number[]>;
   /** How many trials there were, those that came to nothing included. */
   trials: number;
+  /** By evaluated candidate how many rollouts had been asked for when its evaluation was over. */
+  evaluatedAt: Record<string, number>;
   /** By seed: under which rollout it was shown last, and how often since. */
   attempts: Record<string, [ordinal: number, times: number]>;
   /** Train seeds in the order in which they are looked at. */
@@ -138,6 +139,7 @@ export function createMipro(config: MiproConfig): MiproState {
     usable: [],
     surveyed: 0,
     choices: {},
+    evaluatedAt: {},
     trials: 0,
     attempts: {},
     order,

@@ -36,16 +36,19 @@ function next(state: MiproState): Work {
   switch (phase.name) {
     case 'survey':
       return { kind: 'survey', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
-    case 'writing':
+    case 'writing': {
+      const ordinals = phase.offered.map(({ ordinal }) => ordinal);
       return {
         kind: 'proposals',
-        requests: phase.wanted.map(({ candidate, parents, offered, rewrite }, place) => {
-          const ordinals = offered.map(({ ordinal }) => ordinal);
-          const request = { candidate, parent: parents[0]!, generation, ordinals };
+        requests: phase.wanted.map(({ candidate, parents, rewrite }, place) => {
+          const request = { candidate, parent: parents[0]!, generation };
           const pick = { size: failuresShown, place, of: phase.wanted.length };
-          return rewrite === null ? { ...request, merge: parents } : { ...request, rewrite, pick };
+          return rewrite === null
+            ? { ...request, ordinals: [], merge: parents }
+            : { ...request, ordinals, rewrite, pick };
         }),
       };
+    }
     case 'composing':
       return {
         kind: 'proposals',
@@ -68,13 +71,18 @@ function fold(state: MiproState, answers: Answers, decisions: Decision[]): Mipro
   const { phase } = state;
   if (phase.name === 'survey' && answers.kind === 'survey') return afterSurvey(state, answers.answer, decisions);
   if (phase.name === 'writing' && answers.kind === 'proposals') {
-    return afterWriting(state, phase, matchProposals(phase.wanted, answers.answers), decisions);
+    return afterWriting(state, phase, matchProposals(trialsOf(phase), answers.answers), decisions);
   }
   if (phase.name === 'composing' && answers.kind === 'proposals') {
     return afterComposing(state, phase, matchProposals(phase.wanted, answers.answers), decisions);
   }
   if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
   throw unfit(answers, next(state));
+}
+
+/** What the answers to a generation's writing have to keep to. */
+function trialsOf({ wanted, offered }: PhaseOf<'writing'>) {
+  return wanted.map((one) => ({ ...one, offered: one.rewrite === null ? [] : offered }));
 }
 
 /** Combinations are put together; one that says what another says is no trial. */

@@ -1,6 +1,6 @@
 /** Which instructions a generation has written, by whom of which, and what becomes of them. */
 import { groupBy } from '../group.js';
-import { exceeds } from '../scores.js';
+import { exceeds, sum } from '../scores.js';
 import type { Beliefs } from '../search/belief.js';
 import type { Decision, ProposalAnswer } from '../work.js';
 import { countShown, failuresOf } from '../search/material.js';
@@ -11,11 +11,10 @@ import { generationsLeft } from './budget.js';
 import { goodShown, groundedOf, miproLimits, trialsAtOnce } from './config.js';
 import { goodRollouts } from './demos.js';
 import { choose, leaderOf } from './generation.js';
-import { writtenOf } from './space.js';
 import type { MiproState, PhaseOf, Writing } from './state.js';
 import { tipFor } from './tips.js';
 
-/** Instructions of each component that a later generation writes, at most: the other trials are the sampler's. */
+/** Instructions that a later generation writes, at most: the other trials are the sampler's. */
 const mostLater = Math.ceil(trialsAtOnce / 2);
 /** Failures that the writers of a generation choose from. */
 const mostOffered = 60;
@@ -28,29 +27,48 @@ export function openWriting(state: MiproState): MiproState | null {
   const parent = isFirst ? 0 : leaderOf(state, beliefs);
   const failures = failuresOf(state, beliefs, parent).slice(0, mostOffered);
   const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
-  const open = Math.max(0, config.numCandidates - 1 - writtenOf(state));
-  const room = miproLimits.candidates - state.nextCandidate;
+  // A candidate that was asked for and came to nothing has its number all the same.
+  const room = miproLimits.candidates - state.nextCandidate - (config.numTrials - state.trials);
+  const open = state.instructions.map((own) => Math.max(0, config.numCandidates - own.length));
   const wanted: Writing[] = [];
   const gained = isFirst ? [] : gainersOf(state, beliefs);
-  const merge: Writing = { candidate: state.nextCandidate, parents: gained, offered: [], rewrite: null };
-  // A combination of what several changed in the same component is an instruction like any other.
-  const brings = gained.length > 1 && changedBy(state, merge).length > 0 ? 1 : 0;
-  if (gained.length > 1 && room > 0 && open >= brings) wanted.push(merge);
-  const left = Math.max(0, open - brings);
-  const share = Math.min(Math.ceil(left / generationsLeft(state)), mostLater);
-  const each = isFirst ? Math.min(left, groundedOf(config)) : offered.length === 0 ? 0 : share;
-  for (let place = 0; place < each; place++) {
-    for (const component of state.components.keys()) {
-      if (wanted.length >= room) break;
-      const examples = goodFor(state, state.nextCandidate + wanted.length);
-      // Whoever is asked the same question twice says the same.
-      const tip = tipFor(isFirst ? place : state.nextCandidate + wanted.length);
-      const candidate = state.nextCandidate + wanted.length;
-      wanted.push({ candidate, parents: [parent], offered, rewrite: { component, examples, tip } });
-    }
+  const merge: Writing = { candidate: state.nextCandidate, parents: gained, rewrite: null };
+  if (gained.length > 1 && room > 0) {
+    // A combination of what several changed in the same component is an instruction like any other.
+    const brings = changedBy(state, merge);
+    if (brings.every((component) => open[component]! > 0)) wanted.push(merge);
+    for (const component of brings) open[component] = Math.max(0, open[component]! - 1);
+  }
+  const rewritten = isFirst ? firstOnes(open, groundedOf(config)) : laterOnes(open, offered.length, state);
+  for (const [place, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
+    const candidate = state.nextCandidate + wanted.length;
+    const examples = goodFor(state, candidate);
+    // Whoever is asked the same question twice says the same.
+    const tip = tipFor(isFirst ? Math.floor(place / state.components.length) : candidate);
+    wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
   }
   if (wanted.length === 0) return null;
-  return { ...state, nextCandidate: state.nextCandidate + wanted.length, phase: { name: 'writing', wanted } };
+  const phase = { name: 'writing' as const, wanted, offered };
+  return { ...state, nextCandidate: state.nextCandidate + wanted.length, phase };
+}
+
+/** The components of the first instructions, in turns. */
+function firstOnes(open: readonly number[], grounded: number): number[] {
+  return Array.from({ length: grounded }, (_, place) =>
+    [...open.keys()].filter((component) => open[component]! > place),
+  ).flat();
+}
+
+/** The components of a later generation's instructions: a share of what is open, those first of which most is open. */
+function laterOnes(open: readonly number[], failures: number, state: MiproState): number[] {
+  if (failures === 0) return [];
+  const left = [...open];
+  const count = Math.min(mostLater, Math.ceil(sum(left) / generationsLeft(state)));
+  return Array.from({ length: count }, () => {
+    const component = left.indexOf(Math.max(...left));
+    left[component]! -= 1;
+    return component;
+  });
 }
 
 /** Those of the last generation's instructions of one parent that are believed to be better than it; fewer than two: none. */
@@ -80,7 +98,7 @@ function goodFor(state: MiproState, place: number): number[] {
 /** New instructions are choices from now on; `answers` are in the order asked. */
 export function afterWriting(
   before: MiproState,
-  { wanted }: PhaseOf<'writing'>,
+  { wanted, offered: mayShow }: PhaseOf<'writing'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): MiproState {
@@ -96,7 +114,7 @@ export function afterWriting(
   const shown = new Set(asked.flatMap(({ shown: ordinals }) => ordinals ?? []));
   const { record, failure } =
     asked.length > 0 ? recordProposals(before.proposer, asked) : { record: before.proposer, failure: null };
-  const offered = wanted.at(-1)!.offered.filter(({ ordinal }) => shown.has(ordinal));
+  const offered = mayShow.filter(({ ordinal }) => shown.has(ordinal));
   const state: MiproState = {
     ...before,
     candidates: [...before.candidates, ...born],

@@ -33,6 +33,7 @@ export class Beliefs {
   private readonly known = new Map<number, Map<number, Belief | null>>();
   private readonly bases = new Map<number, number | null>();
   private readonly prior: { mean: number; variance: number };
+  private means: { seeds: readonly number[]; of: ReadonlyMap<number, number> } | null = null;
   private readonly estimates = new Map<number, { seeds: readonly number[]; estimate: Estimate | null }>();
 
   constructor(results: Results, parentsOf: (candidate: number) => readonly number[]) {
@@ -61,6 +62,49 @@ export class Beliefs {
     const estimate = this.estimate(candidate, seeds);
     this.estimates.set(candidate, { seeds, estimate });
     return estimate;
+  }
+
+  /**
+   * The same means for many candidates, worked out together, which is much faster: each by its number, but for those of which
+   * nothing is known. The candidates ascend, and all their forebears are among them.
+   */
+  meansOver(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
+    if (this.means?.seeds === seeds) return this.means.of;
+    const numbers = candidates.map(({ candidate }) => candidate);
+    const placeOf = new Map(numbers.map((candidate, place) => [candidate, place]));
+    const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => placeOf.get(parent)!));
+    const known: number[][] = numbers.map(() => []);
+    const beliefs = numbers.map((): Belief => ({ mean: 0, variance: 0, age: 0, ordinal: 0 }));
+    const isKnown = numbers.map(() => false);
+    const step = this.noise.variance > 0 ? drift : 0;
+    for (const seed of seeds) {
+      const measured = this.bySeed.get(seed);
+      if (!measured) continue;
+      for (const [place, candidate] of numbers.entries()) {
+        let from: Belief | null = null;
+        for (const parent of parents[place]!) {
+          const belief = beliefs[parent]!;
+          if (isKnown[parent] && (from === null || isNearer(belief, from))) from = belief;
+        }
+        // Written over for the next seed: one object for each would be most of the work.
+        const belief = beliefs[place]!;
+        const own = measured.get(candidate);
+        isKnown[place] = from !== null || own !== undefined;
+        if (from !== null) {
+          belief.mean = from.mean;
+          belief.variance = from.variance + step;
+          belief.age = from.age + 1;
+        }
+        if (own) Object.assign(belief, this.weigh(from === null ? { ...this.prior, age: 0, ordinal: 0 } : belief, own));
+        if (isKnown[place]) known[place]!.push(belief.mean);
+      }
+    }
+    const found = numbers.flatMap((candidate, place) => {
+      const own = mean(known[place]!);
+      return own === null ? [] : [[candidate, own] as const];
+    });
+    this.means = { seeds, of: new Map(found) };
+    return this.means.of;
   }
 
   /** What is expected of a candidate on a seed before it is run there itself. */

@@ -1,44 +1,19 @@
 import { expect, test } from '@jest/globals';
-import { packAnswers, packRequests } from '../../../src/core/batches.js';
 import type { GepaConfig } from '../../../src/core/gepa/config.js';
 import { gepa } from '../../../src/core/gepa/step.js';
-import type { Answers, SearchView, Work } from '../../../src/core/work.js';
-import { config, drive, scoring, type Turn, type World } from './driver.js';
+import { config, drive, scoring, type World } from './driver.js';
+import { largestOf } from './largest.js';
 
 // What a session at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
 // of each activity. Temporal refuses a payload of 2 MB.
 
 const mostOfState = 1_500_000;
 const mostOfMessage = 500_000;
-const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
 /** Rewards as long as a number is written, that grow with the candidate: every child is accepted, and so is every merge. */
 const growing: World['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
-
-const request = (work: Work) => (work.kind === 'rollouts' ? packRequests(work.requests) : work);
-const answer = (answers: Answers) => (answers.kind === 'rollouts' ? packAnswers(answers.answers) : answers);
-
-/** The largest state, and the largest of each thing that crosses a history. */
-function measure(turns: readonly Turn[]): Record<string, number> {
-  const largest: Record<string, number> = {};
-  const note = (what: string, value: unknown) => (largest[what] = Math.max(largest[what] ?? 0, bytes(value)));
-  let seen: SearchView | undefined;
-  for (const { before, work, answers, after, decisions } of turns) {
-    const view = gepa.view(after);
-    const known = new Map(seen?.candidates.map((one) => [one.candidate, JSON.stringify(one)]));
-    const changed = view.candidates.filter((one) => known.get(one.candidate) !== JSON.stringify(one));
-    note('asked', request(work));
-    note('answered', answer(answers));
-    note('recorded', { view: { ...view, candidates: changed }, decisions });
-    note('view', view);
-    note('state', before);
-    seen = view;
-  }
-  return largest;
-}
 
 const limits: Partial<GepaConfig> = {
   trainSeeds: longSeeds(10_000),
@@ -55,7 +30,7 @@ test.each<[string, Partial<GepaConfig>]>([
     const { turns, state } = drive(config({ ...limits, ...shape }), scoring(growing));
     expect(state.candidates.length).toBeGreaterThan(490);
     // The state grows, so that the last ones are the largest; the first have the baseline's evaluation.
-    const { state: largest, ...messages } = measure([...turns.slice(0, 3), ...turns.slice(-12)]);
+    const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
     expect(largest).toBeLessThan(mostOfState);
     expect(Object.entries(messages).filter(([, size]) => size >= mostOfMessage)).toEqual([]);
   },

@@ -54,7 +54,15 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
   return fc.tuple(shapes, prompts, answers).map(([{ train, evaluation, relation, spare, ...shape }, prompt, world]) => {
     const given = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
     const evaluationSeeds = { same: train, apart: evaluation.map((seed) => seed + 20), any: evaluation }[relation]!;
-    const unlimited = { ...given, trainSeeds: train, evaluationSeeds, maxRollouts: null } as unknown as MiproConfig;
+    const isBare = shape.maxBootstrappedDemos + shape.maxLabeledDemos === 0;
+    const numCandidates = Math.max(shape.numCandidates, isBare ? 2 : 1);
+    const unlimited = {
+      ...given,
+      numCandidates,
+      trainSeeds: train,
+      evaluationSeeds,
+      maxRollouts: null,
+    } as unknown as MiproConfig;
     const maxRollouts = spare === null ? null : minimumRollouts(unlimited) + spare;
     return { config: { ...unlimited, maxRollouts }, ...prompt, ...world };
   });

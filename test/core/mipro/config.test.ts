@@ -10,7 +10,7 @@ import {
   type MiproConfig,
 } from '../../../src/core/mipro/config.js';
 import { createMipro } from '../../../src/core/mipro/state.js';
-import { config } from './driver.js';
+import { config, drive, scoring, unpaired } from './driver.js';
 
 const seeds = (count: number) => Array.from({ length: count }, (_, seed) => seed + 10);
 
@@ -44,11 +44,11 @@ describe('configProblems', () => {
   });
 
   test.each<Partial<MiproConfig>>([
-    { numCandidates: 1, numTrials: 1, maxBootstrappedDemos: 0, maxLabeledDemos: 0 },
+    { numCandidates: 2, numTrials: 1, maxBootstrappedDemos: 0, maxLabeledDemos: 0 },
     { numCandidates: miproLimits.numCandidates, numTrials: miproLimits.candidates - miproLimits.numCandidates - 1 },
     { maxBootstrappedDemos: miproLimits.demos, maxLabeledDemos: miproLimits.demos },
     { minibatchSize: 10_000 },
-    { numTrials: 375, minibatchSize: 40, evaluationSeeds: seeds(40) },
+    { numTrials: 175, minibatchSize: 40, evaluationSeeds: seeds(40) },
     { maxRollouts: 15 },
     { maxRollouts: 17, heldoutSeeds: [99] },
     { maxRollouts: 27, repeats: 2 },
@@ -80,10 +80,42 @@ test.each([
 });
 
 test('there are as many trials as for as many choices in DSPy', () => {
-  expect(defaultTrials(1, 1, true)).toBe(2);
-  expect(defaultTrials(6, 1, true)).toBe(11);
-  expect(defaultTrials(12, 3, true)).toBe(44);
-  expect(defaultTrials(12, 1, false)).toBe(18);
+  const none = { maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
+  expect(defaultTrials(config({ numCandidates: 1 }), 1)).toBe(2);
+  expect(defaultTrials(config({ numCandidates: 6 }), 1)).toBe(11);
+  expect(defaultTrials(config({ numCandidates: 12 }), 3)).toBe(44);
+  expect(defaultTrials(config({ numCandidates: 12, ...none }), 1)).toBe(18);
+});
+
+test('as many trials as are taken by default are allowed', () => {
+  for (const numCandidates of [2, 20, 50]) {
+    for (const seeds of [5, 35, 140, 1_000]) {
+      const evaluationSeeds = Array.from({ length: seeds }, (_, at) => at);
+      const given = config({ numCandidates, evaluationSeeds, minibatchSize: defaultMinibatch(seeds) });
+      for (const minibatchSize of [given.minibatchSize, 100]) {
+        const numTrials = defaultTrials({ ...given, minibatchSize }, 20);
+        expect(configProblems({ ...given, minibatchSize, numTrials })).toEqual([]);
+      }
+    }
+  }
+});
+
+test('without demonstrations one instruction is nothing to choose from', () => {
+  const none = { maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
+  expect(configProblems(config({ numCandidates: 1, ...none }))).toEqual([
+    { field: 'numCandidates', message: expect.stringContaining('nothing to choose from') },
+  ]);
+  expect(configProblems(config({ numCandidates: 1 }))).toEqual([]);
+});
+
+test('live traffic, which may name no instances, needs room for the best so far beside the winner', () => {
+  expect(minimumRollouts(config(), true)).toBe(6 + 3 + 2 * 6);
+  expect(configProblems(config({ maxRollouts: 20 }), true)).toMatchObject([{ field: 'maxRollouts' }]);
+  const run = drive(
+    unpaired(config({ maxRollouts: 21 })),
+    scoring(() => 0.5),
+  );
+  expect(run.state.trials).toBeGreaterThan(0);
 });
 
 test('half of the instructions are written before the first trial, all where there is no other time', () => {

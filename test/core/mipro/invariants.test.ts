@@ -45,6 +45,12 @@ function check(name: string, property: (run: Run<MiproState>, given: Case) => vo
   });
 }
 
+/** Whether every combination that there is was run. */
+function isAllTried(state: MiproState): boolean {
+  const tried = Object.keys(state.choices).filter((candidate) => state.results[candidate]);
+  return tried.length === spaceOf(state).reduce((product, count) => product * count, 1);
+}
+
 describe('a MIPRO search', () => {
   check('never overshoots its budget, ends, and says by what', (run, { config, infrastructure }) => {
     const limit = config.maxRollouts ?? Infinity;
@@ -83,7 +89,7 @@ describe('a MIPRO search', () => {
     const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
     switch (run.end.stoppedBy) {
       case 'generations':
-        expect(trials >= config.numTrials || generation === generationsOf(config)).toBe(true);
+        expect(trials >= config.numTrials || generation === generationsOf(config) || isAllTried(run.state)).toBe(true);
         break;
       case 'max_rollouts':
         expect(config.maxRollouts).not.toBeNull();
@@ -299,6 +305,20 @@ describe('a MIPRO search', () => {
       expect(new Set(numbers).size).toBe(numbers.length);
       for (const one of numbers) expect(born).toContain(one);
     }
+    for (const { before, work, after, decisions } of run.turns) {
+      if (before.phase.name !== 'gate' || work.kind !== 'rollouts' || after.phase === before.phase) continue;
+      if (after.phase.name === 'gate' && after.generation === before.generation) continue;
+      // A trial that was somebody's first is decided with it, whenever the candidate was written.
+      const { trying } = before.phase;
+      const first = Math.min(...before.phase.batch.ordinals);
+      const earlier = new Set(run.requests.filter(({ ordinal }) => ordinal < first).map(({ candidate }) => candidate));
+      const fresh = run.requests.filter(({ candidate, stage }) => stage === 'gate' && trying.includes(candidate));
+      for (const { candidate } of fresh) {
+        if (candidate === 0 || earlier.has(candidate)) continue;
+        const verdicts = decisions.filter(({ type }) => type === 'candidate_accepted' || type === 'candidate_rejected');
+        expect(verdicts).toContainEqual(expect.objectContaining({ candidate }));
+      }
+    }
     const failed = of(run, 'proposal_failed').map(({ candidate }) => candidate);
     for (const one of failed) expect(born).not.toContain(one);
     const ran = new Set(run.requests.map(({ candidate }) => candidate));
@@ -324,7 +344,13 @@ describe('a MIPRO search', () => {
       return;
     }
     expect(verdict!.basis).toBe(heldoutSeeds.length > 0 ? 'heldout' : 'evaluation');
-    if (heldoutSeeds.length === 0) return;
+    if (heldoutSeeds.length === 0) {
+      // Later rollouts of the same seeds, where rewards are noisy, change nothing about what the winner won by.
+      const { reward } = run.state.candidates.find(({ candidate }) => candidate === winner)!;
+      expect(verdict!.winner).toBeCloseTo(reward!, 9);
+      expect(verdict!.baseline).toBeCloseTo(run.state.history[0]!, 9);
+      return;
+    }
     expect(held).toEqual(run.requests.slice(-held.length));
     if (infrastructure === 0) expect(held).toHaveLength(heldoutRollouts(config));
     const measured = measuredIn(run).filter(({ stage }) => stage === 'heldout');

@@ -105,6 +105,14 @@ describe('the end', () => {
     expect(run.state.generation).toBe(1);
   });
 
+  test('comes when every combination was tried', () => {
+    const few = config({ numCandidates: 3, numTrials: 50, maxBootstrappedDemos: 0, maxLabeledDemos: 0 });
+    const run = drive(few, halves);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+    expect(run.state.generation).toBeLessThan(5);
+    expect(new Set(run.requests.map(({ candidate }) => candidate)).size).toBe(3);
+  });
+
   test('comes when the budget is used', () => {
     const run = drive(config({ maxRollouts: 60, numTrials: 40 }), improving);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
@@ -200,6 +208,29 @@ describe('instructions', () => {
       }
     }
     expect(combined).toBeGreaterThan(20);
+  });
+
+  test('of many components leave the sampler its trials, and come to each in turns', () => {
+    const components = Array.from({ length: 8 }, (_, place) => `part_${place}`);
+    const run = drive(config({ numCandidates: 6, numTrials: 60 }), { ...halves, survey: showsAll(components) });
+    const later = run.turns.filter(({ before }) => before.phase.name === 'writing' && before.generation > 1);
+    const counts = components.map(() => 0);
+    for (const { work, after } of later) {
+      const written = work.kind === 'proposals' ? work.requests.filter(({ rewrite }) => rewrite) : [];
+      expect(written.length).toBeLessThanOrEqual(3);
+      for (const { rewrite } of written) counts[rewrite!.component]! += 1;
+      if (after.phase.name === 'composing') expect(after.phase.trying.length).toBeGreaterThan(written.length);
+    }
+    expect(later.length).toBeGreaterThan(5);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    // In the end there are as many of each as were asked for.
+    expect(run.state.instructions.map((own) => own.length)).toEqual(components.map(() => 6));
+  });
+
+  test('leave every trial a number where candidates are few', () => {
+    const components = Array.from({ length: 20 }, (_, place) => `part_${place}`);
+    const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, survey: showsAll(components) });
+    expect(run.state.trials).toBe(300);
   });
 
   test('that fail or are known cost nothing more, and are told of', () => {
