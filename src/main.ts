@@ -19,6 +19,7 @@ import { ensureBootstrapKey, generateKey } from './storage/keys.js';
 import { migrate } from './storage/migrate.js';
 import { listen } from './storage/notifications.js';
 import { checkDatabase } from './storage/start-check.js';
+import { stopAll } from './stop-all.js';
 import { createCommander } from './temporal/commands.js';
 import { connectClient, type TemporalTarget } from './temporal/connection.js';
 import { createReadiness } from './temporal/readiness.js';
@@ -53,9 +54,7 @@ export async function startService(
   bundle?: WorkflowBundleOption,
 ): Promise<Service> {
   const stops: (() => Promise<void> | void)[] = [];
-  const stop = async () => {
-    for (const step of stops.splice(0).reverse()) await step();
-  };
+  const stop = () => stopAll(stops.splice(0).reverse(), log);
   let fail!: (error: Error) => void;
   const ended = new Promise<void>((_, reject) => (fail = reject));
   ended.catch((err: Error) => log.error({ err }, 'a part of the service has ended'));
@@ -164,7 +163,8 @@ export async function startService(
 
     return { url, apiKey: apiKey?.value ?? null, apiKeyCreated: apiKey?.created ?? false, temporalUi, ended, stop };
   } catch (error) {
-    await stop();
+    // Why it did not start is the news, not what failed on the way back.
+    await stop().catch((err: Error) => log.error({ err }, 'a part of the service did not stop as it should'));
     throw error;
   }
 }

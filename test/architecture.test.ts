@@ -44,6 +44,7 @@ const rules: Record<string, Rule> = {
   'src/config': { values: [] },
   'src/version': { values: [] },
   'src/metrics': { values: [] },
+  'src/stop-all': { values: [] },
   'src/log': { values: [], types: ['src/config'] },
   'src/worker': { values: anyPart },
   'src/main': { values: anyPart },

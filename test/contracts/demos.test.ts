@@ -22,6 +22,8 @@ describe('a prompt', () => {
     const [a, b, late] = [system('a'), system('b'), system('late')];
     const demos = [demo(2), demo(1)];
     expect(renderPrompt([a, b, user, late], demos)).toEqual([a, b, ...pair(2), ...pair(1), user, late]);
+    const greeting: Message = { role: 'assistant', content: 'hello' };
+    expect(renderPrompt([a, greeting], demos)).toEqual([a, ...pair(2), ...pair(1), greeting]);
     expect(renderPrompt([a], demos)).toEqual([a, ...pair(2), ...pair(1)]);
     expect(renderPrompt([user], demos)).toEqual([...pair(2), ...pair(1), user]);
     expect(renderPrompt([], demos)).toEqual([...pair(2), ...pair(1)]);

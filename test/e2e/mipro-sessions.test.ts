@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { answerTo, isQuestion, startDemosWorld, wordOf } from '../support/demos-world.js';
+import type { Demo } from '../../src/contracts/demos.js';
+import { surveyDemos } from '../../src/storage/demos.js';
+import { chainOf } from '../support/chain.js';
+import { answerTo, demosBaseline, isQuestion, startDemosWorld, wordOf } from '../support/demos-world.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';
 import type { ModelRequest } from '../support/fake-model.js';
 import { gate } from '../support/gate.js';
@@ -17,7 +20,9 @@ import {
 } from '../support/jobs-over-http.js';
 import { pricedPolicy, startPricedWorld } from '../support/priced-world.js';
 import { range } from '../support/range.js';
+import { startTestService, type TestService } from '../support/service.js';
 import { serviceOfFile } from '../support/service-of-file.js';
+import { startShortHistories } from '../support/short-histories.js';
 import { until } from '../support/until.js';
 
 // What every session is promised holds for MIPRO's: commands, budgets, a proposer that does not work, prompts of several parts.
@@ -65,7 +70,10 @@ async function startWorld() {
 }
 const on = serviceOfFile(startWorld);
 const asTheWorldHasIt = (request: ModelRequest) => ({ text: answerTo(request) });
-afterEach(() => on.world.model.reply(asTheWorldHasIt));
+afterEach(() => {
+  on.world.model.reply(asTheWorldHasIt);
+  on.world.container.behave(() => on.world.ask);
+});
 
 const evaluation = { seeds: range(0, 6) };
 const small = { num_candidates: 5, num_trials: 10, minibatch_size: 3, train_seeds: range(100, 8), evaluation };
@@ -86,40 +94,50 @@ function holdQuestion(n: number) {
   });
   return { open, asked: () => asked, reached: () => until(`question ${n} is asked`, () => asked >= n) };
 }
-const isIdle = (id: string) =>
-  until('no activity is pending', async () => {
+/** Whatever a workflow had begun has ended and it has seen that: what it may still do it does only when it is told to. */
+const isAtRest = (id: string) =>
+  until('nothing is pending', async () => {
     const { raw } = await on.service.workflow(id).describe();
-    return (raw.pendingActivities ?? []).length === 0;
+    return (raw.pendingActivities ?? []).length === 0 && !raw.pendingWorkflowTask;
   });
 
+/** What a candidate scored on each seed, ascending, in the order asked. */
+async function rewardsOf(id: string, candidate: string, stages: string[]): Promise<Map<number, number[]>> {
+  const rows = await on.service.query<{ seed: number; rewards: number[] }>(
+    `select seed, array_agg(reward order by ordinal) as rewards from rollouts
+      where job_id = $1 and candidate_id = $2 and stage = any($3) group by seed order by seed`,
+    [id, candidate, stages],
+  );
+  return new Map(rows.map(({ seed, rewards }) => [seed, rewards]));
+}
+const meanOf = (rewards: readonly number[]) => rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+
 describe('commands in the middle', () => {
-  test('paused while the task is described it asks nothing more; paused in trials it runs nothing more; resumed it completes', async () => {
+  test('paused while the task is described, and in trials, nothing more is asked or run until it is resumed; then it completes', async () => {
     const { container } = on.world;
     const question = holdQuestion(1);
-    const id = await create(slow);
+    const id = await create(slow, { max_concurrent: 2 });
     await question.reached();
+    const before = container.callsOf(id).length;
     expect(await command(on.service, id, 'pause')).toMatchObject({ status: 'paused' });
     question.open();
-    await isIdle(id);
-    expect(question.asked()).toBe(1);
-    const before = container.callsOf(id).length;
+    await isAtRest(id);
+    expect([question.asked(), container.callsOf(id).length]).toEqual([1, before]);
 
     const { opened, open } = gate();
     container.behave(() => answers.held(opened, on.world.ask));
     expect(await command(on.service, id, 'resume')).toMatchObject({ status: 'running' });
-    await until('trials are under way', () => container.callsOf(id).length > before);
+    await until('trials have all slots', () => container.callsOf(id).length === before + 2);
+    const asked = question.asked();
     expect(await command(on.service, id, 'pause')).toMatchObject({ status: 'paused' });
     open();
-    await isIdle(id);
-    const ran = container.callsOf(id).length;
-    const asked = question.asked();
-    expect((await read(id)).progress).toMatchObject({ generation: 1 });
+    await isAtRest(id);
+    expect([question.asked(), container.callsOf(id).length]).toEqual([asked, before + 2]);
+    expect(await read(id)).toMatchObject({ status: 'paused', progress: { generation: 1 } });
     await command(on.service, id, 'resume');
     const session = await ended<Session>(on.service, id);
-    container.behave(() => on.world.ask);
     expect(session).toMatchObject({ status: 'completed', error: null });
     expect(session.best_reward).toBeGreaterThan(0.5);
-    expect(container.callsOf(id).length).toBeGreaterThan(ran);
     expect(container.callsOf(id)).toHaveLength(session.progress.rollouts_completed);
     expect(question.asked()).toBeGreaterThan(asked);
   });
@@ -207,6 +225,59 @@ describe('budgets', () => {
     const rows = await on.service.query(`select 1 from rollouts where job_id = $1 and status = 'failed'`, [id]);
     expect(rows).toEqual([]);
   });
+
+  test('max_minutes ends the session while it waits for a text, with a best that was evaluated in full', async () => {
+    const endsAfter = async (seconds: number): Promise<Session> => {
+      const question = holdQuestion(4);
+      const session = await ended<Session>(on.service, await create(slow, { budget: { max_minutes: seconds / 60 } }));
+      question.open();
+      // How far it comes in its time is the machine's; there it waits.
+      return question.asked() < 4 ? endsAfter(2 * seconds) : session;
+    };
+    const session = await endsAfter(4);
+    const id = session.session_id;
+    expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_minutes', error: null });
+    expect(session.best_candidate).toMatchObject({ is_baseline: false, status: 'evaluated' });
+    expect(session.best_reward).toBeGreaterThan(0.5);
+    // Without noise what was measured in its trials need not be measured again.
+    const rewards = await rewardsOf(id, session.best_candidate!.candidate_id, ['gate', 'evaluation']);
+    expect([...rewards.keys()]).toEqual(evaluation.seeds);
+    expect(meanOf([...rewards.values()].map((own) => own.at(-1)!))).toBeCloseTo(session.best_reward!, 9);
+    expect((await resultsOf(on.service, id)).best_prompt).toMatchObject({ reward: session.best_reward });
+    expect((await eventsOf(on.service, id)).at(-1)).toMatchObject({
+      type: 'job_complete',
+      data: { stopped_by: 'max_minutes' },
+    });
+  });
+});
+
+test('with repeats each evaluation runs every seed so often, and its mean over what differs is the reward', async () => {
+  const { container } = on.world;
+  container.behave(() =>
+    answers.askModel(
+      ({ seed, body }) => ({
+        system: body.policy.config.prompt_template?.sections[0]?.content ?? demosBaseline,
+        user: `Question ${seed} on topic-${seed % topics}.`,
+      }),
+      (said, { seed, rolloutId }) => {
+        const noise = (Number(rolloutId.split('_').at(-1)) % 4) / 10;
+        return { reward: said === wordOf(seed % topics) ? 1 - noise : noise };
+      },
+    ),
+  );
+  const id = await create({ evaluation: { ...evaluation, repeats: 3 } });
+  const session = await ended<Session>(on.service, id);
+  expect(session).toMatchObject({ status: 'completed', error: null });
+  expect(session.best_candidate!.is_baseline).toBe(false);
+  expect(container.callsOf(id)).toHaveLength(session.progress.rollouts_completed);
+  const evaluated = session.candidates.filter(({ status }) => status === 'evaluated');
+  expect(evaluated.length).toBeGreaterThan(1);
+  for (const { candidate_id: candidate, reward } of evaluated) {
+    const rewards = await rewardsOf(id, candidate, ['baseline', 'evaluation']);
+    expect([...rewards].map(([seed, own]) => [seed, own.length])).toEqual(evaluation.seeds.map((seed) => [seed, 3]));
+    expect([...rewards.values()].some((own) => new Set(own).size > 1)).toBe(true);
+    expect(meanOf([...rewards.values()].flat())).toBeCloseTo(reward!, 9);
+  }
 });
 
 test('a proposer that never works fails the session, says why, and the baseline is there', async () => {
@@ -256,30 +327,41 @@ describe('prompts of several parts', () => {
     expect(rows.length).toBeGreaterThan(5);
   });
 
-  test('of a container that marks them: demonstrations are the first marked one’s, and each call is shown them', async () => {
+  test('of a container that marks them: demonstrations are the first marked one’s, and each call is shown them but its own', async () => {
     const { marking, model } = on.world;
     const from = model.requests.length;
-    const id = await create({}, { container_url: marking.url });
+    // Without train seeds the demonstrations are of the very seeds that candidates are compared on.
+    const id = await create({ train_seeds: undefined }, { container_url: marking.url });
     const session = await ended<Session>(on.service, id);
     expect(session).toMatchObject({ status: 'completed', error: null });
     expect(session.best_reward).toBeGreaterThan(0.5);
-    const rows = await on.service.query<{ demos: { component: string | null; seed: number }[] }>(
-      `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
+    const rollouts = await on.service.query<{ ordinal: number; seed: number; demos: Demo[] }>(
+      `select r.ordinal, r.seed, coalesce(c.demos, '[]') as demos
+         from rollouts r join candidates c on c.id = r.candidate_id where r.job_id = $1 order by r.ordinal`,
       [id],
     );
-    const named = new Set(rows.flatMap(({ demos }) => demos.map(({ component }) => component)));
-    expect([...named]).toEqual(['style']);
+    expect([...new Set(rollouts.flatMap(({ demos }) => demos.map(({ component }) => component)))]).toEqual(['style']);
+    const questionOf = (seed: number) => `Question ${seed} on topic-${seed % topics}.`;
+    expect(rollouts.filter(({ seed, demos }) => demos.some((demo) => demo.seed === seed)).length).toBeGreaterThan(5);
+    const shown = rollouts.map(({ seed, demos }) => [
+      ...demos.filter((demo) => demo.seed !== seed).flatMap(({ input, output }) => [input, output]),
+      questionOf(seed),
+    ]);
     const asked = model.requests.slice(from).filter((request) => !isQuestion(request));
-    expect(asked.some(({ body }) => body.messages.length > 2)).toBe(true);
     for (const { body } of asked) {
       const { messages } = body;
       expect(JSON.stringify(messages)).not.toContain('lever');
       expect(messages.map(({ role }) => role)).toEqual(
         range(0, messages.length).map((place) => (place === 0 ? 'system' : place % 2 === 1 ? 'user' : 'assistant')),
       );
-      // No rollout is shown its own answer.
-      expect(messages.slice(0, -1).map(({ content }) => content)).not.toContain(messages.at(-1)!.content);
     }
+    const said = asked.map(({ body }) => body.messages.slice(1).map(({ content }) => content));
+    expect(said.map(String).sort()).toEqual(shown.map(String).sort());
+    // What is left out of a call is not missed where its rollout is to be shown itself.
+    const ordinals = rollouts.map(({ ordinal }) => ordinal);
+    const prompt = { components: ['style', 'plan'], marked: true, ordinals };
+    const [slot] = await on.service.db.org('default', (tx) => surveyDemos(tx, id, prompt));
+    expect(slot).toMatchObject({ component: 'style', bootstrapped: ordinals });
   });
 });
 
@@ -310,22 +392,44 @@ test('an evaluation of the winner comes to the session’s reward: on its own se
   for (const contents of asked) expect(contents.slice(0, -1)).not.toContain(contents.at(-1));
 });
 
-test('the same rng_seed and answers give the same candidates, demonstrations and history, however many run at once', async () => {
-  const ids = await Promise.all([2, 16].map((most) => create({}, { rng_seed: 7, max_concurrent: most })));
-  const found = await Promise.all(
-    ids.map(async (id) => {
-      await ended(on.service, id);
-      const candidates = await on.service.query(
-        `select lever_version, generation, parent_ids, status, messages, demos, reward, rollout_count
-           from candidates where job_id = $1 order by lever_version`,
-        [id],
-      );
-      const { history } = await resultsOf(on.service, id);
-      return JSON.parse(JSON.stringify({ candidates, history }).replaceAll(id.slice(4), 'JOB')) as {
-        candidates: { demos: unknown[] | null }[];
-      };
-    }),
-  );
-  expect(found[0]).toEqual(found[1]);
-  expect(found[0]!.candidates.some(({ demos }) => (demos ?? []).length > 0)).toBe(true);
+describe('the same rng_seed and answers give the same candidates, demonstrations and history', () => {
+  async function found(service: TestService, maxConcurrent: number, mipro: object = {}) {
+    const id = await createSession(service, {
+      ...{ ...on.world.job, algorithm: 'mipro', mipro: { ...small, ...mipro }, rng_seed: 7 },
+      max_concurrent: maxConcurrent,
+    });
+    expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    const candidates = await service.query(
+      `select lever_version, generation, parent_ids, status, messages, demos, reward, rollout_count
+         from candidates where job_id = $1 order by lever_version`,
+      [id],
+    );
+    const rollouts = await service.query(
+      'select ordinal, stage, candidate_id, seed, reward from rollouts where job_id = $1 order by ordinal',
+      [id],
+    );
+    const { history } = await resultsOf(service, id);
+    const bare = JSON.stringify({ candidates, rollouts, history }).replaceAll(id.slice(4), 'JOB');
+    return { id, found: JSON.parse(bare) as { candidates: { demos: unknown[] | null }[]; history: unknown[] } };
+  }
+
+  test('however many run at once', async () => {
+    const [two, many] = await Promise.all([2, 16].map((most) => found(on.service, most)));
+    expect(two!.found).toEqual(many!.found);
+    expect(two!.found.candidates.some(({ demos }) => (demos ?? []).length > 0)).toBe(true);
+  });
+
+  test('also where the workflow goes on in new runs', async () => {
+    const temporal = await startShortHistories(25);
+    const short = await startTestService({ ...on.world.env, TEMPORAL_ADDRESS: temporal.address });
+    try {
+      const [whole, parts] = await Promise.all([on.service, short].map((one) => found(one, 2, slow)));
+      expect(parts!.found).toEqual(whole!.found);
+      expect(parts!.found.history.length).toBeGreaterThan(2);
+      expect((await chainOf(short.temporal, short.workflow(parts!.id).workflowId)).length).toBeGreaterThan(3);
+    } finally {
+      await short.stop();
+      await temporal.stop();
+    }
+  }, 90_000);
 });

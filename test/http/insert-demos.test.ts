@@ -57,17 +57,20 @@ describe('demonstrations in a request', () => {
     const parts = { role: 'user', content: [{ type: 'text', text: '1' }] };
     const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...pairOf(two!), question];
     expect(insertDemos(there, [one!, two!])).toBe(there);
+    const said = (content: unknown) => [{ role: 'user', content }, pairOf(one!)[1], ...pairOf(two!), question];
     for (const other of [
       [system, ...pairOf(one!), question],
       [system, ...pairOf(two!), ...pairOf(one!), question],
       [system, question, ...pairOf(one!), ...pairOf(two!)],
+      [system, ...said([{ type: 'image_url', text: '1' }])],
       [
         system,
-        { role: 'user', content: [{ type: 'image_url', text: '1' }] },
-        pairOf(one!)[1],
-        ...pairOf(two!),
-        question,
+        ...said([
+          { type: 'text', text: '1' },
+          { type: 'text', text: 'and more' },
+        ]),
       ],
+      [system, ...there.slice(1).map((message) => ({ ...message, role: 'user' }))],
     ]) {
       expect(insertDemos(other, [one!, two!])).toHaveLength(other.length + 4);
     }

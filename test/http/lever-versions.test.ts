@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { textsOf } from '../../src/contracts/components.js';
+import { pairOf, type Demo } from '../../src/contracts/demos.js';
 import type { Message } from '../../src/contracts/spec.js';
-import { candidateId, leverId } from '../../src/core/ids.js';
+import { candidateId, demosPart, leverId } from '../../src/core/ids.js';
 import { addCandidate, setBaseline } from '../../src/storage/candidates.js';
 import { project } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';
@@ -20,11 +21,14 @@ const ask = (id: string, path = '') => http.call('GET', `${base}/${id}${path}`);
 const get = async (id: string, path = '') => (await ask(id, path)).body;
 
 /** Adds candidates under their versions, each with a prompt; null: not known yet. */
-async function addAll(id: string, candidates: { version: number; messages: Message[] | null }[]): Promise<void> {
+async function addAll(
+  id: string,
+  candidates: { version: number; messages: Message[] | null; demos?: Demo[] }[],
+): Promise<void> {
   const job = { orgId: 'default', jobId: id };
   await http.db.org('default', async (tx) => {
-    for (const { version, messages } of candidates)
-      await addCandidate(tx, job, { leverVersion: version, generation: 0, parents: [], messages });
+    for (const { version, ...said } of candidates)
+      await addCandidate(tx, job, { leverVersion: version, generation: 0, parents: [], ...said });
   });
 }
 
@@ -134,6 +138,7 @@ describe('a baseline that is not known yet', () => {
     expect((await get(id, '/levers')).data).toEqual([
       { lever_id: whole, component: null, latest_version: null, best_version: null },
     ]);
+    expect((await get(id)).lever_summary).toMatchObject({ lever_count: 1, mutation_count: 0, latest_version: null });
     expect((await get(id, `/levers/${whole}/versions`)).data).toEqual([]);
     expect((await ask(id, `/levers/${whole}/versions/0`)).status).toBe(404);
     await addAll(id, [{ version: 0, messages: null }]);
@@ -148,6 +153,32 @@ describe('a baseline that is not known yet', () => {
       component: 'system',
       text: 'b',
     });
+  });
+});
+
+test('demonstrations are a lever beside the texts; its versions are what is shown, the whole prompt has both', async () => {
+  const demo = (said: string): Demo => ({ component: null, seed: 1, ordinal: 0, input: `q ${said}`, output: said });
+  const [a, b] = [prompt(['a']), prompt(['b'])];
+  const id = await createSession(http);
+  await addAll(id, [
+    { version: 0, messages: a, demos: [] },
+    { version: 1, messages: a, demos: [demo('x'), demo('y')] },
+    { version: 2, messages: b, demos: [demo('x'), demo('y')] },
+    { version: 3, messages: a, demos: [demo('y'), demo('x')] },
+  ]);
+  const { data } = await get(id, '/levers');
+  expect(data.map((one: { component: string | null }) => one.component)).toEqual([null, '_demos', 'system']);
+  const path = `/levers/${leverId(id, demosPart)}/versions`;
+  const listed = await allOf(id, path, 2);
+  expect(listed.map((one) => one.candidate_ids)).toEqual(
+    [[0], [1, 2], [3]].map((versions) => versions.map((version) => candidateId(id, version))),
+  );
+  const pairs = (...shown: string[]) => shown.flatMap((said) => pairOf(demo(said)));
+  for (const [version, messages] of [[], pairs('x', 'y'), pairs('y', 'x')].entries())
+    expect(await get(id, `${path}/${version}`)).toMatchObject({ component: '_demos', messages });
+  expect(await get(id, `/levers/${leverId(id, null)}/versions/2`)).toMatchObject({
+    component: null,
+    messages: [...b, ...pairs('x', 'y')],
   });
 });
 

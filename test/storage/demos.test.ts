@@ -94,6 +94,7 @@ describe('a rollout that can be shown', () => {
       [{ status: 500, answer: { error: {} }, messages: [user('a'), user('b')] }, {}],
       [{ answer: says([text('yes')], { tool_calls: [], function_call: null }) }],
       [{}, { messages: [user('q'), { role: 'assistant', content: 'yes' }, user('more')] }],
+      [{ answer: says('yes', { tool_calls: null }) }],
     ];
     const hidden: Parameters<typeof rollout>[1][] = [
       [],
@@ -103,11 +104,13 @@ describe('a rollout that can be shown', () => {
       [{ messages: [{ role: 'assistant', content: 'a' }] }],
       [{ messages: [user([text('a'), image])] }],
       [{ messages: [user([{ type: 'text', text: { a: 1 } }])] }],
+      [{ messages: [user([{ type: 'input_audio', text: 'a' }])] }],
       [{ messages: [user([])] }],
       [{ messages: [user(null)] }],
       [{ messages: [user(' \n')] }],
       [{ messages: 'hostile' }],
       [{ messages: ['hostile', 3, null] }],
+      [{ messages: ['hostile', user('q')] }],
       [{ messages: [user(long(8_001))] }],
       [{ answer: says(long(4_001)) }],
       [{ answer: says('') }],
@@ -132,7 +135,7 @@ describe('a rollout that can be shown', () => {
 
   test('is shown without what the proxy put before its question', async () => {
     const demo = (seed: number): Demo => ({ component: null, seed, ordinal: 0, input: `i${seed}`, output: `o${seed}` });
-    const [own, other, third] = [demo(11), demo(50), demo(51)];
+    const [own, other, third] = [demo(11), demo(50), { ...demo(51), seed: null }];
     await add(1, [system('Do.')], [own, other, third]);
     const asked = [system('Do.'), ...pairOf(other), ...pairOf(third), user('q')];
     await rollout(1, [{ messages: asked }], { candidate: 1 });
@@ -159,7 +162,7 @@ describe('a rollout that can be shown', () => {
       { expected: null },
       { expected: 'x'.repeat(4_001) },
       ['expected'],
-      null,
+      { expected: ' \n' },
     ];
     for (const [ordinal, details] of given.entries()) await rollout(ordinal, [{ answer: says('') }], { details });
     await rollout(8, [{ messages: [user('a'), user('b')] }], { details: { expected: 'no' } });
@@ -236,6 +239,11 @@ describe('marked prompts', () => {
       { component: 'plan', bootstrapped: [0], labeled: [] },
       { component: 'act', bootstrapped: [1], labeled: [] },
     ]);
+    job = await insertJob(db);
+    await add(0, [system('DO'), system('ACT', 'act')], []);
+    for (const [ordinal, question] of ['DO: q', 'q'].entries())
+      await rollout(ordinal, [{ messages: [user(question)], levers: marks('system') }]);
+    expect(await survey([0, 1], ['system', 'act'])).toEqual([{ component: 'system', bootstrapped: [1], labeled: [] }]);
   });
 });
 
@@ -265,11 +273,15 @@ describe('a candidate', () => {
     await add(1, [system('Do.')], [demo]);
     await add(2, [system('Do better.')], [{ ...demo, ordinal: 9, seed: 4 }]);
     await add(3, [system('Do.')], [{ ...demo, output: 'other' }]);
-    expect(await Promise.all([0, 1, 2, 3].map(levers))).toEqual([
+    await add(4, [system('Do.')], [{ ...demo, input: 'other' }]);
+    await add(5, [system('Do.')], [{ ...demo, component: 'system' }]);
+    expect(await Promise.all([0, 1, 2, 3, 4, 5].map(levers))).toEqual([
       ['_demos 0', 'system 0'],
       ['_demos 1', 'system 0'],
       ['_demos 1', 'system 1'],
       ['_demos 2', 'system 0'],
+      ['_demos 3', 'system 0'],
+      ['_demos 4', 'system 0'],
     ]);
     job = await insertJob(db);
     await add(0, null, []);
