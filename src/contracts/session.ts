@@ -59,7 +59,7 @@ const miproSchema = z.strictObject({
     ),
   minibatch_size: count(1_000)
     .optional()
-    .describe('Evaluation seeds of a trial; a quarter of them, between 5 and 35, where absent.'),
+    .describe('Evaluation seeds of a trial; an eighth of them, between 5 and 35, where absent.'),
   max_bootstrapped_demos: demosSchema.describe(
     'Demonstrations in a prompt, at most, of what the model itself answered well.',
   ),

@@ -42,9 +42,12 @@ const mostBootstrap = 6;
 const largestMinibatch = 35;
 const smallestMinibatch = 5;
 
-/** A quarter of the evaluation seeds, between 5 and 35: enough to tell which combinations deserve an evaluation. */
+/**
+ * An eighth of the evaluation seeds, between 5 and 35: what is believed of a candidate has its parents' rewards in it, so few new ones
+ * tell which combinations deserve an evaluation, and more combinations are worth more.
+ */
 export function defaultMinibatch(evaluationSeeds: number): number {
-  return Math.min(evaluationSeeds, largestMinibatch, Math.max(smallestMinibatch, Math.ceil(evaluationSeeds / 4)));
+  return Math.min(evaluationSeeds, largestMinibatch, Math.max(smallestMinibatch, Math.ceil(evaluationSeeds / 8)));
 }
 
 /**

@@ -71,9 +71,9 @@ test('the least budget is two evaluations, a trial and what is held out; one few
 test.each([
   [1, 1],
   [5, 5],
-  [19, 5],
-  [21, 6],
-  [140, 35],
+  [40, 5],
+  [41, 6],
+  [280, 35],
   [1_000, 35],
 ])('of %d evaluation seeds a minibatch has %d', (evaluationSeeds, expected) => {
   expect(defaultMinibatch(evaluationSeeds)).toBe(expected);
