@@ -33,15 +33,15 @@ export function scoreFields(
     const got = isThere ? show(given[name], shownOf.value) : 'no such field';
     return { name, weight, score: 0, reason: `expected ${show(gold[name], shownOf.value)}, got ${got}` };
   });
-  const isRead = isObject(read);
-  return { reward: weightedMean(criteria), feedback: describe(criteria, isRead ? null : output), criteria };
+  const unread = isObject(read) ? [] : [`The output is no JSON object: ${show(output, shownOf.value)}`];
+  return { reward: weightedMean(criteria), feedback: describe(criteria, unread), criteria };
 }
 
-function describe(criteria: readonly CriterionScore[], unread: unknown): string {
+function describe(criteria: readonly CriterionScore[], unread: readonly string[]): string {
   const wrong = criteria.filter(({ score }) => score < 1);
   if (wrong.length === 0) return cut(`Right: all fields are as expected: ${names(criteria)}.`, maxFeedback);
   const lines = [
-    ...(unread === null ? [] : [`The output is no JSON object: ${show(unread, shownOf.value)}`]),
+    ...unread,
     `Wrong fields: ${wrong.length} of ${criteria.length}.`,
     ...wrong.map(({ name, reason }) => `- ${show(name, shownOf.name)}: ${reason}`),
   ];

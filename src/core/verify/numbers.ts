@@ -28,9 +28,12 @@ const pattern = new RegExp(
   'gu',
 );
 
-/** All numbers of a text in their order; no number that is not finite. */
+/** Characters of a text that are read: its last ones. */
+const maxRead = 100_000;
+
+/** All numbers of a text in their order; no number that is not finite. Of a very long text only the end is read. */
 export function numbersIn(text: string): ReadNumber[] {
-  return [...text.matchAll(pattern)].flatMap(({ groups }) => {
+  return [...text.slice(-maxRead).matchAll(pattern)].flatMap(({ groups }) => {
     const value = valueOf(groups!);
     return Number.isFinite(value) ? [{ value, percent: groups!['percent'] !== undefined }] : [];
   });
