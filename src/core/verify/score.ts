@@ -8,7 +8,7 @@ import { standsIn } from './contains.js';
 import { areEqual } from './equal.js';
 import { scoreFields, weightedFields } from './fields.js';
 import { isClose, lastNumber, numbersIn, type ReadNumber } from './numbers.js';
-import { asText, cut, isObject, maxFeedback, normalize, show } from './text.js';
+import { asText, isObject, normalize, show } from './text.js';
 import type { Verification } from './verification.js';
 
 /** Characters of a gold output and of an output in a feedback. */
@@ -41,11 +41,6 @@ export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | n
 export function score(verifier: ScoredVerifier, gold: unknown, output: unknown): Verification {
   const problem = goldProblem(verifier, gold);
   if (problem !== null) throw new RangeError(`a gold output for mode ${verifier.mode} ${problem}`);
-  const verification = scoreBy(verifier, gold, output);
-  return { ...verification, feedback: cut(verification.feedback, maxFeedback) };
-}
-
-function scoreBy(verifier: ScoredVerifier, gold: unknown, output: unknown): Verification {
   switch (verifier.mode) {
     case 'exact':
       return exact(gold, output, verifier.caseSensitive);
@@ -67,7 +62,7 @@ function exact(gold: unknown, output: unknown, caseSensitive: boolean): Verifica
 
 function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean): string {
   if (asText(given ?? '').trim() === '') return 'There is no output.';
-  if (caseSensitive && areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
+  if (areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
   const [wanted, said] = [expected, given].map((value) => normalize(asText(value), caseSensitive)) as [string, string];
   if (wanted !== '' && standsIn(wanted, said))
     return 'It says what was expected, but more than that: only that is wanted.';

@@ -21,7 +21,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** A text as it is compared: NFC, trimmed, every run of white space one space, in lower case unless `caseSensitive`. */
 export function normalize(text: string, caseSensitive: boolean): string {
   const spaced = text.normalize('NFC').replaceAll(/\s+/gu, ' ').trim();
-  // Lower case may take a character apart.
+  // A lower-case letter may have a composed form that its upper case lacks.
   return caseSensitive ? spaced : spaced.toLowerCase().normalize('NFC');
 }
 

@@ -104,6 +104,7 @@ describe('numbers in a text', () => {
       expect(numbersIn(`x${hostile.repeat(100_000)}`).every(({ value }) => Number.isFinite(value))).toBe(true);
     }
     expect(valuesIn(`8 A${'1'.repeat(500_000)} 7`)).toEqual([7]);
+    expect(valuesIn(`8 A${'1'.repeat(90_000)} 7`)).toEqual([8, 7]);
   });
 });
 

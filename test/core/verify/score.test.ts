@@ -145,6 +145,7 @@ describe('json', () => {
     expect(feedbackOf(json, gold, 'Ada')).toMatch(/^The output is no JSON object: Ada\nWrong fields: 3 of 3/);
     expect(feedbackOf(json, gold, undefined)).toMatch(/^The output is no JSON object: \(nothing\)/);
     expect(feedbackOf(json, gold, null)).toMatch(/^The output is no JSON object: null/);
+    expect(feedbackOf(json, { constructor: 1 }, {})).toMatch(/got no such field/);
     expect(feedbackOf(json, gold, gold)).toBe('Right: all fields are as expected: name, year, tags.');
   });
 });
