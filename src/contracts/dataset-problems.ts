@@ -1,0 +1,172 @@
+/** What is wrong with a data set beyond the form of its fields. */
+import { valueAt } from './common.js';
+import { datasetLimits, taskInput } from './graph-dataset.js';
+import { modes } from './verifier.js';
+
+/** Where something is within a data set. */
+export type Path = readonly (string | number)[];
+
+export interface DatasetProblem {
+  path: Path;
+  /** Goes on from the field's name. */
+  message: string;
+}
+
+/** Problems of one kind that are listed; whoever mends these is told of the next. */
+const mostOfAKind = 20;
+
+/**
+ * What is wrong with a data set across its fields, by the path within it; at most 20 of a kind. What has not the form of a data
+ * set is passed over: the schema tells of that.
+ */
+export function datasetProblems(dataset: unknown): DatasetProblem[] {
+  if (!isObject(dataset)) return [];
+  const bytes = Buffer.byteLength(JSON.stringify(dataset));
+  if (bytes > datasetLimits.bytes) {
+    return [{ path: [], message: `has ${bytes} bytes as JSON; at most ${datasetLimits.bytes} are allowed` }];
+  }
+  if (!Array.isArray(dataset['tasks'])) return [];
+  const count = dataset['tasks'].length;
+  if (count === 0) return [{ path: ['tasks'], message: 'must hold at least one task' }];
+  if (count > datasetLimits.tasks) {
+    return [{ path: ['tasks'], message: `holds ${count} tasks; at most ${datasetLimits.tasks} are allowed` }];
+  }
+  const tasks = namedIn(dataset['tasks'], 'id');
+  const golds = namedIn(dataset['gold_outputs'], 'task_id');
+  const kinds = [
+    repeated(tasks, ['tasks', 'id'], 'is the id of'),
+    repeated(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
+    goldProblems(dataset, tasks, golds),
+    rubricProblems(dataset, tasks),
+    verifierProblems(dataset),
+    fieldProblems(tasks),
+  ];
+  return kinds.flatMap((problems) => [...first(problems, mostOfAKind)]);
+}
+
+/** An entry of a list that has its name, and its place there. */
+interface Named {
+  place: number;
+  name: string;
+  entry: Record<string, unknown>;
+}
+
+function namedIn(list: unknown, field: string): Named[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
+    const name = isObject(entry) ? entry[field] : undefined;
+    return isObject(entry) && typeof name === 'string' ? [{ place, name, entry }] : [];
+  });
+}
+
+function* repeated(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
+  const places = new Map<string, number>();
+  for (const { place, name } of list) {
+    const earlier = places.get(name);
+    if (earlier === undefined) places.set(name, place);
+    else yield { path: [where, place, field], message: `is "${name}", which ${what} dataset.${where}[${earlier}]` };
+  }
+}
+
+function* goldProblems(
+  dataset: Record<string, unknown>,
+  tasks: readonly Named[],
+  golds: readonly Named[],
+): Generator<DatasetProblem> {
+  const ids = new Set(tasks.map(({ name }) => name));
+  const mode = valueAt(dataset, 'verifier_config', 'mode');
+  for (const { place, name, entry } of golds) {
+    const path = ['gold_outputs', place];
+    if (!ids.has(name)) {
+      yield { path: [...path, 'task_id'], message: `is "${name}", which is the id of no task` };
+    }
+    if (mode === 'json' && entry['output'] !== undefined && !isObject(entry['output'])) {
+      yield { path: [...path, 'output'], message: 'must be an object in mode json, which compares its fields' };
+    }
+  }
+  if (!modes.some((known) => known === mode) || mode === 'rubric') return;
+  const withGold = new Set(golds.map(({ name }) => name));
+  for (const { place, name } of tasks) {
+    if (withGold.has(name)) continue;
+    const message = `is task "${name}", which has no gold output; mode ${String(mode)} needs one: add it to gold_outputs`;
+    yield { path: ['tasks', place], message };
+  }
+}
+
+function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly Named[]): Generator<DatasetProblem> {
+  if (valueAt(dataset, 'verifier_config', 'mode') !== 'rubric' || dataset['default_rubric'] !== undefined) return;
+  const without = tasks.filter(({ entry }) => entry['rubric'] === undefined);
+  if (without.length === tasks.length) {
+    yield { path: ['default_rubric'], message: 'is required in mode rubric where tasks have no rubric of their own' };
+    return;
+  }
+  for (const { place, name } of without) {
+    const message = `is required for task "${name}" in mode rubric, as there is no default_rubric`;
+    yield { path: ['tasks', place, 'rubric'], message };
+  }
+}
+
+const allOptions = ['model', 'provider', 'tolerance', 'relative', 'case_sensitive', 'fields'] as const;
+const options: Record<(typeof modes)[number], readonly (typeof allOptions)[number][]> = {
+  exact: ['case_sensitive'],
+  contains: ['case_sensitive'],
+  numeric: ['tolerance', 'relative'],
+  json: ['case_sensitive', 'fields'],
+  rubric: ['model', 'provider'],
+  gold_examples: ['model', 'provider'],
+};
+
+function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetProblem> {
+  const config = dataset['verifier_config'];
+  const mode = modes.find((known) => known === valueAt(config, 'mode'));
+  if (!isObject(config) || mode === undefined) return;
+  const used = options[mode];
+  if (used.includes('model') && config['model'] === undefined) {
+    yield {
+      path: ['verifier_config', 'model'],
+      message: `is required: in mode ${mode} a judge model gives the scores`,
+    };
+  }
+  for (const option of allOptions) {
+    if (used.includes(option) || config[option] === undefined) continue;
+    const message = `is not looked at when mode is ${mode}: leave it out`;
+    yield { path: ['verifier_config', option], message };
+  }
+  const { fields } = config;
+  if (isObject(fields) && Object.keys(fields).length === 0) {
+    yield { path: ['verifier_config', 'fields'], message: 'must name at least one field' };
+  }
+}
+
+/** Fields that some inputs have and others lack, told of the fewer: of those that lack it, or of those that have it. */
+function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
+  const inputs = tasks.flatMap(({ place, name, entry: { input } }) =>
+    typeof input === 'string' || isObject(input) ? [{ place, name, fields: taskInput(input) }] : [],
+  );
+  const counts = new Map<string, number>();
+  for (const { fields } of inputs) {
+    for (const field of Object.keys(fields)) counts.set(field, (counts.get(field) ?? 0) + 1);
+  }
+  for (const [field, having] of counts) {
+    if (having === inputs.length) continue;
+    const isMissing = having * 2 >= inputs.length;
+    for (const { place, name, fields } of inputs) {
+      if (Object.hasOwn(fields, field) === isMissing) continue;
+      const message = isMissing
+        ? `of task "${name}" lacks the field "${field}", which other tasks have: give every task the same fields`
+        : `of task "${name}" has the field "${field}", which most tasks lack: give every task the same fields`;
+      yield { path: ['tasks', place, 'input'], message };
+    }
+  }
+}
+
+function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const item of items) {
+    if (left-- <= 0) return;
+    yield item;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { datasetProblems } from '../../src/contracts/dataset-problems.js';
+
+type Data = Record<string, unknown>;
+const task = (id: string, input: unknown = { q: id }, rubric?: string) => ({ id, input, ...(rubric && { rubric }) });
+const gold = (task_id: string, output: unknown = 'x') => ({ task_id, output });
+const exact = { mode: 'exact' };
+const good = { tasks: [task('a'), task('b')], gold_outputs: [gold('a'), gold('b')], verifier_config: exact };
+const rubric = { tasks: good.tasks, verifier_config: { mode: 'rubric', model: 'm' } };
+/** Problems as `place: message`. */
+const told = (data: unknown) => datasetProblems(data).map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+test.each<[string, Data]>([
+  ['gold outputs', good],
+  ['in another order', { ...good, gold_outputs: [gold('b'), gold('a')] }],
+  ['a rubric for all', { ...rubric, default_rubric: 'r' }],
+  ['a rubric for each', { ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y', 'r')] }],
+  ['rubric and gold output', { ...rubric, default_rubric: 'r', gold_outputs: [gold('a')] }],
+  ['gold examples', { ...good, verifier_config: { mode: 'gold_examples', model: 'm', provider: 'p' } }],
+  ['a text where others have its field', { ...good, tasks: [task('a', 'x'), task('b', { input: 1 })] }],
+  ['null in a field', { ...good, tasks: [task('a', { q: null }), task('b', { q: 1 })] }],
+  [
+    'objects in mode json',
+    {
+      ...good,
+      gold_outputs: [gold('a', {}), gold('b', { x: 1 })],
+      verifier_config: { mode: 'json', fields: ['x'], case_sensitive: true },
+    },
+  ],
+  ['options of numbers', { ...good, verifier_config: { mode: 'numeric', tolerance: 1, relative: false } }],
+])('%s: nothing is wrong', (_, data) => {
+  expect(told(data)).toEqual([]);
+});
+
+describe('tasks', () => {
+  test('none', () => {
+    expect(told({ ...good, tasks: [] })).toEqual(['tasks: must hold at least one task']);
+  });
+
+  test('too many', () => {
+    const tasks = (count: number) => Array.from({ length: count }, (_, at) => task(String(at), 'x'));
+    const data = (count: number) => ({ ...rubric, default_rubric: 'r', tasks: tasks(count) });
+    expect(told(data(10_000))).toEqual([]);
+    expect(told(data(10_001))).toEqual(['tasks: holds 10001 tasks; at most 10000 are allowed']);
+  });
+
+  test('too much data, by its bytes', () => {
+    const data = (input: string) => ({ ...rubric, default_rubric: 'r', tasks: [task('a', input)] });
+    const around = Buffer.byteLength(JSON.stringify(data('')));
+    const room = 10 * 1024 * 1024 - around;
+    expect(told(data('x'.repeat(room)))).toEqual([]);
+    expect(told(data('x'.repeat(room + 1)))).toEqual([': has 10485761 bytes as JSON; at most 10485760 are allowed']);
+    expect(told(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
+  });
+
+  test('one id twice', () => {
+    expect(told({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
+      'tasks.2.id: is "a", which is the id of dataset.tasks[0]',
+      'tasks.3.id: is "a", which is the id of dataset.tasks[0]',
+    ]);
+  });
+});
+
+describe('gold outputs', () => {
+  test('without a task', () => {
+    const data = { ...good, gold_outputs: [...good.gold_outputs, gold('c'), gold('d')] };
+    expect(told(data)).toEqual([
+      'gold_outputs.2.task_id: is "c", which is the id of no task',
+      'gold_outputs.3.task_id: is "d", which is the id of no task',
+    ]);
+    expect(datasetProblems(data)[1]!.path).toEqual(['gold_outputs', 3, 'task_id']);
+  });
+
+  test('two for one task', () => {
+    expect(told({ ...good, gold_outputs: [gold('a'), gold('b'), gold('a')] })).toEqual([
+      'gold_outputs.2.task_id: is "a", which has a gold output already, dataset.gold_outputs[0]',
+    ]);
+  });
+
+  test.each(['exact', 'contains', 'numeric', 'json', 'gold_examples'])('are needed in mode %s', (mode) => {
+    const verifier_config = { mode, ...(mode === 'gold_examples' && { model: 'm' }) };
+    expect(told({ tasks: good.tasks, gold_outputs: [gold('a', {})], verifier_config })).toEqual([
+      `tasks.1: is task "b", which has no gold output; mode ${mode} needs one: add it to gold_outputs`,
+    ]);
+    expect(told({ tasks: good.tasks, verifier_config })).toHaveLength(2);
+  });
+
+  test('are objects in mode json', () => {
+    const data = { ...good, gold_outputs: [gold('a', {}), gold('b', [1])], verifier_config: { mode: 'json' } };
+    expect(told(data)).toEqual(['gold_outputs.1.output: must be an object in mode json, which compares its fields']);
+  });
+});
+
+describe('rubrics', () => {
+  test('none at all', () => {
+    expect(told(rubric)).toEqual([
+      'default_rubric: is required in mode rubric where tasks have no rubric of their own',
+    ]);
+  });
+
+  test('one is missing', () => {
+    expect(told({ ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y')] })).toEqual([
+      'tasks.1.rubric: is required for task "b" in mode rubric, as there is no default_rubric',
+    ]);
+  });
+});
+
+describe('the verifier', () => {
+  test.each(['rubric', 'gold_examples'])('mode %s needs a model', (mode) => {
+    expect(told({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual([
+      `verifier_config.model: is required: in mode ${mode} a judge model gives the scores`,
+    ]);
+  });
+
+  const all = { model: 'm', provider: 'p', tolerance: 1, relative: true, case_sensitive: true, fields: ['a'] };
+  test.each([
+    ['exact', ['model', 'provider', 'tolerance', 'relative', 'fields']],
+    ['contains', ['model', 'provider', 'tolerance', 'relative', 'fields']],
+    ['numeric', ['model', 'provider', 'case_sensitive', 'fields']],
+    ['json', ['model', 'provider', 'tolerance', 'relative']],
+    ['rubric', ['tolerance', 'relative', 'case_sensitive', 'fields']],
+    ['gold_examples', ['tolerance', 'relative', 'case_sensitive', 'fields']],
+  ])('what mode %s does not look at is refused', (mode, unused) => {
+    const gold_outputs = [gold('a', {}), gold('b', {})];
+    const data = { ...good, gold_outputs, default_rubric: 'r', verifier_config: { mode, ...all } };
+    expect(told(data)).toEqual(
+      unused.map((option) => `verifier_config.${option}: is not looked at when mode is ${mode}: leave it out`),
+    );
+  });
+
+  test('weights of no field', () => {
+    const gold_outputs = [gold('a', {}), gold('b', {})];
+    expect(told({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
+      'verifier_config.fields: must name at least one field',
+    ]);
+  });
+});
+
+describe('fields of inputs', () => {
+  const of = (...inputs: unknown[]) => ({
+    ...rubric,
+    default_rubric: 'r',
+    tasks: inputs.map((input, at) => task(`t${at}`, input)),
+  });
+
+  test('those that lack one are named', () => {
+    expect(told(of({ a: 1, b: 1 }, { b: 2, a: 2 }, { a: 3 }, { a: 1, b: 2 }))).toEqual([
+      'tasks.2.input: of task "t2" lacks the field "b", which other tasks have: give every task the same fields',
+    ]);
+    expect(told(of({ a: 1, b: 1 }, { a: 1 }))).toHaveLength(1);
+    expect(told(of({ a: 1 }, 'text'))).toEqual([
+      'tasks.1.input: of task "t1" lacks the field "a", which other tasks have: give every task the same fields',
+      'tasks.0.input: of task "t0" lacks the field "input", which other tasks have: give every task the same fields',
+    ]);
+  });
+
+  test('or those that have one, where they are the fewer', () => {
+    expect(told(of({ a: 1 }, { a: 2, b: 1 }, { a: 3 }))).toEqual([
+      'tasks.1.input: of task "t1" has the field "b", which most tasks lack: give every task the same fields',
+    ]);
+    expect(told(of({}, { constructor: 1 }, {}))).toHaveLength(1);
+  });
+
+  test('with other fields each, at most 20 are told, in little time', () => {
+    const inputs = Array.from({ length: 10_000 }, (_, at) => ({ [`f${at}`]: 1, [`g${at}`]: 1 }));
+    expect(told(of(...inputs))).toHaveLength(20);
+  });
+});
+
+test('several kinds are told together, at most 20 of each', () => {
+  const tasks = Array.from({ length: 50 }, (_, at) => task(String(at), 'x'));
+  const gold_outputs = Array.from({ length: 25 }, () => gold('none'));
+  const problems = told({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
+  expect(problems.filter((one) => one.includes('has a gold output already'))).toHaveLength(20);
+  expect(problems.filter((one) => one.includes('id of no task'))).toHaveLength(20);
+  expect(problems.filter((one) => one.includes('not looked at'))).toHaveLength(1);
+  expect(problems).toHaveLength(41);
+});
+
+test('what has not the form of a data set is passed over', () => {
+  for (const other of [undefined, null, 1, 'x', [], {}, { tasks: {} }]) expect(datasetProblems(other)).toEqual([]);
+  expect(told({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual([]);
+  expect(told({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);
+  const shape = fc.record(
+    {
+      tasks: fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.jsonValue(), input: fc.jsonValue() }))),
+      gold_outputs: fc.oneof(fc.jsonValue(), fc.array(fc.record({ task_id: fc.jsonValue() }))),
+      verifier_config: fc.record({ mode: fc.constantFrom('json', 'rubric', 'numeric', 1), fields: fc.jsonValue() }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), shape), (data) => {
+      expect(Array.isArray(datasetProblems(data))).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,263 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { initialMessages, taskInput } from '../../src/contracts/graph-dataset.js';
+import { createGraphJobSchema, policiesOf } from '../../src/contracts/graph-job.js';
+import { verifierSpec } from '../../src/contracts/verifier.js';
+
+const task = { id: 'a', input: { question: 'q' } };
+const dataset = {
+  tasks: [task],
+  gold_outputs: [{ task_id: 'a', output: { answer: 'x' } }],
+  verifier_config: { mode: 'exact' },
+};
+const good = { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 20 };
+
+/** What is said of a body, by the path. */
+function problemsOf(body: unknown): Record<string, string> {
+  const { error } = createGraphJobSchema.safeParse(body);
+  return Object.fromEntries((error?.issues ?? []).map(({ path, message }) => [path.join('.'), message]));
+}
+const withDataset = (changes: object) => problemsOf({ ...good, dataset: { ...dataset, ...changes } });
+
+describe('the body of a graph job', () => {
+  test('the least that is taken, and the defaults', () => {
+    expect(createGraphJobSchema.parse(good)).toEqual({
+      ...good,
+      policy_provider: 'openai',
+      proposer_effort: 'medium',
+      auto_start: true,
+      rng_seed: 0,
+      max_concurrent: 5,
+      rollout_timeout: 120,
+    });
+  });
+
+  test('everything that may be given', () => {
+    const body = {
+      dataset: {
+        metadata: { name: 'n', any: [1] },
+        initial_prompt: { messages: [{ role: 'system', content: 'Answer.' }] },
+        tasks: [
+          { id: 'a', input: 'text', rubric: 'Be kind.' },
+          { id: 'b', input: { input: null }, rubric: { criteria: [{ name: 'n', weight: 2, description: 'd' }] } },
+        ],
+        gold_outputs: [{ task_id: 'b', output: null }],
+        default_rubric: '- a (1): x',
+        verifier_config: { mode: 'rubric', model: 'judge', provider: 'local' },
+      },
+      policy_models: ['m', 'n'],
+      policy_provider: 'local',
+      proposer: { model: 'big', provider: 'openai', temperature: 1 },
+      rollout_budget: 100,
+      proposer_effort: 'high',
+      auto_start: false,
+      initial_graph: { anything: true },
+      rng_seed: -7,
+      budget: { max_rollouts: 100, max_cost_usd: 2, max_minutes: 0.5 },
+      max_concurrent: 256,
+      rollout_timeout: 3_600,
+    };
+    expect(createGraphJobSchema.parse(body)).toEqual(body);
+  });
+
+  test('criteria have defaults', () => {
+    const rubric = { criteria: [{ name: 'n' }] };
+    const body = createGraphJobSchema.parse({ ...good, dataset: { ...dataset, default_rubric: rubric } });
+    expect(body.dataset.default_rubric).toEqual({ criteria: [{ name: 'n', weight: 1, description: '' }] });
+  });
+
+  test('is written down in JSON Schema', () => {
+    const schema = z.toJSONSchema(createGraphJobSchema, { io: 'input' });
+    expect(schema.$defs!['CreateGraphJob']).toMatchObject({ required: ['dataset', 'rollout_budget'] });
+    expect(JSON.stringify(schema)).toContain('"maxItems":10000');
+  });
+
+  test.each<[string, unknown, string, string | RegExp]>([
+    ['nothing', undefined, '', /./],
+    ['a list', [], '', 'must be a JSON object with dataset, policy_model and rollout_budget'],
+    ['an unknown field', { ...good, x: 1 }, '', 'must be a JSON object with dataset, policy_model and rollout_budget'],
+    ['no budget', { ...good, rollout_budget: undefined }, 'rollout_budget', /./],
+    ['a budget of 0', { ...good, rollout_budget: 0 }, 'rollout_budget', 'must be 1 to 10000000'],
+    ['half a rollout', { ...good, rollout_budget: 1.5 }, 'rollout_budget', 'must be a whole number'],
+    ['no model', { ...good, policy_model: undefined }, 'policy_model', 'is required'],
+    [
+      'model and models',
+      { ...good, policy_models: ['m'] },
+      'policy_models',
+      'is given beside policy_model: leave one of them out',
+    ],
+    [
+      'a model twice',
+      { ...good, policy_model: undefined, policy_models: ['m', 'n', 'm'] },
+      'policy_models.2',
+      'is policy_models.0 already',
+    ],
+    [
+      'no models',
+      { ...good, policy_model: undefined, policy_models: [] },
+      'policy_models',
+      'must hold at least one model',
+    ],
+    [
+      'two budgets',
+      { ...good, budget: { max_rollouts: 21 } },
+      'budget.max_rollouts',
+      'is given twice, as rollout_budget too, and they differ',
+    ],
+    ['a budget of no money', { ...good, budget: { max_cost_usd: 0 } }, 'budget.max_cost_usd', /./],
+    ['a key', { ...good, proposer: { model: 'm', provider: 'p', api_key: 'k' } }, 'proposer.api_key', /not accepted/],
+    ['an effort', { ...good, proposer_effort: 'max' }, 'proposer_effort', 'must be "low", "medium" or "high"'],
+    ['too many at once', { ...good, max_concurrent: 257 }, 'max_concurrent', 'must be 1 to 256'],
+    ['a long rollout', { ...good, rollout_timeout: 3_601 }, 'rollout_timeout', /./],
+    ['half a seed', { ...good, rng_seed: 0.5 }, 'rng_seed', 'must be a whole number'],
+    ['no data set', { ...good, dataset: undefined }, 'dataset', /./],
+  ])('%s is refused', (_, body, path, message) => {
+    const found = problemsOf(body);
+    expect(Object.keys(found)).toContain(path);
+    expect(found[path]).toMatch(message instanceof RegExp ? message : new RegExp(`^${quoted(message)}$`));
+  });
+
+  test('all that is wrong is told at once, in the fields and across them', () => {
+    const body = {
+      dataset: { tasks: [task, task, { id: '', input: 1 }], verifier_config: { mode: 'numeric', tolerance: -1 } },
+      rollout_budget: 0,
+    };
+    expect(Object.keys(problemsOf(body)).sort()).toEqual([
+      'dataset.tasks.0',
+      'dataset.tasks.1',
+      'dataset.tasks.1.id',
+      'dataset.tasks.2',
+      'dataset.tasks.2.id',
+      'dataset.tasks.2.input',
+      'dataset.verifier_config.tolerance',
+      'policy_model',
+      'rollout_budget',
+    ]);
+  });
+});
+
+const quoted = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+describe('the form of a data set', () => {
+  test.each<[string, object, string, RegExp]>([
+    ['no tasks', { tasks: undefined }, 'dataset.tasks', /./],
+    ['tasks that are no list', { tasks: {} }, 'dataset.tasks', /^must be a list of tasks$/],
+    ['an empty id', { tasks: [{ id: '', input: 'x' }] }, 'dataset.tasks.0.id', /^must not be empty$/],
+    [
+      'an input that is a number',
+      { tasks: [{ id: 'a', input: 1 }] },
+      'dataset.tasks.0.input',
+      /^must be an object, or a text/,
+    ],
+    [
+      'an input that is a list',
+      { tasks: [{ id: 'a', input: [1] }] },
+      'dataset.tasks.0.input',
+      /^must be an object, or a text/,
+    ],
+    ['an unknown field of a task', { tasks: [{ ...task, x: 1 }] }, 'dataset.tasks.0', /x/],
+    ['a gold output without output', { gold_outputs: [{ task_id: 'a' }] }, 'dataset.gold_outputs.0.output', /./],
+    ['an unknown field', { x: 1 }, 'dataset', /x/],
+    ['no verifier', { verifier_config: undefined }, 'dataset.verifier_config', /./],
+    [
+      'an unknown mode',
+      { verifier_config: { mode: 'best' } },
+      'dataset.verifier_config.mode',
+      /^must be one of exact, contains,/,
+    ],
+    ['an unknown option', { verifier_config: { mode: 'exact', x: 1 } }, 'dataset.verifier_config', /x/],
+    ['a blank rubric', { default_rubric: ' ' }, 'dataset.default_rubric', /blank/],
+    [
+      'a rubric of another form',
+      { default_rubric: 1 },
+      'dataset.default_rubric',
+      /^must be a text or \{"criteria": [^:]*$/,
+    ],
+    ['no criteria', { default_rubric: { criteria: [] } }, 'dataset.default_rubric.criteria', /^must hold at least one/],
+    [
+      'a weight of 0',
+      { default_rubric: { criteria: [{ name: 'a', weight: 0 }] } },
+      'dataset.default_rubric.criteria.0.weight',
+      /greater|>0/,
+    ],
+    [
+      'a weight that is a text',
+      { default_rubric: { criteria: [{ name: 'a', weight: '1' }] } },
+      'dataset.default_rubric',
+      /^must be a text or \{"criteria": .*\]\}: criteria\.0\.weight: .*number/,
+    ],
+    [
+      'two criteria of one name',
+      { default_rubric: { criteria: [{ name: 'a' }, { name: ' A' }] } },
+      'dataset.default_rubric.criteria.1.name',
+      /^is the name of criteria\.0 already/,
+    ],
+    [
+      'too many criteria',
+      { default_rubric: { criteria: Array.from({ length: 21 }, (_, at) => ({ name: `c${at}` })) } },
+      'dataset.default_rubric',
+      /criteria: must hold at most 20 criteria/,
+    ],
+    ['a blank prompt', { initial_prompt: '' }, 'dataset.initial_prompt', /blank/],
+    [
+      'a prompt without messages',
+      { initial_prompt: { messages: [] } },
+      'dataset.initial_prompt.messages',
+      /^must hold/,
+    ],
+  ])('%s is refused', (_, changes, path, message) => {
+    expect(withDataset(changes)[path]).toMatch(message);
+  });
+
+  test.each<[string, object]>([
+    ['a negative weight', { fields: { a: -1 } }],
+    ['no names', { fields: [] }],
+    ['no weights', { fields: {} }],
+    ['a text', { fields: 'a' }],
+  ])('fields: %s', (_, option) => {
+    const places = Object.keys(withDataset({ verifier_config: { mode: 'json', ...option } }));
+    expect(places.some((place) => place.startsWith('dataset.verifier_config.fields'))).toBe(true);
+  });
+});
+
+test('an input by field', () => {
+  expect(taskInput('x')).toEqual({ input: 'x' });
+  expect(taskInput({ a: 1 })).toEqual({ a: 1 });
+});
+
+test('the prompt that a data set begins with', () => {
+  const messages = [{ role: 'user' as const, content: 'x' }];
+  expect(initialMessages({})).toBeNull();
+  expect(initialMessages({ initial_prompt: 'x' })).toEqual([{ role: 'system', content: 'x' }]);
+  expect(initialMessages({ initial_prompt: { messages } })).toEqual(messages);
+});
+
+test('the models that graphs may call', () => {
+  const policy = (model: string) => ({ model, provider: 'p', params: {} });
+  expect(policiesOf({ policy_model: 'm', policy_provider: 'p' })).toEqual([policy('m')]);
+  expect(policiesOf({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
+});
+
+test('verifiers as they are stored, with their defaults', () => {
+  expect(verifierSpec({ mode: 'exact' }, 'p')).toEqual({ mode: 'exact', caseSensitive: false });
+  expect(verifierSpec({ mode: 'contains', case_sensitive: true }, 'p')).toEqual({
+    mode: 'contains',
+    caseSensitive: true,
+  });
+  expect(verifierSpec({ mode: 'numeric' }, 'p')).toEqual({ mode: 'numeric', tolerance: 1e-6, relative: true });
+  expect(verifierSpec({ mode: 'numeric', tolerance: 0, relative: false }, 'p')).toEqual({
+    mode: 'numeric',
+    tolerance: 0,
+    relative: false,
+  });
+  expect(verifierSpec({ mode: 'json' }, 'p')).toEqual({ mode: 'json', caseSensitive: false, fields: null });
+  const fieldsOf = (fields: string[] | Record<string, number>) => verifierSpec({ mode: 'json', fields }, 'p');
+  expect(fieldsOf(['a', 'b'])).toMatchObject({ fields: { a: 1, b: 1 } });
+  expect(fieldsOf({ a: 2 })).toMatchObject({ fields: { a: 2 } });
+  const judge = (provider: string) => ({ model: 'm', provider, params: {} });
+  expect(verifierSpec({ mode: 'rubric', model: 'm' }, 'p')).toEqual({ mode: 'rubric', judge: judge('p') });
+  expect(verifierSpec({ mode: 'gold_examples', model: 'm', provider: 'q' }, 'p')).toEqual({
+    mode: 'gold_examples',
+    judge: judge('q'),
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { standsIn } from '../../../src/core/verify/contains.js';
+import { areEqual } from '../../../src/core/verify/equal.js';
+import { canonical, cut, normalize, quote, readJson, show } from '../../../src/core/verify/text.js';
+
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
+
+describe('normalized texts', () => {
+  test('NFC, white space and case', () => {
+    expect(normalize('  Cafe\u0301 \n\t au\u00a0lait ', false)).toBe('café au lait');
+    expect(normalize('  Cafe\u0301 ', true)).toBe('Café');
+    expect(normalize('J\u030c', false)).toBe('\u01f0');
+  });
+
+  test('twice is as good as once', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, caseSensitive) => {
+        const once = normalize(text, caseSensitive);
+        expect(normalize(once, caseSensitive)).toBe(once);
+      }),
+    );
+  });
+});
+
+describe('canonical JSON', () => {
+  test('names sorted, no white space, texts passed through', () => {
+    expect(canonical({ b: [1, { d: 'X', c: null }], a: true })).toBe('{"a":true,"b":[1,{"c":null,"d":"X"}]}');
+    expect(canonical({ B: ' X ' }, (text) => text.trim().toLowerCase())).toBe('{"B":"x"}');
+    expect(canonical({ a: undefined })).toBe('{}');
+    expect(canonical(-0)).toBe('0');
+  });
+
+  test('does not depend on the order of names, and is JSON for the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        expect(canonical(JSON.parse(canonical(value)))).toBe(canonical(value));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.integer()), (fields) => {
+        expect(canonical(Object.fromEntries(Object.entries(fields).reverse()))).toBe(canonical(fields));
+      }),
+    );
+  });
+
+  test('what is nested too deeply is marked and equals nothing', () => {
+    expect(canonical(deep)).toContain('…');
+    expect(canonical(nested(64))).not.toContain('…');
+    expect(areEqual(nested(64), deep, false)).toBe(false);
+  });
+});
+
+describe('equal values', () => {
+  test.each<[unknown, unknown]>([
+    ['Paris', ' paris '],
+    ['caf\u00e9', 'cafe\u0301'],
+    [12, '12'],
+    ['12', 12],
+    [true, 'True'],
+    [null, 'null'],
+    [
+      { a: 'X', b: 1 },
+      { b: 1, a: ' x' },
+    ],
+    [{ a: 1, b: 2 }, '{"b": 2,\n "a": 1}'],
+    [{ a: 1 }, 'Here:\n```json\n{"a": 1}\n```'],
+    [[1, 2], '[1, 2]'],
+    [12.0, '12.00'],
+  ])('%j is %j', (gold, output) => {
+    expect(areEqual(gold, output, false)).toBe(true);
+  });
+
+  test.each<[unknown, unknown]>([
+    ['Paris', 'London'],
+    ['Paris', 'Paris, France'],
+    [12, 13],
+    ['12', [12]],
+    [{ a: 1 }, { A: 1 }],
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    ['null', undefined],
+    [null, undefined],
+    // A text that is a text in JSON is not the text within.
+    [['x'], '"[\\"x\\"]"'],
+  ])('%j is not %j', (gold, output) => {
+    expect(areEqual(gold, output, false)).toBe(false);
+  });
+
+  test('case counts where it is asked for, within values too', () => {
+    expect(areEqual('Paris', 'paris', true)).toBe(false);
+    expect(areEqual(['Paris'], ['paris'], true)).toBe(false);
+    expect(areEqual(true, 'True', true)).toBe(false);
+    expect(areEqual('Paris', '  Paris', true)).toBe(true);
+  });
+
+  test('every value is itself, also by way of its JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.boolean(), (value, caseSensitive) => {
+        expect(areEqual(value, value, caseSensitive)).toBe(true);
+        if (typeof value !== 'string')
+          expect(areEqual(value, JSON.stringify(value, null, 2), caseSensitive)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a text that stands in another', () => {
+  test.each([
+    ['cat', 'a cat.'],
+    ['cat', 'concatenate the cat'],
+    ['5', 'it is 5.'],
+    ['5', 'it is 5, or so'],
+    ['2.5', 'about 2.5 km'],
+    ['$5', 'it costs $5'],
+    ['c++', 'c++ is old'],
+    ['東京', '答えは東京です'],
+    ['서울', '서울은 크다'],
+    ['gpt', 'gptです'],
+    ['gpt', '答えはgpt'],
+    ['new york', 'in new york city'],
+    ['x', 'x'],
+  ])('%j in %j', (part, text) => {
+    expect(standsIn(part, text)).toBe(true);
+  });
+
+  test.each([
+    ['cat', 'concatenate'],
+    ['cat', 'cats'],
+    ['cat', 'my_cat'],
+    ['cafe', 'cafe\u0301s'],
+    ['5', '15'],
+    ['5', '2.5'],
+    ['2', '2.5'],
+    ['5', '5,000'],
+    ['000', '5,000'],
+    ['𝒂', 'b𝒂'],
+    ['b', '𝒂b'],
+    ['x', ''],
+  ])('%j not in %j', (part, text) => {
+    expect(standsIn(part, text)).toBe(false);
+  });
+
+  test('any text stands in itself between spaces', () => {
+    const part = fc.string({ minLength: 1, unit: 'grapheme' });
+    fc.assert(
+      fc.property(part, (text) => {
+        expect(standsIn(text, `a ${text} b`)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('JSON in a text', () => {
+  test('alone or in one fenced block', () => {
+    expect(readJson(' {"a": 1} ')).toEqual({ value: { a: 1 } });
+    expect(readJson('So:\r\n```json\r\n{"a": 1}\r\n```\r\nDone.')).toEqual({ value: { a: 1 } });
+    expect(readJson('null')).toEqual({ value: null });
+    expect(readJson(JSON.stringify({ a: '\n```\n' }))).toEqual({ value: { a: '\n```\n' } });
+  });
+
+  test.each(['', 'no', 'So: {"a": 1}', '{"a": 1', '```\n{"a": 1}', '```\n1\n```\n```\n2\n```', '{"a": NaN}'])(
+    '%j has none',
+    (text) => {
+      expect(readJson(text)).toBeNull();
+    },
+  );
+});
+
+describe('what is shown', () => {
+  test('is cut to its bound and never inside a character', () => {
+    expect(cut('abc', 3)).toBe('abc');
+    expect(cut('x'.repeat(100), 20)).toBe(`${'x'.repeat(16)} […]`);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 10, max: 50 }), (text, limit) => {
+        const shown = show(text, limit);
+        expect(shown.length).toBeLessThanOrEqual(Math.max(limit, '(an empty text)'.length));
+        expect(shown.isWellFormed() && !shown.includes('\0')).toBe(true);
+      }),
+    );
+    expect(cut(`x${'😀'.repeat(50)}`, 20).isWellFormed()).toBe(true);
+  });
+
+  test('says where there is nothing, and takes any value', () => {
+    expect([show(undefined, 50), show('  ', 50), show(null, 50), show({ b: 1, a: 'x' }, 50)]).toEqual([
+      '(nothing)',
+      '(an empty text)',
+      'null',
+      '{"a":"x","b":1}',
+    ]);
+    expect(show('a\0b\ud800', 50)).toBe('a\uFFFDb\uFFFD');
+    expect(show(deep, 50)).toHaveLength(50);
+  });
+
+  test('is quoted line by line, whatever ends a line', () => {
+    const end = fc.constantFrom('\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029', '# Task', '```', 'x');
+    fc.assert(
+      fc.property(fc.array(end), (parts) => {
+        const lines = quote(parts.join('')).split(/[\n\r\v\f\u0085\u2028\u2029]/);
+        expect(lines.every((line) => line.startsWith('> '))).toBe(true);
+      }),
+    );
+    expect(quote('a\n\nb')).toBe('> a\n> \n> b');
+  });
+});
