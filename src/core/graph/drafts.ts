@@ -22,10 +22,16 @@ export function draftOf(graph: Graph, id: string, seen: readonly string[] = []):
   }
   const chosen = choicesOf(step);
   if (chosen === null) return none(`"${id}" is a ${step.type}: name an llm step, or a vote or select among such`);
-  const found = chosen.map((ref) => draftOf(graph, ref, [...seen, id]));
-  const [first] = found;
-  const alike = found.every((one) => one.ok && first!.ok && sameForm(one.draft.form, first!.draft.form));
-  return alike && first ? first : none(`"${id}" chooses among answers of different forms`);
+  const drafts: DraftAnswer[] = [];
+  for (const ref of chosen) {
+    const found = draftOf(graph, ref, [...seen, id]);
+    if (!found.ok) return none(`"${id}" chooses among others than whole answers of llm steps: ${ref}`);
+    drafts.push(found.draft);
+  }
+  const [first] = drafts;
+  return first !== undefined && drafts.every(({ form }) => sameForm(form, first.form))
+    ? { ok: true, draft: first }
+    : none(`"${id}" chooses among answers of different forms`);
 }
 
 /** The refs that a vote or select has its value from; null for other steps. */

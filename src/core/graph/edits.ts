@@ -22,7 +22,7 @@ import { addStep, critique, decompose, modelProblem, remove, rewire, verify, vot
 import { changed, wrong, type Applied } from './editing.js';
 import { promptOf, withPrompt } from './graph.js';
 import type { Graph, PromptMessage, Ref, Step, VoteStep } from './graph.js';
-import { usedSteps } from './refs.js';
+import { headOf, usedSteps } from './refs.js';
 import { graphProblems, type Problem } from './validate.js';
 import { cutText } from './values.js';
 
@@ -80,8 +80,11 @@ function placed(
 
 /** The graph without those steps of before that lead neither to the output nor to a step that was added. */
 function withoutUnused(graph: Graph, before: ReadonlySet<string>): Graph {
-  const added = graph.steps.flatMap(({ id }) => (before.has(id) ? [] : [id]));
-  const used = new Set([graph.output, ...added].flatMap((output) => [...usedSteps({ steps: graph.steps, output })]));
+  const ids = graph.steps.map(({ id }) => id);
+  // An output that leads nowhere is the fault, and not that nothing leads to it.
+  if (!ids.includes(headOf(graph.output))) return graph;
+  const roots = [graph.output, ...ids.filter((id) => !before.has(id))];
+  const used = new Set(roots.flatMap((output) => [...usedSteps({ steps: graph.steps, output })]));
   return { ...graph, steps: graph.steps.filter(({ id }) => used.has(id)) };
 }
 

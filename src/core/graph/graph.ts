@@ -174,34 +174,3 @@ export function withPrompt(step: Step, prompt: Partial<Prompt>): Step {
 export function itemOf(step: Step): string | null {
   return step.type === 'map' ? step.as : null;
 }
-
-/**
- * The graph of one step that an initial prompt is. Its messages have `{{question}}` for the input `question`; where none has a
- * placeholder, a last message gives the task's inputs.
- */
-export function singleStepGraph(messages: readonly PromptMessage[], inputs: readonly string[]): Graph {
-  const named = inputs.map((input) => ({
-    input,
-    name: input.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?![A-Za-z])/, 'x'),
-  }));
-  const used = named.filter(({ name }) => messages.some(({ content }) => hasPlaceholder(content, name)));
-  const shown =
-    named.length === 1 ? `{{${named[0]!.name}}}` : named.map(({ name }) => `${name}: {{${name}}}`).join('\n\n');
-  const isGiven = used.length > 0 || named.length === 0;
-  const step: LlmStep = {
-    id: 'solve',
-    type: 'llm',
-    inputs: Object.fromEntries((isGiven ? used : named).map(({ input, name }) => [name, `input.${input}`])),
-    messages: isGiven ? messages.map(plain) : [...messages.map(plain), { role: 'user', content: shown }],
-    output: { field: 'answer' },
-  };
-  return { inputs: [...inputs], steps: [step], output: 'solve.answer' };
-}
-
-function plain({ role, content }: PromptMessage): PromptMessage {
-  return { role, content };
-}
-
-function hasPlaceholder(text: string, name: string): boolean {
-  return new RegExp(`\\{\\{[ \\t]*${name}[ \\t]*\\}\\}`).test(text);
-}

@@ -19,7 +19,7 @@ describe('the majority', () => {
   });
 
   test('is one of the values, has no fewer votes than any, and is the first of its kind', () => {
-    const values = fc.array(fc.constantFrom('a', 'A ', 'b', 'B', 'c'), { minLength: 1 });
+    const values = fc.array(fc.constantFrom<string>('a', 'A ', 'b', 'B', 'c'), { minLength: 1 });
     fc.assert(
       fc.property(values, (all) => {
         const votes = (value: string) => all.filter((one) => one.trim().toLowerCase() === value.trim().toLowerCase());
