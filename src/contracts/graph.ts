@@ -32,7 +32,7 @@ const answerFormSchema = z
       z.strictObject({ field: z.string() }),
       z.strictObject({
         schema: z
-          .record(z.string(), z.json())
+          .record(z.string(), z.unknown())
           .describe('JSON Schema: type, properties, required, items, enum, additionalProperties, description.'),
       }),
     ],

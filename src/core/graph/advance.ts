@@ -173,10 +173,14 @@ function ask(
   const { step, prompt } = draft.plan.steps[place]!;
   const { model, timeoutS, tries } = prompt!;
   const calls = all.map((messages, at): Call => {
-    const key = at === 0 ? step.id : `${step.id}#${at + 1}`;
-    return { key, step: step.id, messages, model, timeoutS, tries };
+    return { key: keyOfCall(step.id, at), step: step.id, messages, model, timeoutS, tries };
   });
   draft.states[place] = { at: 'asking', calls, answers: all.map(() => null), left: all.length, candidates };
+}
+
+/** The key of a step's call number `at`, from 0 on. The first has none, so that it is the same when a step gets samples. */
+export function keyOfCall(id: string, at: number): string {
+  return at === 0 ? id : `${id}#${at + 1}`;
 }
 
 function render(

@@ -2,7 +2,7 @@
  * The part of JSON Schema by which a model's answer is checked: `type`, `properties`, `required`, `items`, `enum`,
  * `additionalProperties` and `description`. A graph with any other keyword is refused, so that whoever runs it checks the same.
  */
-import { canonical, described, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
+import { canonical, described, hasNul, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof types)[number];
@@ -31,6 +31,7 @@ export interface Problem {
 export function schemaProblems(schema: unknown, path: string): Problem[] {
   const tooLarge = sizeProblem(schema as Json, maxSchemaSize);
   if (tooLarge !== null) return [{ path, message: tooLarge }];
+  if (hasNul(schema as Json)) return [{ path, message: 'has a NUL character' }];
   return problemsAt(schema as Json, path, 0);
 }
 
@@ -154,5 +155,6 @@ function withoutFence(text: string): string {
 
 /** The names that an object of this schema may have, where it says that it has no others; null where it may have any. */
 export function closedNames({ properties = {}, additionalProperties = true }: JsonSchema): string[] | null {
-  return additionalProperties ? null : Object.keys(properties);
+  // The schema may be one that is refused.
+  return additionalProperties === false ? Object.keys(properties ?? {}) : null;
 }

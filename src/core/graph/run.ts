@@ -7,8 +7,8 @@
  * are the same, and answers that it has kept can be given again.
  */
 import { readJson, valueProblem } from './json-schema.js';
-import type { AnswerForm, Graph } from './graph.js';
-import { advance, type Draft } from './advance.js';
+import { maxStepCalls, type AnswerForm, type Graph } from './graph.js';
+import { advance, keyOfCall, type Draft } from './advance.js';
 import { planOf, type Plan } from './plan.js';
 import { parseVerdict } from './vote.js';
 import { cutText, described, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
@@ -133,8 +133,10 @@ function placeOf({ plan, states }: Run, key: string): { place: number; at: numbe
   const place = plan.places.get(id!);
   const state = place === undefined ? undefined : states[place];
   const at = Number(number) - 1;
-  const isKnown = state?.at === 'done' || (state?.at === 'asking' && at >= 0 && at < state.calls.length);
-  if (place === undefined || !isKnown)
+  const asked =
+    state?.at === 'asking' ? state.calls.length : state?.at === 'done' ? maxStepCalls(plan.steps[place!]!.step) : 0;
+  const isKnown = Number.isInteger(at) && at >= 0 && at < asked;
+  if (place === undefined || !isKnown || key !== keyOfCall(id!, at))
     throw new Error(`no call ${JSON.stringify(cutText(key, 100))} is wanted in this run`);
   return { place, at };
 }

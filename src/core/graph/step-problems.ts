@@ -80,7 +80,7 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
   const refers = given !== null && Object.values(inputs).some((ref) => parseRef(ref)?.head === given);
   if (given !== null && !used.has(given) && !refers)
     problems.push({ path: `${at}messages`, message: `must have {{${given}}}, which no message and no input has` });
-  if (model === '' || (typeof model === 'string' && model.length > 200))
+  if (typeof model === 'string' && !/^[^\0]{1,200}$/.test(model))
     problems.push({ path: `${at}model`, message: 'must be 1 to 200 characters' });
   problems.push(...rangeProblems(`${at}tries`, tries, 1, limits.tries));
   if (timeoutS !== undefined && !(timeoutS > 0 && timeoutS <= limits.timeoutS))

@@ -94,7 +94,7 @@ function conditionText({ of, is, value }: Condition): string {
 /** A text line by line, each marked; as JSON where it has what would not be seen, or ends lines in another way. */
 function quoted(text: string): string[] {
   const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-  return hidden.test(text.replaceAll('\n', ''))
+  return hidden.test(text.replace(/[\n\t]/g, ''))
     ? [`JSON ${JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)}`]
     : text.split('\n').map((line) => `> ${line}`);
 }

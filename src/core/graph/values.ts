@@ -59,6 +59,13 @@ export function sizeProblem(value: Json, limit = maxValueSize): string | null {
   return problemOf(value, 0);
 }
 
+/** Whether a text or a name in a value has a NUL character, which Postgres does not store. */
+export function hasNul(value: Json): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (isList(value)) return value.some(hasNul);
+  return isObject(value) && Object.entries(value).some(([name, item]) => name.includes('\0') || hasNul(item));
+}
+
 /** What a value is, for messages: "a list of 3", "the text "abc"". */
 export function described(value: Json): string {
   if (value === null) return 'null';

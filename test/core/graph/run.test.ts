@@ -258,6 +258,8 @@ describe('a run', () => {
     expect(answered(run, 'one', 'late')).toBe(run);
     expect(failCall(run, 'one', 'late')).toBe(run);
     const done = answerAll(openRun(graph, { question: '' }), {});
+    expect(() => answerCall(done, 'both', 'x')).toThrow(/no call "both" is wanted/);
+    expect(() => answerCall(done, 'one#2', 'x')).toThrow(/no call "one#2" is wanted/);
     expect(failCall(done, 'one', 'late')).toBe(done);
   });
 
@@ -268,7 +270,7 @@ describe('a run', () => {
     expect(failCall(run, 'solve', 'late')).toBe(run);
   });
 
-  test.each(['nobody', 'solve#2', 'solve#0', 'solve#x', 'later', ''])(
+  test.each(['nobody', 'solve#2', 'solve#1', 'solve#0', 'solve#x', 'solve#0.5', 'solve#', 'solve##', 'later', ''])(
     'a call %j that was not wanted is told as a fault',
     (key) => {
       const run = openRun(graphWith([oneStep.steps[0]!, llm('later', { a: 'solve' })], 'later'), { question: '' });

@@ -63,6 +63,11 @@ describe('a transform', () => {
     [{ op: 'join', by: 'x'.repeat(600_000) }, list('', '', ''), 'join gives more than 1000000 characters'],
     [{ op: 'pluck', path: 'a' }, list({ a: 1 }, { b: 1 }), 'pluck of item 1: there is no "a" in an object with b'],
     [{ op: 'pluck', path: 'length' }, list('abc'), 'pluck of item 0: there is no "length" in the text "abc"'],
+    [
+      { op: 'pluck', path: 'constructor' },
+      list({ b: 1 }),
+      'pluck of item 0: there is no "constructor" in an object with b',
+    ],
     [{ op: 'sum' }, list(1, '2'), 'sum takes a list of numbers, and got the text "2" as item 1'],
     [{ op: 'sum' }, list(1e308, 1e308), 'sum is too large for a number'],
     [{ op: 'min' }, list(), 'min has no value for an empty list'],

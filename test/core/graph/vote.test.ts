@@ -56,6 +56,7 @@ describe('a judge', () => {
     ['The best is candidate 1.', 0],
     ['**3**', 2],
     ['2, since 2 is right', 1],
+    ['2\n\nIt is the clearest.', 1],
     ['1 is wrong, 2 is wrong.\n\nSo: 3\n\n', 2],
     ['Candidate 2 and 3 differ.\r\n[1]', 0],
   ])('%j names a candidate', (answer, place) => {
