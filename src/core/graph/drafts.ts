@@ -2,6 +2,7 @@
 import { namePattern, type AnswerForm, type Graph, type Inputs, type Ref, type Step } from './graph.js';
 import { canonical, type Json } from './values.js';
 
+/** The inputs and the model of the step that gives an answer, and the answer's form. */
 export interface DraftAnswer {
   inputs: Inputs;
   form: AnswerForm;
@@ -40,6 +41,7 @@ export function choicesOf(step: Step): readonly Ref[] | null {
   return step.type === 'select' ? [...new Set([...step.cases.map(({ then }) => then), step.otherwise])] : null;
 }
 
+/** Whether answers of one form can stand where those of the other do. */
 export function sameForm(one: AnswerForm, other: AnswerForm): boolean {
   return canonical(one as unknown as Json) === canonical(other as unknown as Json);
 }

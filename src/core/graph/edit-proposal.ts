@@ -6,7 +6,7 @@ import type { editsSchema } from '../../contracts/graph.js';
 import type { Message } from '../../contracts/spec.js';
 import { editOf } from './json.js';
 import type { Edit } from './edits.js';
-import { cutText, quoteText } from './values.js';
+import { cutText, quoteText, sizeProblem, type Json } from './values.js';
 
 /** One run of the graph that did not do well. The texts come from outside and are not trusted. */
 export interface FailedRun {
@@ -138,6 +138,8 @@ export function parseEdits(answer: string, { finishReason, schema, maxEdits }: E
     return refuse(`the edits are not JSON: ${cutText((error as Error).message, 200)}`);
   }
   if (!Array.isArray(value)) return refuse('the edits are not a JSON list');
+  const tooLarge = sizeProblem(value as Json);
+  if (tooLarge !== null) return refuse(`the list of edits ${tooLarge}`);
   if (value.length < 1 || value.length > maxEdits)
     return refuse(`there are ${value.length} edits; 1 to ${maxEdits} are wanted`);
   const parsed = schema.safeParse(value);

@@ -7,6 +7,7 @@ import { placeholdersOf } from './template.js';
 /** The graph after one edit, and the steps that this made or changed; or what is wrong, in which field of the edit. */
 export type Applied = { graph: Graph; touched: readonly string[] } | { at: string; message: string };
 
+/** An edit that cannot be applied, because of what stands in one of its fields. */
 export function wrong(at: string, message: string): { at: string; message: string } {
   return { at, message };
 }
@@ -19,6 +20,7 @@ export function changed(graph: Graph, step: Step): Applied {
   };
 }
 
+/** All names that a new step may not have. */
 export function idsOf({ steps }: Graph): Set<string> {
   return new Set(['input', ...steps.flatMap((step) => [step.id, ...(itemOf(step) ?? [])])]);
 }
@@ -41,6 +43,7 @@ export function moveUsers(graph: Graph, id: string, move: (ref: Ref) => Ref): Gr
   };
 }
 
+/** A new llm step; of the inputs it has those that its messages have. */
 export function llm(
   id: string,
   { inputs, model }: Pick<DraftAnswer, 'inputs' | 'model'>,
@@ -58,18 +61,22 @@ export function llm(
   };
 }
 
+/** The placeholders of all messages. */
 export function namesIn(messages: readonly PromptMessage[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => placeholdersOf(content)));
 }
 
+/** A problem where no message has a placeholder; undefined where one has. */
 export function lacks(messages: readonly PromptMessage[], name: string, at: string) {
   return namesIn(messages).has(name) ? undefined : wrong(at, `must have {{${name}}}`);
 }
 
+/** One message of the user. */
 export function user(content: string): PromptMessage[] {
   return [{ role: 'user', content }];
 }
 
+/** An llm step that answers once. */
 export function withoutSamples(step: Step): Step {
   if (step.type !== 'llm') return step;
   const { samples: _, ...others } = step;

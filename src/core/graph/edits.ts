@@ -26,6 +26,7 @@ import { headOf, usedSteps } from './refs.js';
 import { graphProblems, type Problem } from './validate.js';
 import { cutText } from './values.js';
 
+/** One edit; in its JSON form steps and judges are named as there. */
 export type Edit =
   | { edit: 'verify'; step: string; prompt?: string; messages?: readonly PromptMessage[] }
   | { edit: 'critique'; step: string; critique: string; revise: string }

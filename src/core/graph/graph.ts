@@ -140,8 +140,9 @@ export const defaults = { timeoutS: 120, tries: 3, mapItems: 20 } as const;
 /** The placeholder of a judge's messages that stands for the numbered candidates. */
 export const candidatesName = 'candidates';
 
-/** What ids of steps and names of a step's inputs are made of, and parts of refs. */
+/** What ids of steps and names of a step's inputs are made of. */
 export const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** What a part of a ref, and with it a field of the task's input, may be. */
 export const fieldPattern = /^[^.\s{}\p{Cc}]{1,100}$/u;
 
 /** The model calls that a step makes at most in a run; a call that is asked again counts once. */

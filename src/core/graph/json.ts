@@ -3,14 +3,17 @@ import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../.
 import type { Edit } from './edits.js';
 import type { Graph, Prompt, Step, VoteStep } from './graph.js';
 
+/** The graph of a JSON form that its schema has taken. */
 export function graphOf({ inputs, steps, output }: GraphJson): Graph {
   return { inputs, steps: steps.map(stepOf), output };
 }
 
+/** The JSON form of a graph. */
 export function jsonOf({ inputs, steps, output }: Graph): GraphJson {
   return { inputs: [...inputs], steps: steps.map(stepJson), output };
 }
 
+/** The edit of a JSON form that its schema has taken. */
 export function editOf(edit: EditJson): Edit {
   if (edit.edit === 'add') return { ...edit, step: stepOf(edit.step) };
   return edit.edit === 'vote' ? { ...edit, by: byOf(edit.by) } : edit;

@@ -7,6 +7,7 @@ import { cutText } from './values.js';
 /** Characters of a label that are shown. */
 const maxLabel = 60;
 
+/** The chart of any graph, a valid one or not. */
 export function graphMermaid({ inputs, steps, output }: Graph): string {
   const names = new Map<string, string>([['input', 'input'], ...steps.map(({ id }, at) => [id, `s${at}`] as const)]);
   const edge = (from: string, to: string, label: string, arrow = '-->') => `  ${from} ${arrow}|"${label}"| ${to}`;

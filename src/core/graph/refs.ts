@@ -14,6 +14,7 @@ export function parseRef(ref: Ref): ParsedRef | null {
   return [head!, ...path].every((part) => fieldPattern.test(part)) ? { head: head!, path } : null;
 }
 
+/** The head of a ref, whatever else is wrong with it. */
 export function headOf(ref: Ref): string {
   const end = ref.indexOf('.');
   return end < 0 ? ref : ref.slice(0, end);

@@ -83,6 +83,7 @@ export function wantedCalls(run: Run): Call[] {
   return wanted;
 }
 
+/** What a run has come to. */
 export function outcomeOf(run: Run): Outcome {
   return run.outcome;
 }

@@ -6,6 +6,7 @@ import { opForms } from './transform.js';
 /** `fields`: the only names that an object can have; null: any. */
 export type Shape = { kind: 'object'; fields: readonly string[] | null } | { kind: 'list' | 'text' | 'number' | 'any' };
 
+/** What is known of the value of a step from the step alone. */
 export function shapeOf(step: Step): Shape {
   switch (step.type) {
     case 'llm':

@@ -5,6 +5,7 @@
 import type { AnswerForm, Condition, Graph, Inputs, Prompt, Step } from './graph.js';
 import { promptOf } from './graph.js';
 
+/** The text of any graph, a valid one or not. */
 export function graphText({ inputs, steps, output }: Graph): string {
   const head = [`inputs: ${inputs.map(named).join(', ') || 'none'}`, `output: ${named(output)}`];
   return [head, ...steps.map((step) => stepLines(step))].map((lines) => lines.join('\n')).join('\n\n') + '\n';

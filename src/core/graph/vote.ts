@@ -1,12 +1,13 @@
 /** Votes: which of several values is taken. */
 import { isObject, keyOf, quoteText, textOf, type Json } from './values.js';
 
-/** The different ones of several values (`keyOf`), each as it was first, and how many there are of it; in order. */
+/** Values that are the same (`keyOf`): the first of them, and how many they are. */
 export interface VoteGroup {
   value: Json;
   votes: number;
 }
 
+/** The groups of several values, in the order of their first ones. */
 export function groupValues(values: readonly Json[]): VoteGroup[] {
   const groups = new Map<string, VoteGroup>();
   for (const value of values) {

@@ -118,7 +118,7 @@ describe('the answer', () => {
     [fenced([{ ...remove, why: 'x' }]), 'edits[0]: '],
     [fenced([{ edit: 'verify', step: 'a', prompt: '\0' }]), 'the edits contain a NUL character'],
     [fenced(['remove']), 'edits[0]: '],
-    [fenced(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 'the edits are not of the form wanted'],
+    [fenced(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 'the list of edits is nested deeper than 50 levels'],
   ])('%.60j is refused', (answer, told) => {
     expect(reason(answer)).toContain(told);
   });

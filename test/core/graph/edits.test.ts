@@ -62,6 +62,12 @@ describe('verify', () => {
     expect(verifier.messages[0]!.content).toContain(JSON.stringify((answerSchema as { schema: unknown }).schema));
   });
 
+  test('gives a step with a long id another of as many letters', () => {
+    const long = 'x'.repeat(64);
+    const next = edited(graphWith([{ ...solve, id: long }], `${long}.answer`), { edit: 'verify', step: long });
+    expect(ids(next)).toEqual([long, `${'x'.repeat(60)}_2`]);
+  });
+
   test('twice names the new step and the earlier draft otherwise', () => {
     const verify = (id: string): Edit => ({ edit: 'verify', step: id, prompt: '{{draft}}' });
     const twice = edited(oneStep, verify('solve'), verify('solve'));
