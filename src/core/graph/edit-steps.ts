@@ -31,7 +31,7 @@ export function critique(graph: Graph, step: Step, edit: Edit & { edit: 'critiqu
   const { form } = found.draft;
   const ids = idsOf(graph);
   const criticId = freeName(`${step.id}_critique`, ids);
-  const reviserId = freeName(`${step.id}_revise`, ids);
+  const reviserId = freeName(`${step.id}_revise`, new Set([...ids, criticId]));
   const draft = { draft: answerRef(step.id, form) };
   const seen = { ...found.draft, inputs: withInputs(found.draft.inputs, draft) };
   const seenBoth = { ...seen, inputs: withInputs(found.draft.inputs, { ...draft, critique: `${criticId}.critique` }) };

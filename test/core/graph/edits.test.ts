@@ -64,8 +64,11 @@ describe('verify', () => {
 
   test('gives a step with a long id another of as many letters', () => {
     const long = 'x'.repeat(64);
-    const next = edited(graphWith([{ ...solve, id: long }], `${long}.answer`), { edit: 'verify', step: long });
-    expect(ids(next)).toEqual([long, `${'x'.repeat(60)}_2`]);
+    const start = graphWith([{ ...solve, id: long }], `${long}.answer`);
+    const short = 'x'.repeat(60);
+    expect(ids(edited(start, { edit: 'verify', step: long }))).toEqual([long, `${short}_2`]);
+    const critique: Edit = { edit: 'critique', step: long, critique: '{{draft}}', revise: '{{critique}}' };
+    expect(ids(edited(start, critique))).toEqual([long, `${short}_2`, `${short}_3`]);
   });
 
   test('twice names the new step and the earlier draft otherwise', () => {
