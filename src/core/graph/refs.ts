@@ -89,10 +89,9 @@ export function mapRefs(step: Step, change: (ref: Ref, place: string, inItem: bo
   }
 }
 
-/** The heads that a step's refs have, each once, but for the name of its own item. */
+/** The heads that a step's refs have, each once; the name of a map's item, which no step has, among them. */
 export function headsOf(step: Step): string[] {
-  const item = itemOf(step);
-  return [...new Set(refsOf(step).flatMap(({ ref, inItem }) => (inItem && headOf(ref) === item ? [] : [headOf(ref)])))];
+  return [...new Set(refsOf(step).map(({ ref }) => headOf(ref)))];
 }
 
 /** The ids of the steps that lead to the output. */

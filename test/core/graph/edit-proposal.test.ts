@@ -119,7 +119,7 @@ describe('the answer', () => {
     [fenced([{ edit: 'verify', step: 'a', prompt: '\0' }]), 'the edits contain a NUL character'],
     [fenced(['remove']), 'edits[0]: '],
     [fenced(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 'the list of edits is nested deeper than 50 levels'],
-  ])('%.60j is refused', (answer, told) => {
+  ])('without edits of the right form is refused (%#)', (answer, told) => {
     expect(reason(answer)).toContain(told);
   });
 

@@ -125,6 +125,16 @@ step cut: transform, between
 `);
   });
 
+  test('shows texts line by line, and as JSON those that have what is not seen', () => {
+    const shown = (content: string) =>
+      graphText(graphWith([llm('a', {}, { messages: user(content) })], 'a')).split('\n')[5];
+    expect(shown('if x:\n\treturn é')).toBe('  > if x:');
+    expect(shown('\tx')).toBe('  > \tx');
+    expect(shown('a\r\n\u200b\u0007')).toBe(
+      '  JSON "a\\u000d\\u000a\\u200b\\u0007"'.replace('\\u000d\\u000a', '\\r\\n'),
+    );
+  });
+
   test('is another for another graph', () => {
     const change = fc.tuple(
       fc.nat(),

@@ -72,7 +72,7 @@ describe('a transform', () => {
     [{ op: 'sum' }, list(1e308, 1e308), 'sum is too large for a number'],
     [{ op: 'min' }, list(), 'min has no value for an empty list'],
     [{ op: 'max' }, { list: null }, 'max takes a list, and got null'],
-  ])('%.60j of %.60j fails', (transform, inputs, reason) => {
+  ])('what it cannot do fails and says why (%#)', (transform, inputs, reason) => {
     expect(applyTransform(transform, inputs)).toEqual({ ok: false, reason });
   });
 
@@ -120,7 +120,7 @@ test.each<[string, number | null]>([
   ['1e5', 5],
   ['9'.repeat(400), null],
   ['', null],
-])('the last number in %.20j is %j', (given, expected) => {
+])('the last number in a text (%#)', (given, expected) => {
   expect(lastNumber(given)).toBe(expected);
 });
 

@@ -274,6 +274,13 @@ describe('a graph is refused', () => {
     ],
     ['with too many samples', one({ samples: 21 }), 'steps[0].samples', 'must be a whole number from 1 to 20'],
     ['with a bad field', one({ output: { field: 'a.b' } }), 'steps[0].output.field', 'must be 1 to 64 letters'],
+    ['with a model that cannot be stored', one({ model: 'a\0' }), 'steps[0].model', 'must be 1 to 200 characters'],
+    [
+      'with a schema of the wrong form',
+      one({ output: { schema: { type: 'object', properties: null, additionalProperties: false } } }),
+      'steps[0].output.schema.properties',
+      'must be an object of schemas',
+    ],
     [
       'with an unknown keyword',
       one({ output: { schema: { format: 'date' } } }),
