@@ -1,0 +1,60 @@
+/** The prompt texts of a graph as components, so that what rewrites the components of a prompt can rewrite those of a graph. */
+import { promptOf, withPrompt, type Graph, type PromptMessage } from './graph.js';
+import { placeholdersOf } from './template.js';
+import { graphProblems, type Problem } from './validate.js';
+
+/**
+ * The texts by names: of each step that asks a model, and of each of its messages the role, with a number from the second of that
+ * role on: `solve.system`, `solve.user`, `solve.user_2`. In the graph's order.
+ */
+export function graphTexts({ steps }: Graph): Record<string, string> {
+  return Object.fromEntries(
+    steps.flatMap((step) => {
+      const messages = promptOf(step)?.messages ?? [];
+      const names = messageNames(messages);
+      return messages.map(({ content }, place) => [`${step.id}.${names[place]!}`, content]);
+    }),
+  );
+}
+
+export type Rewritten = { ok: true; graph: Graph } | { ok: false; problems: Problem[] };
+
+/**
+ * The graph with other texts; a component that is not among these keeps its own. Refused, with the component as the path: a name
+ * that no component has, a text that lacks a placeholder of the one that it replaces, and whatever makes the graph invalid.
+ */
+export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, string>>): Rewritten {
+  const before = graphTexts(graph);
+  const problems = Object.entries(texts).flatMap(([path, text]): Problem[] => {
+    if (!Object.hasOwn(before, path)) return [{ path, message: 'is no component of the graph' }];
+    const kept = new Set(placeholdersOf(text));
+    const missing = placeholdersOf(before[path]!).filter((name) => !kept.has(name));
+    return missing.map((name) => ({ path, message: `lacks the placeholder {{${name}}}, which the text before has` }));
+  });
+  if (problems.length > 0) return { ok: false, problems };
+  const places = new Map<string, string>();
+  const steps = graph.steps.map((step, at) => {
+    const prompt = promptOf(step);
+    if (prompt === null) return step;
+    const names = messageNames(prompt.messages);
+    const messages = prompt.messages.map((message, place) => {
+      const name = `${step.id}.${names[place]!}`;
+      places.set(`steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}messages[${place}].content`, name);
+      return Object.hasOwn(texts, name) ? { ...message, content: texts[name]! } : message;
+    });
+    return withPrompt(step, { messages });
+  });
+  const rewritten = { ...graph, steps };
+  const found = graphProblems(rewritten).map(({ path, message }) => ({ path: places.get(path) ?? path, message }));
+  return found.length === 0 ? { ok: true, graph: rewritten } : { ok: false, problems: found };
+}
+
+/** As the components of a prompt are named: `system`, `user`, `user_2`. */
+function messageNames(messages: readonly PromptMessage[]): string[] {
+  const counts = new Map<string, number>();
+  return messages.map(({ role }) => {
+    const count = (counts.get(role) ?? 0) + 1;
+    counts.set(role, count);
+    return count === 1 ? role : `${role}_${count}`;
+  });
+}
