@@ -18,17 +18,17 @@ import { sampleOf } from '../statistics.js';
 import { openBatch, type Batch, type Pair } from '../search/batch.js';
 import type { Beliefs } from '../search/belief.js';
 import { remainingRollouts } from '../search/budget.js';
-import { evaluationRollouts, heldoutRollouts, repeatsOf } from '../search/config.js';
+import { heldoutRollouts, repeatsOf } from '../search/config.js';
 import { failuresOf, unseenBy } from '../search/material.js';
 import { measuredOn } from '../search/results.js';
 import { changeCandidate } from '../search/turn.js';
 import type { Decision, StoppedBy, SurveyAnswer } from '../work.js';
 import { beliefsOf, promiseOf } from './beliefs.js';
-import { affordableTrials, canSpare, spareRollouts } from './budget.js';
+import { affordableTrials, canSpare, rolloutsOfEvaluation, spareRollouts } from './budget.js';
 import { bootstrapSeeds, generationsOf, mayHaveDemos, miproLimits, probes, trialSize, wantedGood } from './config.js';
 import { addUsable, firstSets, goodRollouts, hardSet, toSurvey } from './demos.js';
 import { evaluationPairs, type MiproState, type Phase, type PhaseOf, type Wish } from './state.js';
-import { candidateOf, knownCombinations, parentsOf, spaceOf, writtenOf } from './space.js';
+import { candidateOf, isAllRequested, knownCombinations, parentsOf, spaceOf } from './space.js';
 import { suggest } from './tpe.js';
 import { openWriting } from './writing.js';
 
@@ -83,7 +83,13 @@ export function afterSurvey(
   let state: MiproState = { ...before, slots: named, usable, surveyed: before.asked };
   if (isFirst) {
     const choices = { 0: Array.from({ length: components.length + named.length }, () => 0) };
-    state = { ...state, components, instructions: components.map(() => [0]), choices };
+    state = {
+      ...state,
+      components,
+      instructions: components.map(() => [0]),
+      requested: components.map(() => 0),
+      choices,
+    };
     for (const own of usable) {
       const [sets, rng] = firstSets(own, state, state.rng);
       state = { ...state, demoSets: [...state.demoSets, sets], rng };
@@ -158,18 +164,20 @@ export function tryOut(before: MiproState, trying: readonly number[], decisions:
   const leader = leaderOf(state, beliefsOf(state));
   const control = trying.length === 0 || trying.includes(leader) || state.traffic === 'unpaired' ? [] : pairsOf(leader);
   if (pairs.length + control.length <= spareRollouts(state)) pairs.push(...control);
-  if (pairs.length === 0) return afterGate(state, trying, decisions);
+  // Nobody is new: all were run there before, and decided then.
+  if (pairs.length === 0) return endGeneration(state, 0, decisions);
   return ask(state, pairs, (batch) => ({ name: 'gate', batch, trying: [...trying] }));
 }
 
 /** The trials are answered: who promises more than the best is accepted, and the most promising one is evaluated. */
-export function afterGate(before: MiproState, trying: readonly number[], decisions: Decision[]): MiproState {
+export function afterGate(before: MiproState, { trying, batch }: PhaseOf<'gate'>, decisions: Decision[]): MiproState {
   const { generation, best } = before;
+  const first = Math.min(...batch.ordinals);
   const beliefs = beliefsOf(before);
   let state = before;
   for (const candidate of [...trying].sort((left, right) => left - right)) {
     const summary = state.candidates.find((one) => one.candidate === candidate)!;
-    if (candidate === 0 || summary.status !== 'proposed' || !isFirstTrial(state, candidate)) continue;
+    if (candidate === 0 || summary.status !== 'proposed' || !isFirstTrial(state, candidate, first)) continue;
     const { childSum, parentSum } = sumsOf(state, beliefs, candidate, best!.candidate);
     const estimate = promiseOf(state, beliefs, candidate);
     if (exceeds(estimate, best!.reward)) {
@@ -182,10 +190,9 @@ export function afterGate(before: MiproState, trying: readonly number[], decisio
   return endGeneration(state, 0, decisions);
 }
 
-/** Whether a candidate was never run before the trials that are answered now. */
-function isFirstTrial({ phase, results }: MiproState, candidate: number): boolean {
-  const from = phase.name === 'gate' ? Math.min(...phase.batch.ordinals) : Infinity;
-  return Object.values(results[candidate] ?? {}).every((measured) => measured.every(([ordinal]) => ordinal >= from));
+/** Whether a candidate was never run before the rollout `first`, with which the trials that are answered now began. */
+function isFirstTrial({ results }: MiproState, candidate: number, first: number): boolean {
+  return Object.values(results[candidate] ?? {}).every((measured) => measured.every(([ordinal]) => ordinal >= first));
 }
 
 /** What a candidate scored on the seeds of its trials, and what the best so far is believed to score there. */
@@ -212,7 +219,7 @@ export function afterEvaluation(
     ...{ candidate, generation, reason: 'not_better', parentSum: sumOf(best!.candidate), childSum: sumOf(candidate) },
   });
   const candidates = changeCandidate(before.candidates, candidate, { status: 'rejected' });
-  return endGeneration({ ...before, candidates }, 1, decisions);
+  return endGeneration({ ...markEvaluated(before, candidate), candidates }, 1, decisions);
 }
 
 /** Whether live traffic shows that a candidate is better than the best so far, by the sequential test. */
@@ -253,8 +260,12 @@ export function evaluationOf({ config, results, evaluatedAt }: MiproState, candi
   );
 }
 
+function markEvaluated(state: MiproState, candidate: number): MiproState {
+  return { ...state, evaluatedAt: { ...state.evaluatedAt, [candidate]: state.asked } };
+}
+
 function evaluated(before: MiproState, candidate: number, decisions: Decision[]): MiproState {
-  const state = { ...before, evaluatedAt: { ...before.evaluatedAt, [candidate]: before.asked } };
+  const state = markEvaluated(before, candidate);
   const { generation, best, config, traffic } = state;
   const reward = mean(evaluationOf(state, candidate))!;
   const seedsEvaluated = config.evaluationSeeds.length;
@@ -290,16 +301,16 @@ function mostPromising(state: MiproState): number | null {
 
 /** The generation is over unless the most promising candidate is to be evaluated first; `evaluations`: how many it had. */
 function endGeneration(state: MiproState, evaluations: number, decisions: Decision[]): MiproState {
-  const stop = whyStop(state);
+  const stop = whyStop(state) ?? (isQuiet(state) ? 'patience' : null);
   const candidate = mostPromising(state);
   if (candidate !== null) {
     const missing = missingOf(state, candidate);
-    const inAll = state.candidates.filter(({ reward }) => reward !== null).length;
-    const isRoom = evaluationRollouts(state.config) * inAll < miproLimits.evaluationsOnTheWay;
+    const inAll = Object.keys(state.evaluatedAt).length;
+    const isRoom = rolloutsOfEvaluation(state) * inAll < miproLimits.evaluationsOnTheWay;
     // One for each generation and one at the end: each more is a chance to win by luck.
     const mayFollow = state.traffic === 'paired' && isRoom && inAll <= state.generation;
-    const wanted =
-      stop === null ? isRoom && evaluations === 0 && canSpare(state, missing.length) : evaluations === 0 || mayFollow;
+    const isAffordable = missing.length === 0 || (isRoom && canSpare(state, missing.length));
+    const wanted = evaluations === 0 ? stop !== null || isAffordable : stop !== null && mayFollow;
     if (wanted && missing.length === 0) return endGeneration(evaluated(state, candidate, decisions), 1, decisions);
     if (wanted && missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
       return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate }));
@@ -322,36 +333,38 @@ function finishGeneration(before: MiproState, stop: StoppedBy | null, decisions:
   const { candidate, reward } = before.best!;
   decisions.push({ type: 'generation_complete', generation, bestReward: reward, bestCandidate: candidate });
   const state = { ...before, history: [...history, reward] };
-  const { patience, targetReward } = config;
+  const { targetReward } = config;
   if (typeof targetReward === 'number' && reward >= targetReward) return finish(state, 'target_reward');
   const stopped = stop ?? whyStop(state);
   if (stopped !== null) return finish(state, stopped);
-  if (typeof patience === 'number' && state.quiet >= patience) return finish(state, 'patience');
+  if (isQuiet(state)) return finish(state, 'patience');
   return beginGeneration({ ...state, generation: generation + 1, quiet: state.quiet + 1 }, decisions);
 }
 
-/** Why no further generation follows, or null. */
+/** Whether as many generations as are waited for brought no new best. */
+function isQuiet({ config: { patience }, quiet }: MiproState): boolean {
+  return typeof patience === 'number' && quiet >= patience;
+}
+
+/** Why no further generation follows but for want of progress, or null. */
 function whyStop(state: MiproState): StoppedBy | null {
   const { config, best } = state;
   const full = state.nextCandidate >= miproLimits.candidates;
   if (state.trials >= config.numTrials || state.generation >= generationsOf(config) || full) return 'generations';
-  if (isExhausted(state)) return 'generations';
   if (affordableTrials(state) === 0) return 'max_rollouts';
   const perfect = (config.perfectScore ?? 1) - 1e-9;
-  return state.traffic === 'paired' && evaluationOf(state, best!.candidate).every((reward) => reward >= perfect)
-    ? 'solved'
-    : null;
+  const isSolved =
+    state.traffic === 'paired' && evaluationOf(state, best!.candidate).every((reward) => reward >= perfect);
+  if (isSolved) return 'solved';
+  return isExhausted(state) ? 'generations' : null;
 }
 
-/** Whether nothing is left to try: every instruction is written, every combination has run, and would answer the same again. */
+/** Whether nothing is left to try: every instruction was asked for, every combination has run, and nobody promises more than the best. */
 function isExhausted(state: MiproState): boolean {
-  const { config, instructions, results } = state;
-  if (state.generation === 0 || mayHaveDemos(config) || isNoisy(state)) return false;
-  const tried = knownCombinations(state).filter(({ candidate }) => results[candidate] !== undefined).length;
-  return (
-    instructions.every((own) => own.length >= config.numCandidates) &&
-    tried >= spaceOf(state).reduce((product, count) => product * count, 1)
-  );
+  if (state.generation === 0 || mayHaveDemos(state.config) || isNoisy(state) || !isAllRequested(state)) return false;
+  const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined).length;
+  const all = spaceOf(state).reduce((product, count) => product * count, 1);
+  return tried >= all && mostPromising(state) === null;
 }
 
 function finish(state: MiproState, stoppedBy: StoppedBy): MiproState {
@@ -388,8 +401,7 @@ function lookedAt(state: MiproState, beliefs: Beliefs, candidate: number, spare:
     return seeds.slice(0, Math.min(wantedGood(config), Math.floor(spare / 2)));
   }
   const fresh = failuresOf(state, beliefs, candidate).filter(({ shown }) => shown === 0).length;
-  const isAllWritten = writtenOf(state) >= config.numCandidates - 1;
-  if (isAllWritten && !mayHaveDemos(config)) return [];
+  if (isAllRequested(state) && !mayHaveDemos(config)) return [];
   const unseen = unseenBy(state, beliefs, candidate);
   const isUnseen = new Set(unseen);
   const unrun = state.order.filter((seed) => measuredOn(results, candidate, seed).length === 0);

@@ -36,7 +36,7 @@ export function knownCombinations({ choices }: MiproState): { candidate: number;
   return Object.entries(choices).map(([candidate, own]) => ({ candidate: Number(candidate), choices: own }));
 }
 
-/** Instructions that were written for each component so far. */
-export function writtenOf({ instructions }: MiproState): number {
-  return Math.max(0, ...instructions.map((own) => own.length - 1));
+/** Whether as many instructions of every component were asked for as there may be. */
+export function isAllRequested({ requested, config }: MiproState): boolean {
+  return requested.every((count) => count >= config.numCandidates - 1);
 }

@@ -78,6 +78,8 @@ export interface MiproState {
   components: string[];
   /** By component the candidates whose text of it is a choice; the first is the baseline. */
   instructions: number[][];
+  /** By component how many instructions were asked for, those that came to nothing included. */
+  requested: number[];
   /** Where demonstrations go: a component's calls, or (null) every call. */
   slots: (string | null)[];
   /** By slot its choices; the first is none. */
@@ -134,6 +136,7 @@ export function createMipro(config: MiproConfig): MiproState {
     results: {},
     components: [],
     instructions: [],
+    requested: [],
     slots: [],
     demoSets: [],
     usable: [],

@@ -129,7 +129,7 @@ function foldRollouts(
     case 'minibatch':
       return afterMinibatch(known, after, decisions);
     case 'gate':
-      return afterGate(known, after.trying, decisions);
+      return afterGate(known, after, decisions);
     case 'evaluation':
       return afterEvaluation(known, after, decisions);
   }

@@ -1,4 +1,4 @@
-/** What a first instruction's writer is told to keep in mind, each another thing, so that instructions differ (as in MIPROv2). */
+/** What an instruction's writer is told to keep in mind, each another thing, so that instructions differ (as in MIPROv2). */
 const tips = [
   null,
   'Be creative: find a way of putting it that the present instruction does not have.',

@@ -9,7 +9,7 @@ import { newCandidates, reportFailedProposals } from '../search/turn.js';
 import { beliefsOf, promiseOf } from './beliefs.js';
 import { generationsLeft } from './budget.js';
 import { goodShown, groundedOf, miproLimits, trialsAtOnce } from './config.js';
-import { goodRollouts } from './demos.js';
+import { goodRollouts, type Ran } from './demos.js';
 import { choose, leaderOf } from './generation.js';
 import type { MiproState, PhaseOf, Writing } from './state.js';
 import { tipFor } from './tips.js';
@@ -29,27 +29,34 @@ export function openWriting(state: MiproState): MiproState | null {
   const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
   // A candidate that was asked for and came to nothing has its number all the same.
   const room = miproLimits.candidates - state.nextCandidate - (config.numTrials - state.trials);
-  const open = state.instructions.map((own) => Math.max(0, config.numCandidates - own.length));
+  const open = state.requested.map((count) => config.numCandidates - 1 - count);
   const wanted: Writing[] = [];
   const gained = isFirst ? [] : gainersOf(state, beliefs);
   const merge: Writing = { candidate: state.nextCandidate, parents: gained, rewrite: null };
   if (gained.length > 1 && room > 0) {
     // A combination of what several changed in the same component is an instruction like any other.
     const brings = changedBy(state, merge);
-    if (brings.every((component) => open[component]! > 0)) wanted.push(merge);
-    for (const component of brings) open[component] = Math.max(0, open[component]! - 1);
+    if (brings.every((component) => open[component]! > 0)) {
+      wanted.push(merge);
+      for (const component of brings) open[component]! -= 1;
+    }
   }
+  const good = goodRollouts(state).reverse();
   const rewritten = isFirst ? firstOnes(open, groundedOf(config)) : laterOnes(open, offered.length, state);
   for (const [place, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
     const candidate = state.nextCandidate + wanted.length;
-    const examples = goodFor(state, candidate);
+    const examples = goodFor(good, candidate);
     // Whoever is asked the same question twice says the same.
     const tip = tipFor(isFirst ? Math.floor(place / state.components.length) : candidate);
     wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
   }
   if (wanted.length === 0) return null;
+  const brought = wanted.flatMap((one) => changedBy(state, one));
+  const requested = state.requested.map(
+    (count, component) => count + brought.filter((one) => one === component).length,
+  );
   const phase = { name: 'writing' as const, wanted, offered };
-  return { ...state, nextCandidate: state.nextCandidate + wanted.length, phase };
+  return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
 }
 
 /** The components of the first instructions, in turns. */
@@ -59,16 +66,19 @@ function firstOnes(open: readonly number[], grounded: number): number[] {
   ).flat();
 }
 
-/** The components of a later generation's instructions: a share of what is open, those first of which most is open. */
+/** The components of a later generation's instructions: a share of what is open, in turns. */
 function laterOnes(open: readonly number[], failures: number, state: MiproState): number[] {
   if (failures === 0) return [];
   const left = [...open];
   const count = Math.min(mostLater, Math.ceil(sum(left) / generationsLeft(state)));
-  return Array.from({ length: count }, () => {
-    const component = left.indexOf(Math.max(...left));
+  const chosen: number[] = [];
+  for (let turn = state.generation; chosen.length < count; turn++) {
+    const component = turn % left.length;
+    if (left[component]! === 0) continue;
     left[component]! -= 1;
-    return component;
-  });
+    chosen.push(component);
+  }
+  return chosen;
 }
 
 /** Those of the last generation's instructions of one parent that are believed to be better than it; fewer than two: none. */
@@ -89,8 +99,7 @@ function isWritten({ instructions }: MiproState, candidate: number): boolean {
 }
 
 /** Rollouts on train seeds that scored well, other ones for each writer, the latest first. */
-function goodFor(state: MiproState, place: number): number[] {
-  const good = goodRollouts(state).reverse();
+function goodFor(good: readonly Ran[], place: number): number[] {
   const from = (place * goodShown) % Math.max(1, good.length);
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }

@@ -105,6 +105,27 @@ describe('the end', () => {
     expect(run.state.generation).toBe(1);
   });
 
+  test('by patience evaluates who promises more first, where the budget had no room on the way', () => {
+    const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 150), minibatchSize: 7 };
+    const given = config({ ...seeds, maxRollouts: 200, patience: 1, numTrials: 12 });
+    const run = drive(given, improving);
+    expect(run.state.best!.candidate).toBeGreaterThan(0);
+    expect(of(run, 'candidate_evaluated').length).toBeGreaterThan(1);
+  });
+
+  test('decides nobody twice where a generation has nothing new to run', () => {
+    const few = { trainSeeds: range(0, 4), evaluationSeeds: range(0, 4), minibatchSize: 4, maxRollouts: 40 };
+    const given = { ...few, numCandidates: 8, numTrials: 12, maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
+    for (const rngSeed of range(0, 20)) {
+      const run = drive(
+        config({ ...given, rngSeed }),
+        scoring(({ candidate }) => (candidate === 2 ? 1 : 0.2)),
+      );
+      const accepted = of(run, 'candidate_accepted').map(({ candidate }) => candidate);
+      expect(new Set(accepted).size).toBe(accepted.length);
+    }
+  });
+
   test('comes when every combination was tried', () => {
     const few = config({ numCandidates: 3, numTrials: 50, maxBootstrappedDemos: 0, maxLabeledDemos: 0 });
     const run = drive(few, halves);
@@ -225,6 +246,19 @@ describe('instructions', () => {
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
     // In the end there are as many of each as were asked for.
     expect(run.state.instructions.map((own) => own.length)).toEqual(components.map(() => 6));
+  });
+
+  test('of one component that never come to anything leave the others their turns', () => {
+    const world: MiproWorld = {
+      ...halves,
+      survey: showsAll(['system', 'user']),
+      propose: (request) =>
+        request.rewrite?.component === 0 ? { outcome: 'failed', reason: 'placeholder lost' } : proposed(request),
+    };
+    const run = drive(config({ numCandidates: 8, numTrials: 30 }), world);
+    expect(run.end.kind).toBe('done');
+    expect(run.state.instructions.map((own) => own.length)).toEqual([1, 8]);
+    expect(run.state.requested).toEqual([7, 7]);
   });
 
   test('leave every trial a number where candidates are few', () => {
