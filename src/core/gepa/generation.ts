@@ -16,12 +16,13 @@ import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
 import { remainingRollouts, searchRollouts } from '../search/budget.js';
 import { gepaLimits, guardsOf } from './config.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf, repeatsOf } from '../search/config.js';
+import { evaluationPairs, heldoutMeans, heldoutPairs } from '../search/evaluation.js';
 import { forecast } from './forecast.js';
 import { gainedOn, judge, judgeKnown } from './gate.js';
 import { countShown, failuresOf, unseenBy } from '../search/material.js';
 import { recordProposals } from '../search/proposer.js';
 import { measuredOn, type Results } from '../search/results.js';
-import { evaluationPairs, type GepaState, type Phase, type PhaseOf, type Trial } from './state.js';
+import type { GepaState, Phase, PhaseOf, Trial } from './state.js';
 import { changeCandidate, newCandidates, reportFailedProposals } from '../search/turn.js';
 
 /** Equal rollouts with which the noise is looked for before the first proposal. */
@@ -199,11 +200,7 @@ export function afterHeldout(
   { stoppedBy }: PhaseOf<'heldout'>,
   rewards: readonly number[],
 ): GepaState {
-  const half = rewards.length / 2;
-  const seeds = state.config.heldoutSeeds!.length;
-  const means = (own: readonly number[]) =>
-    Array.from({ length: seeds }, (_, place) => mean(own.filter((__, at) => at % seeds === place))!);
-  const heldout = { baseline: means(rewards.slice(0, half)), winner: means(rewards.slice(half)) };
+  const heldout = heldoutMeans(state.config, rewards);
   return { ...state, heldout, phase: { name: 'done', stoppedBy } };
 }
 
@@ -294,12 +291,8 @@ function whyStop(state: GepaState, beliefs: Beliefs, incumbent: number): Stopped
 }
 
 function finish(state: GepaState, stoppedBy: StoppedBy): GepaState {
-  const { config, best } = state;
-  const seeds = config.heldoutSeeds ?? [];
-  if (seeds.length === 0 || best!.candidate === 0 || remainingRollouts(state) < heldoutRollouts(config)) {
-    return { ...state, phase: { name: 'done', stoppedBy } };
-  }
-  const pairs = [0, best!.candidate].flatMap((candidate) => evaluationPairs(config, candidate, seeds));
+  const pairs = heldoutPairs(state, state.best!.candidate);
+  if (pairs.length === 0) return { ...state, phase: { name: 'done', stoppedBy } };
   return ask(state, pairs, (batch) => ({ name: 'heldout', batch, stoppedBy }));
 }
 

@@ -6,9 +6,9 @@
  */
 import { seedRng, shuffle, type Rng } from '../random.js';
 import type { CandidateSummary, StoppedBy } from '../work.js';
-import { openBatch, type Batch, type Pair } from '../search/batch.js';
+import { openBatch, type Batch } from '../search/batch.js';
+import { evaluationPairs } from '../search/evaluation.js';
 import { configProblems, type GepaConfig } from './config.js';
-import { repeatsOf } from '../search/config.js';
 import { noProposals, type ProposerRecord } from '../search/proposer.js';
 import type { Results } from '../search/results.js';
 
@@ -111,9 +111,4 @@ export function createGepa(config: GepaConfig): GepaState {
     budgetWarned: false,
     heldout: null,
   };
-}
-
-/** A candidate on each of the seeds, as often as rollouts are repeated. */
-export function evaluationPairs(config: GepaConfig, candidate: number, seeds: readonly number[]): Pair[] {
-  return Array.from({ length: repeatsOf(config) }, () => seeds.map((seed): Pair => [candidate, seed])).flat();
 }

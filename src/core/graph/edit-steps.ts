@@ -5,7 +5,7 @@ import { answerRef, choicesOf, draftOf, freeName, sameForm, withInputs } from '.
 import type { Edit, EditRules } from './edits.js';
 import { itemOf, limits, promptOf, withPrompt, type Graph, type Inputs, type Ref, type Step } from './graph.js';
 import { headOf, headsOf, mapRefs, refsOf, withHead } from './refs.js';
-import { cutText } from './values.js';
+import { cutText } from '../text/quote.js';
 
 /** Why a model may not be asked for; undefined where it may. */
 export function modelProblem(model: string | null | undefined, { models }: EditRules, at: string) {

@@ -24,7 +24,7 @@ import { promptOf, withPrompt } from './graph.js';
 import type { Graph, PromptMessage, Ref, Step, VoteStep } from './graph.js';
 import { headOf, usedSteps } from './refs.js';
 import { graphProblems, type Problem } from './validate.js';
-import { cutText } from './values.js';
+import { cutText } from '../text/quote.js';
 
 /** One edit; in its JSON form steps and judges are named as there. */
 export type Edit =

@@ -2,7 +2,7 @@
 import type { Graph, Step } from './graph.js';
 import { promptOf } from './graph.js';
 import { headOf, refsOf } from './refs.js';
-import { cutText } from './values.js';
+import { cutText } from '../text/quote.js';
 
 /** Characters of a label that are shown. */
 const maxLabel = 60;

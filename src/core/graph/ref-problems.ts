@@ -3,7 +3,7 @@ import { itemOf, limits, type Ref, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
 import { parseRef, refsOf } from './refs.js';
 import { listProblem, pathProblem } from './shapes.js';
-import { cutText } from './values.js';
+import { cutText } from '../text/quote.js';
 
 /** What is wrong with the refs of a step; paths are within it. */
 export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {

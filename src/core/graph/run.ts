@@ -11,7 +11,8 @@ import { maxStepCalls, type AnswerForm, type Graph } from './graph.js';
 import { advance, keyOfCall, type Draft } from './advance.js';
 import { planOf, type Plan } from './plan.js';
 import { parseVerdict } from './vote.js';
-import { cutText, described, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
+import { cutText } from '../text/quote.js';
+import { described, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
 
 /** One model call, to be made with these messages. */
 export interface Call {

@@ -6,7 +6,7 @@ import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
 import { brokenPlaceholders, placeholdersOf } from './template.js';
 import { opForms } from './transform.js';
-import { cutText } from './values.js';
+import { cutText } from '../text/quote.js';
 
 export const nameForm = 'must be 1 to 64 letters, digits or _, and begin with a letter';
 

@@ -4,7 +4,8 @@ import type { Problem } from './json-schema.js';
 import { refProblems, stepRefProblems } from './ref-problems.js';
 import { headsOf, usedSteps } from './refs.js';
 import { nameForm, stepProblems } from './step-problems.js';
-import { cutText, sizeProblem, type Json } from './values.js';
+import { cutText } from '../text/quote.js';
+import { sizeProblem, type Json } from './values.js';
 
 export type { Problem };
 

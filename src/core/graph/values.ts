@@ -1,4 +1,5 @@
 /** The JSON values that go from step to step: how they are shown, compared and bounded. */
+import { cutText } from '../text/quote.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
@@ -74,18 +75,4 @@ export function described(value: Json): string {
   if (isList(value)) return `a list of ${value.length}`;
   if (isObject(value)) return `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'nothing in it'}`;
   return typeof value === 'number' ? `the number ${value}` : String(value);
-}
-
-/** At most `limit` characters of a text, never half of one. */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')} […]`;
-}
-
-/** A text with every line marked, so that nothing in it stands at the beginning of a line, whatever its line breaks. */
-export function quoteText(text: string): string {
-  return text
-    .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
-    .map((line) => `> ${line}`)
-    .join('\n');
 }

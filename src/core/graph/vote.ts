@@ -1,5 +1,6 @@
 /** Votes: which of several values is taken. */
-import { isObject, keyOf, quoteText, textOf, type Json } from './values.js';
+import { quoteText } from '../text/quote.js';
+import { isObject, keyOf, textOf, type Json } from './values.js';
 
 /** Values that are the same (`keyOf`): the first of them, and how many they are. */
 export interface VoteGroup {

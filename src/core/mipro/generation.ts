@@ -19,6 +19,7 @@ import { openBatch, type Batch, type Pair } from '../search/batch.js';
 import type { Beliefs } from '../search/belief.js';
 import { remainingRollouts } from '../search/budget.js';
 import { heldoutRollouts, repeatsOf } from '../search/config.js';
+import { evaluationPairs, heldoutMeans, heldoutPairs } from '../search/evaluation.js';
 import { failuresOf, unseenBy } from '../search/material.js';
 import { measuredOn } from '../search/results.js';
 import { changeCandidate } from '../search/turn.js';
@@ -27,7 +28,7 @@ import { beliefsOf, promiseOf } from './beliefs.js';
 import { affordableTrials, canSpare, rolloutsOfEvaluation, spareRollouts } from './budget.js';
 import { bootstrapSeeds, generationsOf, mayHaveDemos, miproLimits, probes, trialSize, wantedGood } from './config.js';
 import { addUsable, firstSets, goodRollouts, hardSet, toSurvey } from './demos.js';
-import { evaluationPairs, type MiproState, type Phase, type PhaseOf, type Wish } from './state.js';
+import type { MiproState, Phase, PhaseOf, Wish } from './state.js';
 import { candidateOf, isAllRequested, knownCombinations, parentsOf, spaceOf } from './space.js';
 import { suggest } from './tpe.js';
 import { openWriting } from './writing.js';
@@ -241,11 +242,7 @@ export function afterHeldout(
   { stoppedBy }: PhaseOf<'heldout'>,
   rewards: readonly number[],
 ): MiproState {
-  const half = rewards.length / 2;
-  const seeds = state.config.heldoutSeeds!.length;
-  const means = (own: readonly number[]) =>
-    Array.from({ length: seeds }, (_, place) => mean(own.filter((__, at) => at % seeds === place))!);
-  const heldout = { baseline: means(rewards.slice(0, half)), winner: means(rewards.slice(half)) };
+  const heldout = heldoutMeans(state.config, rewards);
   return { ...state, heldout, phase: { name: 'done', stoppedBy } };
 }
 
@@ -368,12 +365,8 @@ function isExhausted(state: MiproState): boolean {
 }
 
 function finish(state: MiproState, stoppedBy: StoppedBy): MiproState {
-  const { config, best } = state;
-  const seeds = config.heldoutSeeds ?? [];
-  if (seeds.length === 0 || best!.candidate === 0 || remainingRollouts(state) < heldoutRollouts(config)) {
-    return { ...state, phase: { name: 'done', stoppedBy } };
-  }
-  const pairs = [0, best!.candidate].flatMap((candidate) => evaluationPairs(config, candidate, seeds));
+  const pairs = heldoutPairs(state, state.best!.candidate);
+  if (pairs.length === 0) return { ...state, phase: { name: 'done', stoppedBy } };
   return ask(state, pairs, (batch) => ({ name: 'heldout', batch, stoppedBy }));
 }
 

@@ -5,8 +5,8 @@
  * Size: bounded by the rollouts asked for, about 20 characters each, and by the config's limits.
  */
 import { seedRng, shuffle, type Rng } from '../random.js';
-import { openBatch, type Batch, type Pair } from '../search/batch.js';
-import { repeatsOf } from '../search/config.js';
+import { openBatch, type Batch } from '../search/batch.js';
+import { evaluationPairs } from '../search/evaluation.js';
 import { noProposals, type ProposerRecord } from '../search/proposer.js';
 import type { Results } from '../search/results.js';
 import type { CandidateSummary, Rewrite, StoppedBy } from '../work.js';
@@ -156,9 +156,4 @@ export function createMipro(config: MiproConfig): MiproState {
     budgetWarned: false,
     heldout: null,
   };
-}
-
-/** A candidate on each of the seeds, as often as rollouts are repeated. */
-export function evaluationPairs(config: MiproConfig, candidate: number, seeds: readonly number[]): Pair[] {
-  return Array.from({ length: repeatsOf(config) }, () => seeds.map((seed): Pair => [candidate, seed])).flat();
 }

@@ -3,7 +3,8 @@
  * as another part or as an instruction: each of its lines is quoted, and the judge is told what that means.
  */
 import type { Message } from '../../contracts/spec.js';
-import { cut, quote, show } from './text.js';
+import { cut, show } from './text.js';
+import { quoteText } from '../text/quote.js';
 import type { Criterion } from './verification.js';
 
 /** Characters that are shown of each. */
@@ -41,7 +42,7 @@ export function buildJudgement({ criteria, input, output, gold, examples = [] }:
     `# Output to judge\n${quoted(output, maxShown.output)}`,
     ...criteria.map(
       ({ name, description }, at) =>
-        `# Criterion ${at + 1}\nName:\n${quote(cut(name, maxShown.name))}\nDescription:\n${quote(cut(description, maxShown.description))}`,
+        `# Criterion ${at + 1}\nName:\n${quoteText(cut(name, maxShown.name))}\nDescription:\n${quoteText(cut(description, maxShown.description))}`,
     ),
     `# What to do\nJudge the output by ${criteria.length === 1 ? 'this criterion' : `these ${criteria.length} criteria`}. ` +
       'Answer with the JSON object alone.',
@@ -52,4 +53,4 @@ export function buildJudgement({ criteria, input, output, gold, examples = [] }:
   ];
 }
 
-const quoted = (value: unknown, limit: number) => quote(show(value, limit));
+const quoted = (value: unknown, limit: number) => quoteText(show(value, limit));

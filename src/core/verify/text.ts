@@ -75,11 +75,3 @@ export function show(value: unknown, limit: number): string {
 export function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
-
-/** Every line is marked, so no heading, no fence and no other part begins within the text. */
-export function quote(text: string): string {
-  return text
-    .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
-    .map((line) => `> ${line}`)
-    .join('\n');
-}

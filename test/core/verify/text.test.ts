@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { standsIn } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
-import { canonical, cut, normalize, quote, readJson, show } from '../../../src/core/verify/text.js';
+import { canonical, cut, normalize, readJson, show } from '../../../src/core/verify/text.js';
+import { quoteText } from '../../../src/core/text/quote.js';
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
@@ -200,10 +201,10 @@ describe('what is shown', () => {
     const end = fc.constantFrom('\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029', '# Task', '```', 'x');
     fc.assert(
       fc.property(fc.array(end), (parts) => {
-        const lines = quote(parts.join('')).split(/[\n\r\v\f\u0085\u2028\u2029]/);
+        const lines = quoteText(parts.join('')).split(/[\n\r\v\f\u0085\u2028\u2029]/);
         expect(lines.every((line) => line.startsWith('> '))).toBe(true);
       }),
     );
-    expect(quote('a\n\nb')).toBe('> a\n> \n> b');
+    expect(quoteText('a\n\nb')).toBe('> a\n> \n> b');
   });
 });
