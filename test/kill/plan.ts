@@ -31,6 +31,13 @@ export class Dice {
   }
 }
 
+/** Those whose name was met the fewest times. */
+function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: ReadonlyMap<string, number>): T[] {
+  const timesOf = (choice: T) => met.get(nameOf(choice)) ?? 0;
+  const fewest = Math.min(...choices.map(timesOf));
+  return choices.filter((choice) => timesOf(choice) === fewest);
+}
+
 /**
  * Points of each session, in `waves` equal parts of its rollouts one in each (null: there is no place in it); of the stages and
  * moments that were met least. At every other the answer is delivered, for there most can go wrong, and mostly it is the last of
@@ -50,14 +57,18 @@ export function planPoints(sessions: readonly Place[][], waves: number, dice: Di
         .filter(({ from, to }) => from < to)
         .flatMap((place) => moments.map((moment) => ({ ...place, moment, key: `${place.stage} ${moment}` })))
         .filter(({ moment }) => (moment === 'delivered') === ((wave + at) % 2 === 0));
-      const fewest = Math.min(...choices.map(({ key }) => met.get(key) ?? 0));
-      const rarest = choices.filter(({ key }) => (met.get(key) ?? 0) === fewest);
+      // Stages first: where a stage comes in one part only, the moments of the others must not use that part up.
+      const rarest = leastMet(
+        leastMet(choices, ({ stage }) => stage, met),
+        ({ key }) => key,
+        met,
+      );
       if (rarest.length === 0) {
         points[at]!.push(null);
         continue;
       }
-      const { key, what, from, to, moment } = rarest[dice.below(rarest.length)]!;
-      met.set(key, fewest + 1);
+      const { stage, key, what, from, to, moment } = rarest[dice.below(rarest.length)]!;
+      for (const name of [stage, key]) met.set(name, (met.get(name) ?? 0) + 1);
       points[at]!.push({ what, moment, from: dice.below(3) > 0 ? to - 1 : dice.between(from, to - 1) });
     }
   }
