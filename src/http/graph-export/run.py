@@ -1,0 +1,781 @@
+#!/usr/bin/env python3
+"""Runs the graph in graph.json, which lies beside this file, on one input, and prints its output as JSON.
+
+    python run.py input.json               the input is a JSON object with the graph's input fields
+    python run.py - < input.json           the same from standard input
+    python run.py --text "How far is it?"  for a graph with one input field
+
+It needs Python 3.9 or later and the openai package. OPENAI_API_KEY and OPENAI_BASE_URL (or --base-url) say where models answer;
+--model has all steps ask that model. Exit status: 0 done, 1 the run failed (standard error says where and why), 2 wrong usage.
+
+From Python: run_graph(load("graph.json"), {...}, openai_completer()).
+
+Texts, numbers and JSON are treated as ECMAScript treats them, so that a graph does here what it did where it was found: sizes are
+counted in UTF-16 units, white space is what String.prototype.trim takes away, and JSON is written as JSON.stringify writes it.
+"""
+
+import argparse
+import json
+import math
+import os
+import queue
+import re
+import sys
+import threading
+import time
+from collections import namedtuple
+from decimal import Decimal
+
+MAX_SIZE, MAX_DEPTH, MAX_ANSWER, MAX_MESSAGES = 1_000_000, 50, 500_000, 400_000
+TIMEOUT_S, TRIES, MAP_ITEMS = 120, 3, 20  # where a step does not say
+AT_ONCE = 8  # calls that are made at the same time at most
+WAITS = (0.5, 1, None)  # seconds before a call that was not answered is made again; the third time is the last
+
+WHITE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}")
+NUMBER = re.compile(r"(?:(?<![A-Za-z0-9])-)?(?:[0-9]{1,3}(?:,[0-9]{3}(?![0-9]))+|[0-9]+)(?:\.[0-9]+)?")
+
+
+class Failed(Exception):
+    """The run has failed. step: at which; None where the input or the output of the whole graph is at fault."""
+
+    def __init__(self, reason, step=None):
+        super().__init__(reason)
+        self.reason = reason
+        self.step = step
+
+
+class Unusable(Exception):
+    """An answer that is not what its step wants; the model is asked again."""
+
+
+class NoAnswer(Exception):
+    """A call that was not answered at all."""
+
+
+# ---------------------------------------------------------------- values: None, bool, float, str, list, dict
+
+
+def parse_json(text):
+    """The value of a JSON text; ValueError where it is none. All numbers are floats, as in ECMAScript."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_int=float, parse_float=float, parse_constant=refuse, object_pairs_hook=in_order)
+
+
+def in_order(pairs):
+    """An object with its names in ECMAScript's order: whole numbers first and ascending, then the others as they came."""
+    value = dict(pairs)
+    numbers = [name for name in value if re.fullmatch("0|[1-9][0-9]{0,9}", name) and int(name) < 2**32 - 1]
+    return {**{name: value[name] for name in sorted(numbers, key=int)}, **value}
+
+
+def to_json(value, change_text=str, order=list):
+    """The value as compact JSON. Further arguments: what texts are replaced by, and in which order names stand."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return quoted(change_text(value))
+    if isinstance(value, (int, float)):
+        return number_text(value) if math.isfinite(value) else "null"
+    if isinstance(value, list):
+        return "[" + ",".join(to_json(item, change_text, order) for item in value) + "]"
+    fields = (f"{quoted(name)}:{to_json(value[name], change_text, order)}" for name in order(value))
+    return "{" + ",".join(fields) + "}"
+
+
+def quoted(text):
+    lone = r"[\ud800-\udfff]"
+    return re.sub(lone, lambda half: f"\\u{ord(half[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def number_text(number):
+    """A number as ECMAScript writes it: 1 and not 1.0, 0.000001 and 1e-7, 100000000000000000000 and 1e+21."""
+    if not math.isfinite(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number == 0:
+        return "0"
+    _, digits, exponent = Decimal(repr(float(number))).normalize().as_tuple()
+    digits = "".join(map(str, digits))
+    point = len(digits) + exponent  # how many digits stand before the point
+    if not -6 < point <= 21:
+        text = digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + f"e{point - 1:+d}"
+    elif point <= 0:
+        text = "0." + "0" * -point + digits
+    else:
+        whole, part = digits[:point].ljust(point, "0"), digits[point:]
+        text = f"{whole}.{part}" if part else whole
+    return f"-{text}" if number < 0 else text
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def text_of(value):
+    """A value as it stands in a message: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else to_json(value)
+
+
+def joined(texts, by=""):
+    """Texts as one; a character of which two texts have a half each is whole again."""
+    text = by.join(texts)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def units(text):
+    """The length of a text in UTF-16 units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def trim(text):
+    return text.strip(WHITE)
+
+
+def normal_text(text):
+    """By this two texts are the same: trimmed, white space collapsed, in lower case."""
+    return re.sub(f"[{WHITE}]+", " ", trim(text)).lower()
+
+
+def exact_key(value):
+    """The same text for the same value, in whatever order the names of its objects stand."""
+    return to_json(value, order=sorted)
+
+
+def key_of(value):
+    """As exact_key, but texts are compared by normal_text: what votes and conditions take for the same."""
+    return to_json(value, normal_text, sorted)
+
+
+def size_problem(value):
+    """Why a value is too large, or None."""
+    left = MAX_SIZE
+
+    def problem_of(one, depth):
+        nonlocal left
+        left -= 1 + (units(one) if isinstance(one, str) else 0)
+        if left < 0:
+            return f"is larger than {MAX_SIZE} characters"
+        if not isinstance(one, (list, dict)):
+            return None
+        if depth == MAX_DEPTH:
+            return f"is nested deeper than {MAX_DEPTH} levels"
+        if isinstance(one, dict):
+            left -= sum(units(name) for name in one)
+        items = one.values() if isinstance(one, dict) else one
+        return next(filter(None, (problem_of(item, depth + 1) for item in items)), None)
+
+    return problem_of(value, 0)
+
+
+def described(value):
+    """What a value is, for messages."""
+    if value is None or isinstance(value, bool):
+        return to_json(value)
+    if isinstance(value, str):
+        return f"the text {quoted(cut(value, 60))}" if value else "an empty text"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"an object with {', '.join(list(value)[:5]) or 'nothing in it'}"
+    return f"the number {number_text(value)}"
+
+
+def cut(text, limit):
+    if units(text) <= limit:
+        return text
+    start = text.encode("utf-16-le", "surrogatepass")[: 2 * limit].decode("utf-16-le", "surrogatepass")
+    return re.sub(r"[\ud800-\udbff]\Z", "", start) + " […]"
+
+
+def value_at(value, path, ref):
+    """What is at a path of names in a value; ref is what messages call it."""
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            raise Failed(f'{ref}: there is no "{name}" in {described(value)}')
+        value = value[name]
+    return value
+
+
+def render(text, value_of, limit):
+    """The text with values for its {{placeholders}}, each put in once and never looked at; None where it is longer than limit."""
+    parts, length, texts = PLACEHOLDER.split(text), 0, {}
+    for place, part in enumerate(parts):
+        if place % 2 == 1:
+            if part not in texts:
+                texts[part] = text_of(value_of(part))
+            parts[place] = texts[part]
+        length += units(parts[place])
+        if length > limit:
+            return None
+    return joined(parts)
+
+
+# ---------------------------------------------------------------- answers of models
+
+
+def read_json(text):
+    """The JSON that an answer is, with at most one ``` fence around it."""
+    bare = trim(text)
+    opening, closing = re.match(r"```[A-Za-z0-9_-]*[ \t]*\r?\n", bare), re.search(r"\n[ \t]*```\Z", bare)
+    if opening and closing and closing.start() >= opening.end() - 1:
+        bare = bare[opening.end() : closing.start() + 1]
+    try:
+        value = parse_json(bare)
+    except RecursionError:
+        raise Unusable(f"is nested deeper than {MAX_DEPTH} levels") from None
+    except ValueError:
+        raise Unusable(f"is not JSON: {described(text)}") from None
+    problem = size_problem(value)
+    if problem:
+        raise Unusable(problem)
+    return value
+
+
+def read_answer(form, text):
+    """The value that a model's answer is, by the "output" of its step."""
+    if "field" in form:
+        if units(text) > MAX_ANSWER:
+            raise Unusable(f"is longer than {MAX_ANSWER} characters")
+        return {form["field"]: text}
+    value = read_json(text)
+    problem = value_problem(form["schema"], value, "")
+    if problem:
+        raise Unusable(f"is not of the form wanted: {problem}")
+    return value
+
+
+def value_problem(schema, value, path):
+    """The first thing in which a value is not as its JSON Schema says, or None."""
+    where = path or "the answer"
+    if "type" in schema:
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        if not any(is_of_type(value, one) for one in types):
+            return f"{where} must be of type {' or '.join(types)}, and is {described(value)}"
+    if "enum" in schema and exact_key(value) not in map(exact_key, schema["enum"]):
+        return f"{where} must be one of {', '.join(map(to_json, schema['enum']))}, and is {described(value)}"
+    if isinstance(value, list) and "items" in schema:
+        problems = (value_problem(schema["items"], item, f"{path}[{place}]") for place, item in enumerate(value))
+        return next(filter(None, problems), None)
+    if not isinstance(value, dict):
+        return None
+    for name in schema.get("required", []):
+        if name not in value:
+            return f'{where} lacks "{name}"'
+    properties = schema.get("properties", {})
+    for name, item in value.items():
+        if name in properties:
+            problem = value_problem(properties[name], item, f"{path}.{name}" if path else name)
+            if problem:
+                return problem
+        elif not schema.get("additionalProperties", True):
+            return f'{where} must not have "{name}"'
+    return None
+
+
+def is_of_type(value, name):
+    if name == "number":
+        return is_number(value)
+    if name == "integer":
+        return is_number(value) and math.isfinite(value) and value == math.floor(value)
+    return isinstance(value, {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}[name])
+
+
+# ---------------------------------------------------------------- votes and conditions
+
+
+def groups_of(values):
+    """Values that are the same, together: [the first of them, how many they are], in the order of the first ones."""
+    groups = {}
+    for value in values:
+        groups.setdefault(key_of(value), [value, 0])[1] += 1
+    return list(groups.values())
+
+
+def numbered(candidates):
+    """Candidates as a judge is shown them; every line of one is marked, so that none can pose as another."""
+    shown = []
+    for number, value in enumerate(candidates, 1):
+        only = list(value.values()) if isinstance(value, dict) else []
+        text = only[0] if len(only) == 1 and isinstance(only[0], str) else text_of(value)
+        lines = re.split("\r\n|[\n\v\f\r\u0085\u2028\u2029]", text)
+        shown.append(f"Candidate {number}:\n" + "\n".join(f"> {line}" for line in lines))
+    return "\n\n".join(shown)
+
+
+def read_verdict(candidates, text):
+    """The candidate that a judge names: by the only number in its answer, or the only one in its last line."""
+
+    def numbers_in(part):
+        return {float(found) for found in re.findall("[0-9]+", part)}
+
+    wanted = f"from 1 to {len(candidates)} is wanted"
+    lines = [line for line in re.split("\r\n|[\n\r]", text) if trim(line)]
+    named = numbers_in(text)
+    if not named:
+        raise Unusable(f"names no candidate: a number {wanted}")
+    if len(named) > 1:
+        named = numbers_in(lines[-1])
+    if len(named) != 1:
+        raise Unusable(f"does not name one candidate: exactly one number {wanted} in its last line")
+    number = named.pop()
+    if not 1 <= number <= len(candidates):
+        raise Unusable(f"names {number_text(number)}, which is not one of 1 to {len(candidates)}")
+    return candidates[int(number) - 1]
+
+
+def holds(when, value):
+    """Whether the condition of a select step holds of a value."""
+    test, other = when["is"], when.get("value")
+    if test == "equals":
+        return key_of(value) == key_of(other)
+    if test == "empty":
+        return value is None or value in ([], {}) or (isinstance(value, str) and trim(value) == "")
+    if test == "contains":
+        if isinstance(value, list):
+            return key_of(other) in map(key_of, value)
+        if not isinstance(value, str):
+            raise Failed(f"contains takes a text or a list, and got {described(value)}")
+        return normal_text(text_of(other)) in normal_text(value)
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", trim(value)):
+        value = float(trim(value))
+    elif not is_number(value):
+        raise Failed(f"{test} takes a number, and got {described(value)}")
+    return value < other if test == "less" else value > other
+
+
+# ---------------------------------------------------------------- transforms: steps without a model
+
+
+def transform(step, inputs):
+    """The value of a transform step; its inputs by their names, in the order that the step has them in."""
+    op = step["op"]
+    if op == "template":
+        text = render(step["text"], inputs.__getitem__, MAX_SIZE)
+        if text is None:
+            raise Failed(f"gives more than {MAX_SIZE} characters")
+        return text
+    if op == "object":
+        return inputs
+    if op == "list":
+        return list(inputs.values())
+    if op == "concat":
+        for name, value in inputs.items():
+            if not isinstance(value, list):
+                raise Failed(f"takes lists, and got {described(value)} as {name}")
+        return [item for value in inputs.values() for item in value]
+    if op == "json_text":
+        return to_json(inputs["value"])
+    if "text" in inputs:
+        return text_transform(step, inputs["text"])
+    if not isinstance(inputs["list"], list):
+        raise Failed(f"takes a list, and got {described(inputs['list'])}")
+    return list_transform(step, inputs["list"])
+
+
+def text_transform(step, text):
+    op = step["op"]
+    if op == "number" and is_number(text):
+        return text
+    if not isinstance(text, str):
+        raise Failed(f"takes a text, and got {described(text)}")
+    if op == "json_parse":
+        try:
+            return read_json(text)
+        except Unusable as problem:
+            raise Failed(f"takes JSON, and what it got {problem}") from None
+    if op == "split":
+        return text.split(step["by"])
+    if op == "lines":
+        return [line for line in map(trim, re.split("\r\n|[\n\r]", text)) if line]
+    if op == "number":
+        found = NUMBER.findall(text)
+        number = float(found[-1].replace(",", "")) if found else math.inf
+        if number in (math.inf, -math.inf):
+            raise Failed(f"finds no number in {described(text)}")
+        return number
+    if op == "between":
+        start, end = step["start"], step["end"]
+        before, is_there, after = text.partition(start)
+        if not is_there:
+            raise Failed(f"finds no {quoted(start)} in {described(text)}")
+        within, is_there, after = after.partition(end)
+        if not is_there:
+            raise Failed(f"finds no {quoted(end)} after {quoted(start)} in {described(text)}")
+        return trim(within)
+    return {"lower": str.lower, "upper": str.upper, "trim": trim}[op](text)
+
+
+def list_transform(step, items):
+    op = step["op"]
+    if op == "join":
+        texts = list(map(text_of, items))
+        if sum(map(units, texts)) + units(step["by"]) * max(0, len(texts) - 1) > MAX_SIZE:
+            raise Failed(f"gives more than {MAX_SIZE} characters")
+        return joined(texts, step["by"])
+    if op in ("first", "last", "item"):
+        index = int({"first": 0, "last": -1}[op] if op != "item" else step["index"])
+        if not -len(items) <= index < len(items):
+            raise Failed(f"finds no item {index} in {described(items)}")
+        return items[index]
+    if op == "count":
+        return float(len(items))
+    if op == "pluck":
+        path = step["path"].split(".")
+        try:
+            return [value_at(item, path, f"item {place}") for place, item in enumerate(items)]
+        except Failed as failure:
+            raise Failed(f"of {failure.reason}") from None
+    if op == "unique":
+        return [first for first, _ in groups_of(items)]
+    for place, item in enumerate(items):
+        if not is_number(item):
+            raise Failed(f"takes a list of numbers, and got {described(item)} as item {place}")
+    if not items and op != "sum":
+        raise Failed("has no value for an empty list")
+    number = {"min": min, "max": max, "sum": total}[op](items)
+    if not math.isfinite(number):
+        raise Failed("is too large for a number")
+    return number
+
+
+def total(numbers):
+    """The sum from left to right: Python's own rounds otherwise from 3.12 on."""
+    result = 0.0
+    for number in numbers:
+        result += number
+    return result
+
+
+# ---------------------------------------------------------------- a run of a graph
+
+Call = namedtuple("Call", "key step at messages model timeout_s tries read")
+WAITING = object()  # in the place of a value that is not there yet
+
+
+class Run:
+    """
+    A run of a graph on one input. It makes no calls itself: `wanted` gets those that can be made, and their answers are put into
+    `answers`. It goes back from the output, so that a step is run only where something chosen takes it.
+    """
+
+    def __init__(self, graph, task_input):
+        self.graph, self.input = graph, task_input
+        self.steps = {step["id"]: step for step in graph["steps"]}
+        self.values = {}  # by step
+        self.answers = {}  # of each step that has asked models: a list, with WAITING for those that are missing
+        self.wanted = []
+        self.waiting = set()
+        too_large = size_problem(task_input)
+        if too_large:
+            raise Failed(f"the input {too_large}")
+        if not isinstance(task_input, dict):
+            raise Failed(f"the input must be an object, and is {described(task_input)}")
+        missing = [quoted(name) for name in graph["inputs"] if name not in task_input]
+        if missing:
+            raise Failed(f"the input lacks {', '.join(missing)}")
+
+    def output(self):
+        """The graph's output, or WAITING."""
+        self.waiting = set()
+        ref = self.graph["output"]
+        return self.resolve(ref) if self.has(ref) else WAITING
+
+    def has(self, ref):
+        """Whether what a ref is of is there; has its step run where it can."""
+        head = ref.split(".")[0]
+        return head not in self.steps or self.value_of(head) is not WAITING
+
+    def resolve(self, ref, item=None):
+        """What a ref leads to; item: that of a map."""
+        head, *path = ref.split(".")
+        start = self.input if head == "input" else self.values[head] if head in self.steps else item
+        return value_at(start, path, ref)
+
+    def value_of(self, name):
+        """The value of a step, or WAITING."""
+        if name in self.values or name in self.waiting:
+            return self.values.get(name, WAITING)
+        self.waiting.add(name)  # until it is known; each step is looked at once
+        step = self.steps[name]
+        try:
+            value = self.work(step)
+            too_large = None if value is WAITING else size_problem(value)
+            if too_large:
+                raise Failed(f"{step.get('op', step['type'])} gives a value that {too_large}")
+        except Failed as failure:
+            raise failure if failure.step else Failed(failure.reason, name) from None
+        if value is not WAITING:
+            self.values[name] = value
+        return value
+
+    def work(self, step):
+        kind = step["type"]
+        if step["id"] in self.answers:
+            answers = self.answers[step["id"]]
+            if WAITING in answers:
+                return WAITING
+            return answers if kind == "map" or len(answers) > 1 else answers[0]
+        if kind == "select":
+            return self.choose(step)
+        if not all([self.has(ref) for ref in refs_of(step)]):  # a list: all of them are begun at once
+            return WAITING
+        if kind == "transform":
+            inputs = {name: self.resolve(ref) for name, ref in step["inputs"].items()}
+            try:
+                return transform(step, inputs)
+            except Failed as failure:
+                raise Failed(f"{step['op']} {failure.reason}") from None
+        if kind == "vote":
+            return self.vote(step)
+        if kind == "map":
+            return self.each(step)
+        return self.ask(step, step, [self.render(step)] * int(step.get("samples", 1)))
+
+    def choose(self, step):
+        """The first case that holds; a later condition is looked at, and a branch run, only when it is needed."""
+        for case in step["cases"]:
+            when = case["when"]
+            if not self.has(when["of"]):
+                return WAITING
+            try:
+                value = self.resolve(when["of"])
+            except Failed:
+                if when["is"] != "empty":
+                    raise
+                value = None
+            try:
+                is_chosen = holds(when, value)
+            except Failed as failure:
+                raise Failed(f"the condition on {when['of']}: {failure.reason}") from None
+            if is_chosen:
+                return self.resolve(case["then"]) if self.has(case["then"]) else WAITING
+        return self.resolve(step["otherwise"]) if self.has(step["otherwise"]) else WAITING
+
+    def each(self, step):
+        items, most = self.list_of(step), int(step.get("max_items", MAP_ITEMS))
+        if len(items) > most:
+            raise Failed(f"map takes at most {most} items, and got {described(items)}")
+        return self.ask(step, step, [self.render(step, step["as"], item) for item in items]) if items else []
+
+    def vote(self, step):
+        values = self.list_of(step) if "over" in step else [self.resolve(ref) for ref in step["of"]]
+        if not values:
+            raise Failed("vote has nothing to choose from: the list is empty")
+        groups = groups_of(values)
+        if step["by"] == "majority":
+            return max(groups, key=lambda group: group[1])[0]  # of equally many the first
+        candidates = [first for first, _ in groups]
+        if len(candidates) == 1:
+            return candidates[0]
+        judge = step["by"]["judge"]
+        return self.ask(step, judge, [self.render(judge, "candidates", numbered(candidates))], candidates)
+
+    def list_of(self, step):
+        value = self.resolve(step["over"])
+        if not isinstance(value, list):
+            raise Failed(f"{step['type']} takes a list, and got {described(value)}")
+        return value
+
+    def render(self, prompt, given=None, value=None):
+        """The messages of one call; given: a name that has this value without being an input, and that inputs may refer to."""
+
+        def value_of(name):
+            return value if name == given else self.resolve(prompt["inputs"][name], value)
+
+        messages, left = [], MAX_MESSAGES
+        for message in prompt["messages"]:
+            content = render(message["content"], value_of, left)
+            if content is None:
+                raise Failed(f"its messages have more than {MAX_MESSAGES} characters")
+            left -= units(content)
+            messages.append({"role": message["role"], "content": content})
+        return messages
+
+    def ask(self, step, prompt, all_messages, candidates=None):
+        def read(text):
+            return read_answer(step["output"], text) if candidates is None else read_verdict(candidates, text)
+
+        name = step["id"]
+        self.answers[name] = [WAITING] * len(all_messages)
+        for at, messages in enumerate(all_messages):
+            key = name if at == 0 else f"{name}#{at + 1}"
+            settings = [prompt.get("timeout_s", TIMEOUT_S), int(prompt.get("tries", TRIES))]
+            self.wanted.append(Call(key, name, at, messages, prompt.get("model"), *settings, read))
+        return WAITING
+
+
+def refs_of(step):
+    """What a step that is no select takes from elsewhere."""
+    prompt = step["by"]["judge"] if step["type"] == "vote" and step["by"] != "majority" else step
+    return [*([step["over"]] if "over" in step else step.get("of", [])), *prompt.get("inputs", {}).values()]
+
+
+# ---------------------------------------------------------------- calls
+
+
+def run_graph(graph, task_input, complete):
+    """
+    The output of a graph for an input; Failed where there is none. complete(call) is the text that a model answers to call.messages;
+    it may raise NoAnswer, and is called from several threads, since calls that do not wait for each other are made at once.
+    """
+    run, done, slots, calls = Run(graph, task_input), queue.Queue(), threading.Semaphore(AT_ONCE), 0
+    while True:
+        output = run.output()
+        if output is not WAITING:
+            return output
+        for call in run.wanted:
+            threading.Thread(target=make, args=(call, complete, slots, done), daemon=True).start()
+        calls += len(run.wanted)
+        run.wanted = []
+        if calls == 0:
+            raise Failed("the graph's steps wait for each other")
+        call, value, failure = done.get()
+        calls -= 1
+        if failure:
+            raise failure
+        run.answers[call.step][call.at] = value
+
+
+def make(call, complete, slots, done):
+    with slots:
+        try:
+            done.put((call, usable_answer(call, complete), None))
+        except Exception as error:
+            reason = str(error) if isinstance(error, (Failed, NoAnswer)) else f"{type(error).__name__}: {error}"
+            done.put((call, None, Failed(reason, call.step)))
+
+
+def usable_answer(call, complete):
+    for _ in range(call.tries):
+        try:
+            return call.read(complete(call))
+        except Unusable as error:
+            problem = error
+    raise Failed(f"no usable answer in {call.tries} {'try' if call.tries == 1 else 'tries'}: the answer {problem}")
+
+
+def openai_completer(base_url=None, model=None):
+    """How calls are made with the openai package; None stands for what the environment and the graph say."""
+    import openai
+
+    client = openai.OpenAI(base_url=base_url, max_retries=0)
+
+    def complete(call):
+        name = model or call.model
+        if name is None:
+            raise NoAnswer("the graph names no model for it: use --model")
+        sent = [{**one, "content": one["content"].encode("utf-8", "replace").decode("utf-8")} for one in call.messages]
+
+        def create():
+            return client.chat.completions.create(model=name, messages=sent, timeout=call.timeout_s)
+
+        for wait in WAITS:
+            try:
+                return text_in(within(call.timeout_s, create))
+            except (openai.APITimeoutError, TimeoutError):
+                reason = f"{name} gave no answer within {number_text(call.timeout_s)} s"
+            except openai.APIConnectionError as error:
+                reason = f"the connection to {client.base_url} failed: {error.__cause__ or error}"
+            except openai.APIStatusError as error:
+                reason = f"{name}: {cut(str(error), 1000)}"
+                if error.status_code != 429 and error.status_code < 500:
+                    break  # the same again would be refused again
+                after = error.response.headers.get("retry-after", "")
+                wait = wait and max(wait, float(after) if re.fullmatch("[0-9]+", after) else 0)
+            except (openai.APIError, ValueError) as error:
+                raise Unusable(f"cannot be read: {cut(str(error), 1000)}") from None
+            if wait is None or wait > 60:
+                break
+            time.sleep(wait)
+        raise NoAnswer(reason)
+
+    return complete
+
+
+def text_in(completion):
+    """The text of a model's answer; an empty one where it has none."""
+    try:
+        content = completion.choices[0].message.content or ""
+    except (AttributeError, IndexError, TypeError):
+        raise Unusable("has no message in it") from None
+    return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
+
+
+def within(limit, work):
+    """What work() gives; TimeoutError after so many seconds in all, however the answer trickles in."""
+    done = queue.Queue()
+
+    def run():
+        try:
+            done.put((work(), None))
+        except BaseException as error:
+            done.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        value, error = done.get(timeout=limit)
+    except queue.Empty:
+        raise TimeoutError from None
+    if error:
+        raise error
+    return value
+
+
+# ---------------------------------------------------------------- the command
+
+
+def load(path):
+    """The JSON in a file; - stands for standard input."""
+    if path == "-":
+        return parse_json(trim(sys.stdin.buffer.read().decode("utf-8")))
+    with open(path, encoding="utf-8") as file:
+        return parse_json(trim(file.read()))
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description="Runs the graph in graph.json on one input and prints its output as JSON.")
+    parser.add_argument("input", nargs="?", help="a file with the input, a JSON object; - for standard input")
+    parser.add_argument("--text", help="in its place, the text of the graph's only input field")
+    parser.add_argument("--model", help="the model of all steps, in the place of those that graph.json names")
+    parser.add_argument("--base-url", help="where models answer; OPENAI_BASE_URL where absent")
+    options = parser.parse_args()
+    try:
+        graph = load(os.path.join(here, "graph.json"))
+    except (OSError, ValueError) as error:
+        parser.error(f"graph.json cannot be read: {error}")
+    fields = graph["inputs"]
+    if (options.input is None) == (options.text is None):
+        parser.error(f"give an input with {', '.join(fields) or 'no fields'}: a file, - or --text")
+    if options.text is not None and len(fields) != 1:
+        parser.error(f"--text is for a graph with one input field; this one has {', '.join(fields) or 'none'}")
+    try:
+        task_input = {fields[0]: options.text} if options.text is not None else load(options.input)
+    except (OSError, ValueError, RecursionError) as error:
+        parser.error(f"the input cannot be read: {error}")
+    try:
+        complete = openai_completer(options.base_url, options.model)
+    except ImportError:
+        fail("the openai package is not installed: pip install openai")
+    except Exception as error:  # such as a key that is missing: it says which
+        fail(str(error))
+    try:
+        output = run_graph(graph, task_input, complete)
+    except Failed as failure:
+        fail(f"step {quoted(failure.step)}: {failure.reason}" if failure.step else failure.reason)
+    sys.stdout.buffer.write((to_json(output) + "\n").encode("utf-8"))
+
+
+def fail(reason):
+    print(f"run.py: {reason}", file=sys.stderr)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
