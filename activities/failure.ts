@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { costSpent } from '../src/core/failures.js';
 import { JobGoneError } from '../src/storage/events.js';
 import { sqlStateOf } from '../src/storage/patience.js';
 
@@ -34,4 +35,9 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
 /** A failure that ends the job with this code and message; `retryable`: the same job may well work another time. */
 export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, code, { retryable });
+}
+
+/** Whether an error says that the job's money is used up. */
+export function isCostSpent(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === costSpent;
 }

@@ -9,7 +9,7 @@ import { readTotals } from '../src/storage/reads.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { readSpec } from './jobs.js';
-import { sessionStarted } from './prepare.js';
+import { graphStarted, sessionStarted } from './prepare.js';
 
 export interface FinishInput extends JobRef {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
@@ -90,10 +90,17 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   };
 }
 
-/** A session's log begins with its start, also where it is paused before its container has answered the first question. */
+/** A search's log begins with its start, also where it is paused before its container has answered the first question. */
 async function startOf(tx: Tx, job: JobRef): Promise<NewEvent[]> {
   const spec = await readSpec<JobSpec>(tx, job);
-  return spec.kind === 'session' ? [sessionStarted(spec, spec.initialPrompt !== null)] : [];
+  switch (spec.kind) {
+    case 'session':
+      return [sessionStarted(spec, spec.initialPrompt !== null)];
+    case 'graph':
+      return [graphStarted(spec)];
+    case 'evaluation':
+      return [];
+  }
 }
 
 /** A job that ran out of time says how far it came. */

@@ -1,5 +1,5 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
-import type { Message, SessionSpec } from '../src/contracts/spec.js';
+import type { Message, SearchSpec } from '../src/contracts/spec.js';
 import { maxProposalChars, proposalTries as tries } from '../src/core/search/proposal-limits.js';
 import { parseProposal, type ParsedProposal } from '../src/core/search/reflection.js';
 import { askAgain } from '../src/core/search/second-try.js';
@@ -7,7 +7,7 @@ import type { JobRef } from '../src/storage/events.js';
 import { patiently } from '../src/storage/patience.js';
 import { findProposerCall, recordProposerCall } from '../src/storage/proposals.js';
 import type { ActivityDeps } from './deps.js';
-import { meterOf } from './proposal-budget.js';
+import { meterOf } from './call-meter.js';
 
 const recordPatienceMs = 15_000;
 /** How long one proposal may take, all its answers, tries and waits together. */
@@ -33,14 +33,14 @@ export function instructionFor(parent: string): ProposalAsked['read'] {
 export async function proposeOne(
   deps: ActivityDeps,
   job: JobRef,
-  spec: SessionSpec,
+  spec: SearchSpec,
   { candidate, part, question, read }: ProposalAsked,
   signal: AbortSignal,
 ): Promise<Proposed> {
   const { db } = deps;
   const { proposer } = spec;
   const deadline = Date.now() + patienceMs;
-  const meter = meterOf(deps, job, spec, signal);
+  const meter = meterOf(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   let messages = question;
   let reason = 'no answer';
   for (let n = 0; n < tries; n += 1) {

@@ -9,6 +9,7 @@ import type { Claim } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
+import { runGraph } from './graph-rollout.js';
 import { containerOf } from './jobs.js';
 
 /** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
@@ -20,44 +21,29 @@ export interface Slice {
   limit: ConcurrencyNow | null;
 }
 
-/** What the container made of a rollout, after so many milliseconds. */
+/** What came of a rollout, after so many milliseconds. */
 export interface Answered {
   result: RolloutOutcome;
   latencyMs: number;
 }
 
-/** Has the container run one rollout, with the tries it is due; null where `signal` told it to stop meanwhile. */
+/** Has one rollout run, with the tries it is due; null where `signal` told it to stop meanwhile. */
 export async function runOne(
   deps: ActivityDeps,
   job: JobRef,
-  { spec, apiKey, prompts }: Slice,
+  slice: Slice,
   claim: Claim,
   { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
 ): Promise<Answered | null> {
   const startedAt = performance.now();
-  const { url, envName, envConfig } = containerOf(spec);
-  const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
+  const { spec } = slice;
+  const how = { signal, concurrency };
   let result: RolloutOutcome;
   try {
-    result = await deps.container.rollout(
-      {
-        url,
-        apiKey,
-        rolloutId: claim.rolloutId,
-        seed: claim.seed,
-        envName,
-        envConfig,
-        policy: spec.policy,
-        ...promptOf(claim, prompts),
-        inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
-        inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
-        tryTimeoutMs,
-        deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
-        onPushback: (because) => concurrency.lower(because),
-        admit: (asked) => concurrency.admit(asked),
-      },
-      signal,
-    );
+    result =
+      spec.kind === 'graph'
+        ? await runGraph(deps, job, spec, claim, promptOf(claim, slice.prompts), how)
+        : await runAtContainer(deps, job, { ...slice, spec }, claim, how);
   } catch (error) {
     if (signal.aborted) return null;
     const message = error instanceof Error ? error.message : String(error);
@@ -67,9 +53,42 @@ export async function runOne(
   return signal.aborted ? null : { result, latencyMs: performance.now() - startedAt };
 }
 
+function runAtContainer(
+  deps: ActivityDeps,
+  job: JobRef,
+  { spec, apiKey, prompts }: Slice,
+  claim: Claim,
+  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+): Promise<RolloutOutcome> {
+  const { url, envName, envConfig } = containerOf(spec);
+  const tryTimeoutMs = spec.rolloutTimeoutS * 1_000;
+  const { messages, demos } = promptOf(claim, prompts);
+  return deps.container.rollout(
+    {
+      url,
+      apiKey,
+      rolloutId: claim.rolloutId,
+      seed: claim.seed,
+      envName,
+      envConfig,
+      policy: spec.policy,
+      messages,
+      demos,
+      inferenceUrl: `${deps.publicUrl}/api/gepa/v1/${job.jobId}/${claim.rolloutId}`,
+      inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
+      tryTimeoutMs,
+      deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
+      onPushback: (because) => concurrency.lower(because),
+      admit: (asked) => concurrency.admit(asked),
+    },
+    signal,
+  );
+}
+
 function promptOf({ candidateId, seed }: Claim, prompts: Slice['prompts']): StoredPrompt {
   const prompt = candidateId ? prompts.get(Number(candidateId.split('_').at(-1))) : undefined;
-  return { messages: prompt?.messages ?? null, demos: demosWithout(prompt?.demos ?? [], seed) };
+  const demos = demosWithout(prompt?.demos ?? [], seed);
+  return { messages: prompt?.messages ?? null, demos, graph: prompt?.graph ?? null };
 }
 
 /** A claim's outcome as it is recorded; that the container refuses the job's key is none. */

@@ -3,8 +3,10 @@ import { ContainerError } from '../src/clients/container.js';
 import {
   searchSpecOf,
   type EvaluationSpec,
+  type GraphSpec,
   type JobSpec,
   type Message,
+  type SearchSpec,
   type SessionSpec,
 } from '../src/contracts/spec.js';
 import { evaluationRequests } from '../src/core/evaluation.js';
@@ -66,6 +68,18 @@ export function prepareActivities(deps: ActivityDeps) {
   }
 
   return {
+    /** Stores the first graph as the baseline. Answers what the search needs to know. */
+    prepareGraph: (job: JobRef): Promise<SessionPlan> =>
+      guarded(() =>
+        db.org(job.orgId, async (tx) => {
+          const spec = await readSpec<GraphSpec>(tx, job);
+          await begin(tx, job, [graphStarted(spec)]);
+          await addCandidate(tx, job, { ...baselineOf(null), graph: spec.initialGraph });
+          const { budget, rngSeed } = spec;
+          return { gepa: { ...spec.gepa, maxRollouts: budget.maxRollouts, rngSeed }, limits: limitsOf(spec) };
+        }),
+      ),
+
     /** Checks the container and stores the baseline. Answers what the search needs to know, seeds included. */
     prepareSession: (job: JobRef): Promise<SessionPlan> =>
       guardedBeating(async () => {
@@ -80,12 +94,7 @@ export function prepareActivities(deps: ActivityDeps) {
         });
         return {
           ...searchOfSpec(spec),
-          limits: {
-            maxFailureRate: spec.maxFailureRate,
-            maxConcurrent: spec.maxConcurrent,
-            ...(spec.budget.maxMinutes != null && { runMs: spec.budget.maxMinutes * 60_000 }),
-            ...(isLive(spec) && { live: true }),
-          },
+          limits: { ...limitsOf(spec), ...(isLive(spec) && { live: true }) },
         };
       }),
 
@@ -108,6 +117,14 @@ export function prepareActivities(deps: ActivityDeps) {
         });
         return { total: spec.seeds.length, timeoutMs: spec.timeoutS * 1_000, maxFailureRate: spec.maxFailureRate };
       }),
+  };
+}
+
+function limitsOf({ maxFailureRate, maxConcurrent, budget }: SearchSpec): SessionLimits {
+  return {
+    maxFailureRate,
+    maxConcurrent,
+    ...(budget.maxMinutes != null && { runMs: budget.maxMinutes * 60_000 }),
   };
 }
 
@@ -144,6 +161,16 @@ export function sessionStarted(spec: SessionSpec, baselineKnown: boolean): NewEv
     type: 'session_started',
     message: `${algorithm} session on ${searchSpecOf(spec).evaluationSeeds.length} evaluation seeds`,
     data: { algorithm, generations, baseline_known: baselineKnown },
+  };
+}
+
+/** What a graph job's log begins with. */
+export function graphStarted({ algorithm, gepa, numTasks }: GraphSpec): NewEvent {
+  return {
+    key: 'started',
+    type: 'job_started',
+    message: `graph job on ${numTasks} tasks, ${gepa.evaluationSeeds.length} of them for evaluation`,
+    data: { algorithm, generations: gepa.generations, tasks: numTasks },
   };
 }
 

@@ -2,7 +2,11 @@ import { Context } from '@temporalio/activity';
 import { cutText } from '../src/clients/untrusted.js';
 import { textsOf, withTexts } from '../src/contracts/components.js';
 import type { Demo } from '../src/contracts/demos.js';
-import type { SessionSpec } from '../src/contracts/spec.js';
+import type { GraphJson } from '../src/contracts/graph.js';
+import type { SearchSpec } from '../src/contracts/spec.js';
+import { graphTexts, structureOf, withGraphTexts } from '../src/core/graph/components.js';
+import { graphOf, jsonOf } from '../src/core/graph/json.js';
+import { canonical, type Json } from '../src/core/graph/values.js';
 import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/search/components.js';
 import { gepaLimits } from '../src/core/gepa/config.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../src/core/work.js';
@@ -15,12 +19,14 @@ import { beating } from './heartbeat.js';
 import { lockOpenJob, readSpec, recordLost } from './jobs.js';
 import { recordDecided, type Decided } from './lifecycle.js';
 import { mapLimited } from './map-limited.js';
+import { proposeGraph, type ProposedGraph } from './propose-graph.js';
 import { reflect, type Reflected } from './reflect.js';
 
 type Merged =
-  { outcome: 'merged'; texts: Record<string, string>; parents: number[] } | { outcome: 'failed'; reason: string };
+  | { outcome: 'merged'; texts: Record<string, string>; graph?: GraphJson; parents: number[] }
+  | { outcome: 'failed'; reason: string };
 type Composed = { outcome: 'composed'; texts: Record<string, string>; demos: Demo[]; parents: number[] };
-type Result = (Reflected | Merged | Composed) & { shown?: number[] };
+type Result = (Reflected | ProposedGraph | Merged | Composed) & { shown?: number[] };
 
 /**
  * Has a generation's new texts written, all at once, and keeps them in the order asked, so that which of two equal texts
@@ -35,7 +41,7 @@ export function proposeActivity(deps: ActivityDeps) {
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const [spec, pool] = await db.org(job.orgId, (tx) =>
             Promise.all([
-              readSpec<SessionSpec>(tx, job),
+              readSpec<SearchSpec>(tx, job),
               readPool(tx, job.jobId),
               input.decided && recordDecided(tx, job, input.decided),
             ]),
@@ -50,8 +56,10 @@ export function proposeActivity(deps: ActivityDeps) {
           const results = await mapLimited(input.requests, spec.maxConcurrent, async (request): Promise<Result> => {
             if (request.merge) return merge(pool, request.merge);
             if (request.compose) return compose(job, pool, request.compose);
-            const parent = textsOf(pool.get(request.parent)!.messages);
-            return reflect(deps, job, spec, request, parent, cancellationSignal);
+            const parent = pool.get(request.parent)!;
+            return spec.kind === 'graph'
+              ? proposeGraph(deps, job, spec, request, graphOf(parent.graph!), cancellationSignal)
+              : reflect(deps, job, spec, request, textsOf(parent.messages), cancellationSignal);
           });
           return keep(job, spec, input.requests, results);
         }),
@@ -83,7 +91,7 @@ export function proposeActivity(deps: ActivityDeps) {
   /** Stores the new texts in the order asked; a text that is already some candidate's is a duplicate. */
   async function keep(
     job: JobRef,
-    spec: SessionSpec,
+    spec: SearchSpec,
     requests: ProposalRequest[],
     results: Result[],
   ): Promise<ProposalAnswer[]> {
@@ -91,13 +99,8 @@ export function proposeActivity(deps: ActivityDeps) {
       await lockOpenJob(tx, job);
       const pool = await readPool(tx, job.jobId);
       const known = new Map<string, number>();
-      const keyOf = (texts: Readonly<Record<string, string>>, demos: readonly Demo[]) =>
-        JSON.stringify([
-          Object.entries(texts),
-          demos.map(({ component, input, output }) => [component, input, output]),
-        ]);
-      for (const [version, { messages, demos }] of pool) {
-        const key = keyOf(textsOf(messages), demos);
+      for (const [version, { messages, demos, graph }] of pool) {
+        const key = keyOf(textsOf(messages), demos, graph);
         if (!known.has(key)) known.set(key, version);
       }
       const lineages = linesOf(pool);
@@ -113,7 +116,8 @@ export function proposeActivity(deps: ActivityDeps) {
         }
         // A retry finds this very candidate stored: that is not a duplicate.
         const demos = result.outcome === 'composed' ? result.demos : pool.get(request.parent)!.demos;
-        const key = result.outcome === 'unchanged' ? null : keyOf(result.texts, demos);
+        const graph = 'graph' in result ? result.graph : undefined;
+        const key = result.outcome === 'unchanged' ? null : keyOf(result.texts, demos, graph);
         const holder = key === null ? request.parent : (known.get(key) ?? candidate);
         if (result.outcome === 'unchanged' || holder !== candidate) {
           answers.push({ candidate, outcome: 'duplicate', ...shown });
@@ -125,7 +129,9 @@ export function proposeActivity(deps: ActivityDeps) {
           leverVersion: candidate,
           generation: request.generation,
           parents,
-          messages: withTexts(pool.get(request.parent)!.messages ?? [], result.texts),
+          ...(graph
+            ? { messages: null, graph }
+            : { messages: withTexts(pool.get(request.parent)!.messages ?? [], result.texts) }),
           detail: detailOf(result),
           ...(spec.algorithm === 'mipro' && { demos }),
         });
@@ -136,6 +142,19 @@ export function proposeActivity(deps: ActivityDeps) {
       return answers;
     });
   }
+}
+
+/** By what two candidates are the same. */
+function keyOf(
+  texts: Readonly<Record<string, string>>,
+  demos: readonly Demo[],
+  graph: GraphJson | null | undefined,
+): string {
+  if (graph) return canonical(graph as unknown as Json);
+  return JSON.stringify([
+    Object.entries(texts),
+    demos.map(({ component, input, output }) => [component, input, output]),
+  ]);
 }
 
 /** What is kept of how a candidate came about. */
@@ -152,9 +171,9 @@ function detailOf(result: Exclude<Result, { outcome: 'failed' | 'unchanged' }>):
 
 function linesOf(pool: ReadonlyMap<number, PooledCandidate>): Map<number, LineageTexts> {
   return new Map(
-    [...pool].map(([candidate, { parents, messages }]) => [
+    [...pool].map(([candidate, { parents, messages, graph }]) => [
       candidate,
-      { candidate, parents, texts: textsOf(messages) },
+      { candidate, parents, texts: graph ? graphTexts(graphOf(graph)) : textsOf(messages) },
     ]),
   );
 }
@@ -165,8 +184,15 @@ function merge(pool: ReadonlyMap<number, PooledCandidate>, candidates: readonly 
   const sides = candidates.map((candidate) => lines.get(candidate)!);
   const base = sides[0]!.parents.find((parent) => sides.every(({ parents }) => parents.includes(parent)));
   if (base === undefined) return { outcome: 'failed', reason: 'the candidates have no parent in common' };
+  const stem = pool.get(base)!.graph;
+  const isStem = (candidate: number) =>
+    structureOf(graphOf(pool.get(candidate)!.graph!)) === structureOf(graphOf(stem!));
+  if (stem && !candidates.every(isStem)) return { outcome: 'failed', reason: 'the candidates differ in structure' };
   const merged = mergeCandidates(lines.get(base)!.texts, sides);
-  return merged
-    ? { outcome: 'merged', ...merged }
-    : { outcome: 'failed', reason: 'the candidates changed the same places in different ways' };
+  if (!merged) return { outcome: 'failed', reason: 'the candidates changed the same places in different ways' };
+  if (!stem) return { outcome: 'merged', ...merged };
+  const rewritten = withGraphTexts(graphOf(stem), merged.texts);
+  return rewritten.ok
+    ? { outcome: 'merged', ...merged, graph: jsonOf(rewritten.graph) }
+    : { outcome: 'failed', reason: 'what the candidates changed makes no valid graph together' };
 }

@@ -49,7 +49,7 @@ export function rolloutActivity(deps: ActivityDeps) {
             input.decided && recordDecided(tx, job, input.decided),
             lockOpenJob(tx, job),
           ]);
-          const withCandidate = spec.kind === 'session' || spec.candidate !== null;
+          const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
           const [apiKey, , whole, prompts, limit, token] = await Promise.all([
             containerKey(tx, deps.secretKey, job, spec),
             input.plan && planRollouts(tx, job, unpackRequests(input.plan), withCandidate),

@@ -12,7 +12,7 @@ import { Ahead } from './ahead.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
 import { outcomeOf, runOne, type Slice } from './one-rollout.js';
-import { costSpentMessage } from './proposal-budget.js';
+import { costSpentMessage } from './call-meter.js';
 
 /** Renewed by every exchange; after a kill the job waits this long for its next runner. */
 export const leaseSeconds = 10;
@@ -69,7 +69,7 @@ export class Runner<Conclusion> {
     this.token = token;
     this.conclude = conclude;
     this.concurrency = new Concurrency(slice.spec.maxConcurrent, slice.limit);
-    this.hasCostBudget = slice.spec.kind === 'session' && slice.spec.budget.maxCostUsd != null;
+    this.hasCostBudget = slice.spec.kind !== 'evaluation' && slice.spec.budget.maxCostUsd != null;
     // Every rollout in flight listens to it.
     setMaxListeners(0, this.aborter.signal);
   }

@@ -1,2 +1,3 @@
 export { evaluationWorkflow } from './evaluation.js';
+export { graphWorkflow } from './graph.js';
 export { sessionWorkflow } from './session.js';

@@ -4,7 +4,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 /** Names that HTTP, the worker and operators share: each stands here once. */
 export const taskQueue = 'ratchet';
 
-export type JobKind = 'session' | 'evaluation';
+export type JobKind = 'session' | 'evaluation' | 'graph';
 
 /** The input of a job's workflow, all of it; what else it needs it reads from Postgres. */
 export interface JobInput {
@@ -47,7 +47,11 @@ export const algorithmAttribute = defineSearchAttributeKey('RatchetAlgorithm', S
 export const statusAttribute = defineSearchAttributeKey('RatchetStatus', SearchAttributeType.KEYWORD);
 
 /** The exported workflow functions' names, and the workflow id that holds the job's. */
-export const workflowType: Record<JobKind, string> = { session: 'sessionWorkflow', evaluation: 'evaluationWorkflow' };
+export const workflowType: Record<JobKind, string> = {
+  session: 'sessionWorkflow',
+  evaluation: 'evaluationWorkflow',
+  graph: 'graphWorkflow',
+};
 export function workflowId(kind: JobKind, jobId: string): string {
   return `${kind}-${jobId}`;
 }

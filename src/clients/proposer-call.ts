@@ -13,9 +13,14 @@ export interface Meter {
   close(costUsd: number | null): Promise<void>;
 }
 
-/** What the proposer is asked. */
+/** Whose call it is, for what is said of its failures. */
+type Asker = 'proposer' | 'step' | 'judge';
+
+/** What a model is asked by the service itself. */
 export interface ProposerRequest {
   policy: PolicySpec;
+  /** The proposer where absent. */
+  asker?: Asker;
   messages: Message[];
   signal: AbortSignal;
   meter?: Meter | null;
@@ -25,12 +30,14 @@ export interface ProposerRequest {
   retryBaseMs?: number;
   /** How long one try may take. */
   tryTimeoutMs?: number;
+  /** Called when the provider asks for fewer calls (429, 503). */
+  onPushback?(because: string): void;
 }
 
-/** Its answer; `ok` false with the reason when three tries gave none, or one that no retry mends. */
+/** Its answer; `ok` false with the reason when three tries gave none (`passing`), or one that no retry mends. */
 export type ProposerAnswer =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
-  | { ok: false; code: string; message: string };
+  | { ok: false; code: string; message: string; passing: boolean };
 
 type Failure = Extract<ProposerAnswer, { ok: false }>;
 interface Retryable {
@@ -42,7 +49,7 @@ const maxTries = 3;
 const maxWaitMs = 60_000;
 
 /**
- * One completion for our own proposer, by the same providers as everybody's calls. 429, 5xx, time-outs and broken
+ * One completion for the service itself (its proposer, a step of a graph, a judge), by the same providers as everybody's calls. 429, 5xx, time-outs and broken
  * connections are tried three times, after `Retry-After` where it is given. Rejects only with the signal's reason.
  */
 export async function proposerCall(providers: Providers, asked: ProposerRequest): Promise<ProposerAnswer> {
@@ -59,12 +66,14 @@ export async function proposerCall(providers: Providers, asked: ProposerRequest)
 
 async function once(
   providers: Providers,
-  { policy, messages, signal, meter }: ProposerRequest,
+  { policy, messages, signal, meter, asker = 'proposer', onPushback }: ProposerRequest,
   tryTimeoutMs: number,
 ): Promise<ProposerAnswer | Retryable> {
   const asked = { ...policy.params, model: policy.model, messages, stream: false };
   const allowed = meter ? await meter.open(asked) : { body: asked };
-  if ('message' in allowed) return { ok: false, code: 'cost_not_bounded', message: allowed.message };
+  if ('message' in allowed) {
+    return { ok: false, code: 'cost_not_bounded', message: allowed.message, passing: false };
+  }
   const startedAt = performance.now();
   let sent: Sent;
   try {
@@ -75,18 +84,21 @@ async function once(
     await meter?.close(unsent ? 0 : null);
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
-    const failure: Failure = { ok: false, code: fault.code, message: fault.message };
-    return fault.code === 'provider_not_usable' ? failure : { failure, retryAfter: null };
+    const passing = fault.code !== 'provider_not_usable';
+    const failure: Failure = { ok: false, code: fault.code, message: fault.message, passing };
+    return passing ? { failure, retryAfter: null } : failure;
   }
   const { status, retryAfter, text } = sent;
   if (status === 200) {
     await meter?.close(costOf(policy.provider, policy.model, parseObject(text)).costUsd);
-    return read(policy, text, performance.now() - startedAt);
+    return read(policy, asker, text, performance.now() - startedAt);
   }
   await meter?.close(0);
-  const message = `The provider "${policy.provider}" answered the proposer with ${status}: ${cutText(text, 1_024)}`;
-  const failure: Failure = { ok: false, code: 'proposer_refused', message };
-  return status === 429 || status >= 500 ? { failure, retryAfter } : failure;
+  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cutText(text, 1_024)}`;
+  const passing = status === 429 || status >= 500;
+  const failure: Failure = { ok: false, code: `${asker}_refused`, message, passing };
+  if (status === 429 || status === 503) onPushback?.(message);
+  return passing ? { failure, retryAfter } : failure;
 }
 
 interface Sent {
@@ -112,14 +124,14 @@ function send(
   });
 }
 
-function read({ provider, model }: PolicySpec, text: string, latencyMs: number): ProposerAnswer {
+function read({ provider, model }: PolicySpec, asker: Asker, text: string, latencyMs: number): ProposerAnswer {
   const completion = parseObject(text);
   const choices = field(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = asObject(field(choice, 'message'));
   if (!message) {
-    const said = `The provider "${provider}" gave the proposer no text: ${cutText(text, 1_024)}`;
-    return { ok: false, code: 'proposer_answer_invalid', message: said };
+    const said = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
+    return { ok: false, code: `${asker}_answer_invalid`, message: said, passing: false };
   }
   const finish = field(choice, 'finish_reason');
   const finishReason = typeof finish === 'string' ? finish : null;

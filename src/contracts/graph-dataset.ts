@@ -24,7 +24,7 @@ const taskSchema = z.strictObject({
 
 export const datasetSchema = z
   .strictObject({
-    metadata: anyObject.optional().describe('Yours; it means nothing here.'),
+    metadata: anyObject.optional().describe('Yours; task_description, where it is a text, says what the task is.'),
     initial_prompt: z
       .union(
         [z.string().regex(/\S/, 'must not be blank').max(100_000), promptSchema],

@@ -1,9 +1,28 @@
-/** The create body of a graph job. */
+/** A graph job on the wire: the body that creates it, and what it says of itself. */
 import { z } from 'zod';
-import { always, containerFields, policySchema, unlessMissing, valueAt, wholeNumber } from './common.js';
+import {
+  always,
+  concurrencySchema,
+  containerFields,
+  estimateSchema,
+  jobFields,
+  policySchema,
+  statusSchema,
+  unlessMissing,
+  usageSchema,
+  valueAt,
+  wholeNumber,
+} from './common.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
-import { datasetSchema } from './graph-dataset.js';
-import { policyOptimizationSchema } from './session.js';
+import { datasetLimits, datasetSchema } from './graph-dataset.js';
+import {
+  budgetViewSchema,
+  candidateSchema,
+  estimate,
+  historySchema,
+  outcome,
+  policyOptimizationSchema,
+} from './session.js';
 import type { PolicySpec } from './spec.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);
@@ -36,6 +55,7 @@ export const createGraphJobSchema = z
       budget: policyOptimizationSchema.shape.budget.describe('max_rollouts is rollout_budget by its other name.'),
       max_concurrent: containerFields.max_concurrent,
       rollout_timeout: containerFields.rollout_timeout.describe('Seconds for one run of a graph on a task.'),
+      max_failure_rate: containerFields.max_failure_rate,
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )
@@ -69,3 +89,60 @@ export function policiesOf(
   const models = request.policy_models ?? [request.policy_model!];
   return models.map((model) => ({ model, provider: request.policy_provider, params: {} }));
 }
+
+/** Bytes of a create's body: the data set, a graph beside it, and white space. */
+export const createGraphJobBytes = datasetLimits.bytes + 4 * 1024 * 1024;
+
+const ids = {
+  job_id: z.string(),
+  graph_gen_job_id: z.string().describe('The same, by the name that the existing client reads.'),
+};
+
+export const graphJobCreatedSchema = z.object({
+  ...ids,
+  status: statusSchema.describe('running; pending where auto_start is false.'),
+  num_tasks: z.int(),
+  max_rollouts: estimateSchema.shape.rollouts,
+  workflow_id: z.string(),
+  temporal_url: z.string().nullable(),
+});
+
+const summary = {
+  ...ids,
+  ...jobFields,
+  algorithm: z.string(),
+  policy: z.object({ model: z.string(), provider: z.string() }).describe('The first of policy_models.'),
+  policy_models: z.array(z.string()),
+  verifier_mode: z.string(),
+  num_tasks: z.int(),
+  progress: z.object({
+    generation: z.int(),
+    total_generations: z.int(),
+    best_reward: z.number().nullable(),
+    rollouts_completed: z.int(),
+    max_rollouts: z.int().nullable(),
+  }),
+  best_reward: z.number().nullable(),
+  best_candidate: z.object({ candidate_id: z.string() }).nullable(),
+};
+
+/** A graph job in a list. */
+export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobSummary' });
+
+/** A graph job's status. */
+export const graphJobSchema = z
+  .object({
+    ...summary,
+    best_candidate: candidateSchema.nullable(),
+    candidates: z.array(candidateSchema),
+    history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
+    ...estimate,
+    ...outcome,
+    usage: usageSchema,
+    concurrency: concurrencySchema,
+    budget: budgetViewSchema,
+    rollouts_resent: z.int().describe('Runs sent again after a crash; not counted against the budget.'),
+  })
+  .meta({ id: 'GraphJob', description: 'Its status.' });
+
+export const graphJobStartedSchema = z.object({ ...ids, status: statusSchema });

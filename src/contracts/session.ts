@@ -232,7 +232,8 @@ export const candidateSchema = z
   .meta({ id: 'Candidate' });
 
 const intervalSchema = z.object({ low: z.number(), high: z.number() });
-const estimate = {
+/** What is expected of the most promising candidate. */
+export const estimate = {
   estimated_reward: z
     .number()
     .nullable()
@@ -242,7 +243,8 @@ const estimate = {
   estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
   estimated_candidate_id: z.string().nullable(),
 };
-const outcome = {
+/** How winner and baseline compare. */
+export const outcome = {
   verdict: z
     .enum(['better', 'not_significantly_better', 'worse'])
     .nullable()
@@ -270,7 +272,7 @@ const outcome = {
     .describe('Null: no rollout was repeated.'),
 };
 
-const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
+export const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
 
 const summary = {
   session_id: z.string(),
@@ -292,6 +294,15 @@ const summary = {
 
 /** A session in a list. */
 export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionSummary' });
+
+/** How a search's budgets stand. */
+export const budgetViewSchema = z.object({
+  max_rollouts: z.int().nullable(),
+  max_minutes: z.number().nullable(),
+  max_cost_usd: z.number().nullable(),
+  spent_usd: z.number().nullable().describe('Of max_cost_usd; what a call cost that broke off counts in full.'),
+  reserved_usd: z.number().nullable().describe('What calls under way can cost at most.'),
+});
 
 /** A session's live state. */
 export const sessionSchema = z
@@ -315,13 +326,7 @@ export const sessionSchema = z
       })
       .nullable()
       .describe('Of a session with rollouts: caller.'),
-    budget: z.object({
-      max_rollouts: z.int().nullable(),
-      max_minutes: z.number().nullable(),
-      max_cost_usd: z.number().nullable(),
-      spent_usd: z.number().nullable().describe('Of max_cost_usd; what a call cost that broke off counts in full.'),
-      reserved_usd: z.number().nullable().describe('What calls under way can cost at most.'),
-    }),
+    budget: budgetViewSchema,
     rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
   })
   .meta({ id: 'Session', description: 'Its live state.' });

@@ -3,6 +3,8 @@
  * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
  */
 import type { Demo } from './demos.js';
+import type { GraphJson } from './graph.js';
+import type { VerifierSpec } from './verifier.js';
 
 /** One chat message of a prompt. */
 export interface Message {
@@ -29,7 +31,7 @@ export interface ContainerSpec {
 
 /** What every job that runs rollouts has. */
 export interface RunSpec {
-  /** null: a session of live traffic that named none. */
+  /** null: a session of live traffic that named none, and every graph job. */
   container: ContainerSpec | null;
   policy: PolicySpec;
   maxConcurrent: number;
@@ -114,7 +116,29 @@ export interface EvaluationSpec extends RunSpec {
   } | null;
 }
 
-export type JobSpec = SessionSpec | EvaluationSpec;
+/** A graph job; its tasks are rows of their own, and so is each of its graphs. */
+export interface GraphSpec extends RunSpec {
+  kind: 'graph';
+  algorithm: 'gepa';
+  container: null;
+  /** The models that steps may ask; `policy` is the first of them. */
+  policies: PolicySpec[];
+  gepa: GepaSpec;
+  proposer: PolicySpec;
+  budget: BudgetSpec;
+  rngSeed: number;
+  verifier: VerifierSpec;
+  numTasks: number;
+  /** What is known of the task in words; null: nothing is. */
+  description: string | null;
+  /** In its JSON form. */
+  initialGraph: GraphJson;
+}
+
+export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
+
+/** The jobs that search. */
+export type SearchSpec = SessionSpec | GraphSpec;
 
 /** What a session searches with, whatever its algorithm is called. */
 export function searchSpecOf(spec: SessionSpec): GepaSpec | MiproSpec {

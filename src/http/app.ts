@@ -10,6 +10,7 @@ import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './docs.js';
 import { ApiError, sendError, toApiError } from './errors.js';
 import { registerEvaluations } from './evaluations.js';
+import { registerGraphs } from './graphs.js';
 import { registerHealth } from './health.js';
 import { registerIdempotency } from './idempotency.js';
 import { closeSilentConnections, refuseBrokenHttp } from './connections.js';
@@ -84,6 +85,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerLevers(app, deps);
   registerSensors(app, deps);
   registerEvaluations(app, deps);
+  registerGraphs(app, deps);
   deps.registerProxy(app);
   await app.ready();
   return app;

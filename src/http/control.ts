@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind, ControlAnswer } from '../contracts/control.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../core/status.js';
 import { insertCommand, readOutcome, type Outcome } from '../storage/commands.js';
-import { readJob, type EvaluationHead, type JobKind, type JobRow, type SessionHead } from '../storage/jobs.js';
+import { closePending } from '../storage/pending.js';
+import { readJob, type JobHead, type JobKind, type JobRow } from '../storage/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from './deps.js';
 import { ApiError, refuse } from './errors.js';
@@ -20,7 +21,7 @@ const inTable: Record<CommandKind, StatusCommand> = {
 export const commandOf = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
 
 /** Reads a job of the caller's, of `kind` if given; 404 for what does not exist and for another organization's. */
-export async function findJob<Head = SessionHead | EvaluationHead>(
+export async function findJob<Head = JobHead>(
   deps: HttpDeps,
   request: FastifyRequest,
   jobId: string,
@@ -54,6 +55,12 @@ export async function command(
   const ids = idFields(job.jobId);
   // Closed is closed: no workflow is there to ask, and none could answer otherwise.
   if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
+  if (job.status === 'pending') {
+    // No workflow is there yet to decide.
+    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, inTable[kind]));
+    if (found === 'refused') throw refused(kind, job.status);
+    if (found !== 'started') return { code: 200, body: { ...ids, status: found } };
+  }
 
   const inserted = await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, kind));
   if ('closed' in inserted) return { code: 200, body: { ...ids, status: decided(inserted.closed, kind) } };

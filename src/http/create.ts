@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId } from '../../workflows/messages.js';
 import type { JobSpec } from '../contracts/spec.js';
+import type { Tx } from '../storage/db.js';
+import type { JobRef } from '../storage/events.js';
 import { claimForCreate, storeAnswer } from '../storage/idempotency.js';
 import { insertJob, newJobId, type JobKind, type NewJob } from '../storage/jobs.js';
 import { putSecret } from '../storage/secrets.js';
+import type { CommandedJob } from '../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from './deps.js';
 import { answerOf, replay } from './idempotency.js';
 
@@ -14,7 +17,11 @@ export interface Creation {
   algorithm: string | null;
   appId: string | null;
   correlationId: string | null;
-  containerApiKey: string | undefined;
+  containerApiKey?: string | undefined;
+  /** Whether it waits to be started. */
+  pending?: boolean;
+  /** Stores what the job has beside its spec. */
+  store?(tx: Tx, job: JobRef): Promise<void>;
   location(jobId: string): string;
   answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
 }
@@ -41,6 +48,7 @@ export async function create(
     appId,
     correlationId,
     spec,
+    pending: creation.pending ?? false,
   };
   const headers = { location: creation.location(jobId) };
   const body = creation.answer(job);
@@ -50,6 +58,7 @@ export async function create(
     const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
     if (answer) return answer;
     await insertJob(tx, job);
+    await creation.store?.(tx, job);
     if (creation.containerApiKey !== undefined && spec.container) {
       const { origin } = new URL(spec.container.url);
       await putSecret(
@@ -64,11 +73,12 @@ export async function create(
   });
   if (earlier) return replay(reply, earlier);
 
-  await start(deps, job);
+  if (!job.pending) await startInTime(deps, job);
   return reply.code(201).headers(headers).send(body);
 }
 
-async function start({ commander, log, timing }: HttpDeps, job: NewJob): Promise<void> {
+/** Has a job's workflow started, and waits for that a while. */
+export async function startInTime({ commander, log, timing }: HttpDeps, job: CommandedJob): Promise<void> {
   const started = commander.start(job).catch((error: unknown) => {
     log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');
   });

@@ -124,7 +124,7 @@ export const refuse = {
 };
 
 /** At most this many faults of one request are listed. */
-const listed = 20;
+export const listed = 20;
 
 function describeErrors(errors: FieldError[]): string {
   const shown = errors.slice(0, 3).map(({ pointer, message }) => {
@@ -143,13 +143,18 @@ interface ValidationIssue {
   params?: { code?: string } | undefined;
 }
 
-/** A validation failure from zod's issues: one entry a field, an unknown field by its own name. */
-export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
-  const errors = issues.flatMap(({ code, path, message, keys }) =>
+/** What is wrong by zod's issues: one entry a field, an unknown field by its own name. */
+export function faultsIn(issues: readonly ValidationIssue[]): { path: PropertyKey[]; message: string }[] {
+  return issues.flatMap(({ code, path, message, keys }) =>
     code === 'unrecognized_keys' && keys
-      ? keys.map((key) => ({ pointer: pointerOf([...path, key]), message: 'unknown field' }))
-      : [{ pointer: pointerOf(path), message }],
+      ? keys.map((key) => ({ path: [...path, key], message: 'unknown field' }))
+      : [{ path, message }],
   );
+}
+
+/** A validation failure from zod's issues. */
+export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
+  const errors = faultsIn(issues).map(({ path, message }) => ({ pointer: pointerOf(path), message }));
   const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
   return refuse.invalid(errors.slice(0, listed), code);
 }

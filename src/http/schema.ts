@@ -4,7 +4,7 @@ import { problemSchema } from '../contracts/common.js';
 import { fromIssues } from './errors.js';
 
 /** A field that is absent is required, whatever form it would have. */
-const missing = ({ code, input }: { code?: string; input?: unknown }) =>
+export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
   code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
 
 /** Validates by zod; what is wrong is told field by field. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type {
+  budgetViewSchema,
   candidateSchema,
   sessionHistorySchema,
   sessionPromptSchema,
@@ -8,6 +9,7 @@ import type {
   sessionSummarySchema,
 } from '../contracts/session.js';
 import { renderPrompt } from '../contracts/demos.js';
+import type { BudgetSpec } from '../contracts/spec.js';
 import { generationsOf } from '../core/mipro/config.js';
 import type { ResolvedCall } from '../storage/calls.js';
 import type { CostBudget } from '../storage/cost-budget.js';
@@ -21,6 +23,8 @@ import { leverView } from './levers-view.js';
 import { sensorView, type Telemetry } from './sensors-view.js';
 
 type Session = JobRow<SessionHead>;
+/** A job of a search, of whatever kind. */
+type Searched = Pick<JobRow, 'projection'>;
 type Candidate = z.output<typeof candidateSchema>;
 
 /** The proxy URLs of a session. */
@@ -78,7 +82,7 @@ export function sessionView(
     usage: usageView(read.usage),
     concurrency: concurrencyView(job, read.concurrency),
     traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
-    budget: budgetView(job, read.cost),
+    budget: budgetView(job.spec, read.cost),
     rollouts_resent: read.resent,
   };
 }
@@ -87,7 +91,11 @@ function trafficView({ traffic, wanted, claimed }: TrafficNow) {
   return { compared: traffic, wanted, claimed };
 }
 
-function budgetView({ spec: { budget } }: Session, cost: CostBudget | null): z.output<typeof sessionSchema>['budget'] {
+/** How a search's budgets stand. */
+export function budgetView(
+  { budget }: { budget: BudgetSpec },
+  cost: CostBudget | null,
+): z.output<typeof budgetViewSchema> {
   return {
     max_rollouts: budget.maxRollouts,
     max_minutes: budget.maxMinutes ?? null,
@@ -97,7 +105,8 @@ function budgetView({ spec: { budget } }: Session, cost: CostBudget | null): z.o
   };
 }
 
-function estimateView({ projection: { estimate } }: Session) {
+/** What is expected of the most promising candidate. */
+export function estimateView({ projection: { estimate } }: Searched) {
   return {
     estimated_reward: estimate?.reward ?? null,
     estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
@@ -105,7 +114,8 @@ function estimateView({ projection: { estimate } }: Session) {
   };
 }
 
-function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Session) {
+/** How winner and baseline compare. */
+export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Searched) {
   return {
     verdict: verdict?.verdict ?? null,
     comparison: verdict
@@ -152,12 +162,12 @@ export function sessionResults(
 
 /** The best reward after each generation. */
 export function sessionHistory(job: Session): z.output<typeof sessionHistorySchema> {
-  const history = job.projection.history ?? [];
-  return {
-    session_id: job.jobId,
-    job_id: job.jobId,
-    history: history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward })),
-  };
+  return { session_id: job.jobId, job_id: job.jobId, history: historyView(job) };
+}
+
+/** The best rewards of a search. */
+export function historyView({ projection: { history = [] } }: Searched) {
+  return history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward }));
 }
 
 /** Where a session's inference goes and which prompt it gets there. */
@@ -194,6 +204,7 @@ export function candidateView(row: CandidateRow): Candidate {
   };
 }
 
-function best({ projection }: Session, candidates: Candidate[]): Candidate | null {
+/** The best candidate so far. */
+export function best({ projection }: Searched, candidates: Candidate[]): Candidate | null {
   return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
 }

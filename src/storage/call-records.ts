@@ -4,10 +4,10 @@ import { presenceLock } from './notifications.js';
 import { toJsonb, toText } from './json.js';
 import { addUsage } from './usage.js';
 
-/** One model call that passed the proxy, to be recorded. `served`: the rollout's attempt that is given the answer. */
+/** One model call of a rollout, or of live traffic, to be recorded. `served`: the rollout's attempt that is given the answer. */
 export interface CallRecord extends JobRef {
   id: string;
-  purpose: 'rollout' | 'caller';
+  purpose: 'rollout' | 'caller' | 'judge';
   rolloutId: string;
   correlationId: string;
   candidateId: string | null;

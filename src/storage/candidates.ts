@@ -1,4 +1,5 @@
 import type { Demo } from '../contracts/demos.js';
+import type { GraphJson } from '../contracts/graph.js';
 import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
@@ -16,14 +17,16 @@ export interface NewCandidate {
   parents: number[];
   messages: Message[] | null;
   demos?: Demo[];
+  /** Of a graph job, in the place of messages. */
+  graph?: GraphJson;
   detail?: Record<string, unknown>;
 }
 
 /** Stores a candidate; one that is already there is left as it is. */
 export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
   await tx.query(
-    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos)
-     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10) on conflict (id) do nothing`,
+    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos, graph)
+     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10, $11) on conflict (id) do nothing`,
     [
       candidateId(job.jobId, candidate.leverVersion),
       job.orgId,
@@ -35,11 +38,12 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
       toJsonb(candidate.detail ?? {}),
       digestsOf(candidate.messages, candidate.demos ?? null),
       candidate.demos ? toJsonb(candidate.demos) : null,
+      candidate.graph ? toJsonb(candidate.graph) : null,
     ],
   );
 }
 
-const prompt = `messages, coalesce(demos, '[]') as demos`;
+const prompt = `messages, coalesce(demos, '[]') as demos, graph`;
 
 /** Every candidate's messages by lever version. */
 export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
@@ -50,10 +54,11 @@ export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Me
   return new Map(rows.map((row) => [row.lever_version, row.messages]));
 }
 
-/** A candidate's messages, which are null until they are known, and its demonstrations. */
+/** A candidate's messages, which are null until they are known, and its demonstrations; of a graph job its graph. */
 export interface StoredPrompt {
   messages: Message[] | null;
   demos: Demo[];
+  graph: GraphJson | null;
 }
 
 /** A candidate's prompt and the lever versions of its parents. */
@@ -70,9 +75,9 @@ export async function readPool(tx: Tx, jobId: string): Promise<Map<number, Poole
   );
   const versions = new Map(rows.map(({ id, version }) => [id, version]));
   return new Map(
-    rows.map(({ version, parents, messages, demos }) => {
+    rows.map(({ version, parents, messages, demos, graph }) => {
       const known = parents.map((parent) => versions.get(parent)).filter((parent) => parent !== undefined);
-      return [version, { messages, demos, parents: known }];
+      return [version, { messages, demos, graph, parents: known }];
     }),
   );
 }
@@ -84,7 +89,7 @@ export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number
       where id = any(array(select distinct candidate_id from rollouts where job_id = $1 and completed_at is null))`,
     [jobId],
   );
-  return new Map(rows.map(({ version, messages, demos }) => [version, { messages, demos }]));
+  return new Map(rows.map(({ version, messages, demos, graph }) => [version, { messages, demos, graph }]));
 }
 
 /** Sets the baseline's prompt once it is known; a baseline has no demonstrations. */
@@ -113,4 +118,13 @@ export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
 /** Notes that a session's components are spans which its container marks. */
 export async function markLevers(tx: Tx, jobId: string): Promise<void> {
   await tx.query(`update jobs set projection = projection || '{"leversMarked": true}' where id = $1`, [jobId]);
+}
+
+/** One candidate's graph; null: there is no such candidate. */
+export async function readGraph(tx: Tx, jobId: string, candidate: string): Promise<GraphJson | null> {
+  const [row] = await tx.query<{ graph: GraphJson | null }>(
+    'select graph from candidates where job_id = $1 and id = $2',
+    [jobId, candidate],
+  );
+  return row?.graph ?? null;
 }

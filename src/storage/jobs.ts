@@ -1,7 +1,15 @@
 import type { Verdict } from '../core/work.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { EvaluationSpec, GepaSession, GepaSpec, JobSpec, MiproSession, MiproSpec } from '../contracts/spec.js';
+import type {
+  EvaluationSpec,
+  GepaSession,
+  GepaSpec,
+  GraphSpec,
+  JobSpec,
+  MiproSession,
+  MiproSpec,
+} from '../contracts/spec.js';
 import type { Status } from '../core/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';
@@ -11,7 +19,7 @@ import type { ErrorDetails } from './record.js';
 /** The kinds of job. */
 export type JobKind = JobSpec['kind'];
 
-const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_' };
+const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_', graph: 'grf_' };
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so ids sort by time. */
 export function newJobId(kind: JobKind): string {
@@ -34,6 +42,8 @@ export interface NewJob {
   appId: string | null;
   correlationId: string | null;
   spec: JobSpec;
+  /** Whether it waits to be started; it runs at once where this is absent. */
+  pending?: boolean;
 }
 
 /** Stores a job and its control row; its workflow's start stays an intent until it is confirmed. */
@@ -41,7 +51,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
        insert into jobs (id, org_id, kind, algorithm, status, workflow_id, app_id, correlation_id, spec, projection)
-       values ($1, $2, $3, $4, 'running', $5, $6, $7, $8, $9) returning id, org_id
+       values ($1, $2, $3, $4, $10, $5, $6, $7, $8, $9) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -54,13 +64,14 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.correlationId,
       toJsonb(job.spec),
       toJsonb(job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}),
+      job.pending ? 'pending' : 'running',
     ],
   );
-  const maxUsd = job.spec.kind === 'session' ? job.spec.budget.maxCostUsd : null;
+  const maxUsd = job.spec.kind === 'evaluation' ? null : job.spec.budget.maxCostUsd;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
 }
 
-/** What a session's workflow last recorded; every field is missing until it first did. */
+/** What a search's workflow last recorded; every field is missing until it first did. */
 export interface SessionProjection {
   generation?: number;
   totalGenerations?: number;
@@ -89,9 +100,11 @@ type Seeds = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
   candidate: { sessionId: string | null; candidateId: string | null } | null;
 };
+export type GraphHead = Omit<GraphSpec, 'gepa' | 'initialGraph'> & { gepa: Omit<GepaSpec, Seeds> };
+export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A job as it is stored. */
-export interface JobRow<Head = SessionHead | EvaluationHead> {
+export interface JobRow<Head = JobHead> {
   jobId: string;
   orgId: string;
   kind: JobKind;
@@ -111,7 +124,7 @@ export interface JobRow<Head = SessionHead | EvaluationHead> {
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
-  (spec - array['seeds', 'initialPrompt']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
+  (spec - array['seeds', 'initialPrompt', 'initialGraph']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
     #- '{mipro,trainSeeds}' #- '{mipro,evaluationSeeds}' #- '{mipro,heldoutSeeds}'
     #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' as spec,
   coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",

@@ -163,7 +163,7 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
     updateCandidates(tx, job, ending.candidates ?? []),
-    row.kind === 'session' && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
+    row.kind !== 'evaluation' && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()

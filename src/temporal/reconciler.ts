@@ -55,7 +55,7 @@ async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSig
   const jobs = await db.worker((tx) =>
     tx.query<OpenJob>(
       `select id, org_id, kind, workflow_id, workflow_started from jobs
-        where status in ('pending', 'running', 'paused') and created_at < now() - make_interval(secs => $1)
+        where status in ('running', 'paused') and created_at < now() - make_interval(secs => $1)
         order by checked_at limit $2`,
       [startGraceSeconds, batch],
     ),

@@ -29,14 +29,14 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
     tx.query<{ algorithm: string | null }>('select algorithm from jobs where id = $1', [job.jobId]),
   );
   const algorithm = row?.algorithm ?? 'none';
-  const title = job.kind === 'session' ? `${algorithm} session` : 'offline evaluation';
+  const titles = { session: `${algorithm} session`, evaluation: 'offline evaluation', graph: 'graph evolve job' };
   try {
     await client.workflow.start(workflowType[job.kind], {
       workflowId: workflowId(job.kind, job.jobId),
       taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      staticSummary: `${title} ${job.jobId}`,
+      staticSummary: `${titles[job.kind]} ${job.jobId}`,
       staticDetails: `Organization ${job.orgId}. Pause, resume, cancel and reward are signals; status is a query.`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },

@@ -36,7 +36,7 @@ test('an evaluation’s rollouts are told its candidate’s demonstrations, each
   const deps = { db: http.db, container, secretKey: http.deps.secretKey } as ActivityDeps;
   await new MockActivityEnvironment().run(prepareActivities(deps).prepareEvaluation, job);
   const prompts = await http.db.org('default', (tx) => readOpenPrompts(tx, job.jobId));
-  expect([...prompts]).toEqual([[0, { messages, demos }]]);
+  expect([...prompts]).toEqual([[0, { messages, demos, graph: null }]]);
 
   const told: Pick<RolloutRequest, 'messages' | 'demos'>[] = [];
   const ears = {

@@ -61,6 +61,24 @@ describe('a call of the proposer', () => {
     expect(model.requests).toHaveLength(3);
   });
 
+  test.each([
+    [429, true, 1],
+    [503, true, 1],
+    [500, true, 0],
+    [400, false, 0],
+  ])(
+    '%d says whether it may pass, by whom it was asked, and who is asked for less',
+    async (status, passing, pushbacks) => {
+      const heard: string[] = [];
+      const reply = { status, raw: 'no', headers: { 'retry-after': '3600' } };
+      const answer = await ask(() => reply, { asker: 'judge', onPushback: (because: string) => heard.push(because) });
+      expect(answer).toMatchObject({ ok: false, code: 'judge_refused', passing });
+      expect(heard).toEqual(
+        Array<string>(pushbacks).fill(`The provider "openai" answered the judge with ${status}: no`),
+      );
+    },
+  );
+
   test('Retry-After is kept to; one that is too long is not waited for', async () => {
     const at: number[] = [];
     await ask((n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0.2' } } : {}));

@@ -29,6 +29,7 @@ describe('the body of a graph job', () => {
       rng_seed: 0,
       max_concurrent: 5,
       rollout_timeout: 120,
+      max_failure_rate: 0.5,
     });
   });
 
@@ -56,6 +57,7 @@ describe('the body of a graph job', () => {
       budget: { max_rollouts: 100, max_cost_usd: 2, max_minutes: 0.5 },
       max_concurrent: 256,
       rollout_timeout: 3_600,
+      max_failure_rate: 0.2,
     };
     expect(createGraphJobSchema.parse(body)).toEqual(body);
   });

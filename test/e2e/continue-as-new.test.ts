@@ -2,7 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { statusAttribute } from '../../workflows/messages.js';
 import { chainOf, inputOf, type History } from '../support/chain.js';
 import { answers } from '../support/fake-container.js';
-import { command, createEvaluation, createSession, ended, readJob, resultsOf } from '../support/jobs-over-http.js';
+import { startGraphWorld, type GraphWorld } from '../support/graph-world.js';
+import {
+  command,
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  ended,
+  readJob,
+  resultsOf,
+  type GraphJob,
+} from '../support/jobs-over-http.js';
 import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
@@ -15,14 +25,21 @@ import { until } from '../support/until.js';
 const suggested = 40;
 let temporal: OwnTemporal;
 let world: RulesWorld;
+/** What it has for OpenAI; the other is its provider `fake`. */
+let graphs: GraphWorld;
 let short: TestService;
 beforeAll(async () => {
-  [temporal, world] = await Promise.all([startShortHistories(suggested), startRulesWorld(6)]);
-  short = await startTestService({ ...world.env, TEMPORAL_ADDRESS: temporal.address });
+  [temporal, world, graphs] = await Promise.all([
+    startShortHistories(suggested),
+    startRulesWorld(6),
+    startGraphWorld(),
+  ]);
+  short = await startTestService({ ...graphs.env, ...world.env, TEMPORAL_ADDRESS: temporal.address });
 }, 90_000);
 afterAll(async () => {
   await short.stop();
   await world.close();
+  await graphs.close();
   await temporal.stop();
 }, 60_000);
 afterEach(() => world.reset());
@@ -126,6 +143,14 @@ describe('a session', () => {
     expect(currentDetails).toMatch(/generation \d of 6, best reward 1\.000/);
   });
 });
+
+test('a graph job goes on over many runs', async () => {
+  const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+  const id = await createGraphJob(short, graphs.job(20, { ...model, rollout_budget: 300 }));
+  expect(await ended<GraphJob>(short, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  await short.workflow(id).result();
+  await expectChain(id, 2);
+}, 90_000);
 
 describe('a session with max_minutes', () => {
   test('takes what is left of them along; a pause takes nothing of it', async () => {

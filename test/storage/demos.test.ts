@@ -262,7 +262,7 @@ describe('a candidate', () => {
     ]);
     await rollout(0, [], { candidate: 1 });
     const open = await org((tx) => readOpenPrompts(tx, job.jobId));
-    expect([...open]).toEqual([[1, { messages: [system('x')], demos: [kept] }]]);
+    expect([...open]).toEqual([[1, { messages: [system('x')], demos: [kept], graph: null }]]);
   });
 
   test('has its demonstrations as a lever where the search knows any, also of one component and as a baseline', async () => {

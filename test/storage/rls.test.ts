@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
+import { insertTasks } from '../../src/storage/graph-tasks.js';
 import { ensureBootstrapKey } from '../../src/storage/keys.js';
 import { recordDecision } from '../../src/storage/record.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
@@ -30,6 +31,7 @@ const tables = [
   'rewards',
   'slots',
   'sensor_frames',
+  'graph_tasks',
   'commands',
   'events',
   'idempotency_keys',
@@ -80,6 +82,7 @@ beforeAll(async () => {
          values ($1, $2, 0, $3, 'evaluation', 0, '{}')`,
         [job.jobId, org, `cand_${org}`],
       );
+      await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });
   }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Api, JobEvent } from '../../src/cli/api.js';
 import type { evaluationSchema } from '../../src/contracts/evaluation.js';
+import type { graphJobSchema } from '../../src/contracts/graph-job.js';
 import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/session.js';
 import { isTerminal } from '../../src/core/status.js';
 import type { JobKind } from '../../workflows/messages.js';
@@ -9,6 +10,8 @@ import { until } from './until.js';
 export type Session = z.output<typeof sessionSchema>;
 export type SessionResults = z.output<typeof sessionResultsSchema>;
 export type Evaluation = z.output<typeof evaluationSchema>;
+export type GraphJob = z.output<typeof graphJobSchema>;
+type Job = Session | Evaluation | GraphJob;
 
 /** Whoever has a client of the API, such as a test's service. */
 interface Served {
@@ -17,14 +20,17 @@ interface Served {
 
 export const sessions = '/api/v1/online/sessions';
 export const evaluations = '/api/v1/offline/jobs';
+export const graphs = '/api/graphgen/jobs';
+
+const kinds: Record<string, JobKind> = { ses: 'session', evl: 'evaluation', grf: 'graph' };
 
 export function kindOf(id: string): JobKind {
-  return id.startsWith('ses_') ? 'session' : 'evaluation';
+  return kinds[id.slice(0, 3)]!;
 }
 
-/** The path of a job of either kind. */
+/** The path of a job of any kind. */
 export function pathOf(id: string): string {
-  return `${kindOf(id) === 'session' ? sessions : evaluations}/${id}`;
+  return `${{ session: sessions, evaluation: evaluations, graph: graphs }[kindOf(id)]}/${id}`;
 }
 
 /** Creates a GEPA session; answers its id. */
@@ -39,18 +45,23 @@ export async function createEvaluation({ api }: Served, spec: object): Promise<s
   return (await api.call<{ job_id: string }>('POST', evaluations, body)).job_id;
 }
 
+/** Creates a graph job; answers its id. */
+export async function createGraphJob({ api }: Served, spec: object): Promise<string> {
+  return (await api.call<{ job_id: string }>('POST', graphs, spec)).job_id;
+}
+
 /** Sends a command to a job; an answer that refuses it is an Error. */
 export function command(
   { api }: Served,
   id: string,
-  name: 'pause' | 'resume' | 'cancel' | 'reward',
+  name: 'pause' | 'resume' | 'cancel' | 'reward' | 'start',
   body?: object,
 ): Promise<{ status: string }> {
   return api.call<{ status: string }>('POST', `${pathOf(id)}/${name}`, body);
 }
 
-export function readJob<Job extends Session | Evaluation>({ api }: Served, id: string): Promise<Job> {
-  return api.call<Job>('GET', pathOf(id));
+export function readJob<Read extends Job>({ api }: Served, id: string): Promise<Read> {
+  return api.call<Read>('GET', pathOf(id));
 }
 
 export function resultsOf({ api }: Served, sessionId: string): Promise<SessionResults> {
@@ -72,11 +83,11 @@ export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]>
 const endSeenWithinMs = 200;
 
 /** Waits until a job is completed, failed or cancelled, and answers how it is read then. */
-export function ended<Job extends Session | Evaluation>(served: Served, id: string, seconds = 60): Promise<Job> {
+export function ended<Ended extends Job>(served: Served, id: string, seconds = 60): Promise<Ended> {
   return until(
     `${id} has ended`,
     async () => {
-      const job = await readJob<Job>(served, id);
+      const job = await readJob<Ended>(served, id);
       return isTerminal(job.status) && job;
     },
     seconds,

@@ -44,8 +44,12 @@ export async function startTestService(
   await createNamespace(connection, namespace);
   const apiKey = `test-key-${randomUUID()}`;
   const log: Logger = pino({ level: process.env['TEST_LOG'] ?? 'error' }, pino.destination(2));
-  if (!runtimeInstalled) installRuntime(log);
-  runtimeInstalled = true;
+  const installFor = ({ work }: Roles) => {
+    // It ends with its last worker: where none is started, it would keep the process.
+    if (work && !runtimeInstalled) installRuntime(log);
+    runtimeInstalled ||= work;
+  };
+  installFor(roles);
   const config = readConfig({
     PATH: process.env['PATH'],
     PORT: '0',
@@ -72,6 +76,7 @@ export async function startTestService(
     workflow: (jobId) => temporal.workflow.getHandle(workflowId(kindOf(jobId), jobId)),
     config,
     async another(otherRoles, more = {}) {
+      installFor(otherRoles);
       const other = await startService({ ...config, publicUrl: started.url, ...more }, otherRoles, log, bundle);
       extra.push(other);
       return other;

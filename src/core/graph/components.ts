@@ -2,6 +2,7 @@
 import { promptOf, withPrompt, type Graph, type PromptMessage } from './graph.js';
 import { placeholdersOf } from './template.js';
 import { graphProblems, type Problem } from './validate.js';
+import { canonical, type Json } from './values.js';
 
 /**
  * The texts by names: of each step that asks a model, and of each of its messages the role, with a number from the second of that
@@ -15,6 +16,26 @@ export function graphTexts({ steps }: Graph): Record<string, string> {
       return messages.map(({ content }, place) => [`${step.id}.${names[place]!}`, content]);
     }),
   );
+}
+
+/** The components that say what to do: of a step with system messages these, of any other all its messages. In the graph's order. */
+export function instructionNames(graph: Graph): string[] {
+  const instructing = new Map(
+    graph.steps.map((step) => [step.id, promptOf(step)?.messages.some(({ role }) => role === 'system') ?? false]),
+  );
+  return Object.keys(graphTexts(graph)).filter((name) => {
+    const [id, message] = name.split('.') as [string, string];
+    return !instructing.get(id) || message.startsWith('system');
+  });
+}
+
+/** The same text for graphs that differ in the texts of their messages alone. */
+export function structureOf(graph: Graph): string {
+  const steps = graph.steps.map((step) => {
+    const prompt = promptOf(step);
+    return prompt ? withPrompt(step, { messages: prompt.messages.map(({ role }) => ({ role, content: '' })) }) : step;
+  });
+  return canonical({ ...graph, steps } as unknown as Json);
 }
 
 export type Rewritten = { ok: true; graph: Graph } | { ok: false; problems: Problem[] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphTexts, withGraphTexts } from '../../../src/core/graph/components.js';
+import { graphTexts, instructionNames, structureOf, withGraphTexts } from '../../../src/core/graph/components.js';
 import { anyGraph, graphWith, llm, user } from './cases.js';
 
 const judge = { inputs: { q: 'input.question' }, messages: user('{{q}} {{candidates}}') };
@@ -54,5 +54,19 @@ describe('the components of a graph', () => {
     ['solve.system', ' ', 'must not be blank'],
   ])('%s cannot be %j', (name, text, message) => {
     expect(withGraphTexts(graph, { [name]: text })).toEqual({ ok: false, problems: [{ path: name, message }] });
+  });
+
+  test('that a reflection may rewrite: system messages where a step has some, else all of the step', () => {
+    expect(instructionNames(graph)).toEqual(['solve.system', 'best.user']);
+  });
+
+  test('leave the structure as it is, whatever they say', () => {
+    const other = withGraphTexts(graph, { 'solve.system': 'Be clear.' });
+    expect(other.ok && structureOf(other.graph)).toBe(structureOf(graph));
+    const another = {
+      ...graph,
+      steps: graph.steps.map((step) => (step.id === 'solve' ? { ...step, samples: 3 } : step)),
+    };
+    expect(structureOf(another)).not.toBe(structureOf(graph));
   });
 });

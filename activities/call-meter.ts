@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../src/clients/call-bound.js';
 import type { Meter } from '../src/clients/proposer-call.js';
-import type { SessionSpec } from '../src/contracts/spec.js';
+import type { BudgetSpec, PolicySpec } from '../src/contracts/spec.js';
 import { costSpent } from '../src/core/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';
 import type { JobRef } from '../src/storage/events.js';
@@ -14,22 +14,30 @@ export const costSpentMessage = 'What is left of budget.max_cost_usd does not su
 
 const settlePatienceMs = 15_000;
 
-/** What pays the tries of one call of the proposer; null: the session has no budget of money. */
+/** A call whose tries are to be paid; `rolloutId` null: the proposer's. */
+interface Payer {
+  budget: BudgetSpec;
+  policy: PolicySpec;
+  rolloutId: string | null;
+}
+
+/** What pays the tries of one call of the service itself; null: the job has no budget of money. */
 export function meterOf(
   { db, notifications, log }: ActivityDeps,
   job: JobRef,
-  { budget, proposer }: SessionSpec,
+  { budget, policy, rolloutId }: Payer,
   signal: AbortSignal,
 ): Meter | null {
   if (budget.maxCostUsd == null) return null;
   let open: string | null = null;
   return {
     async open(asked) {
-      const bounded = boundCall(proposer.provider, asked, answerTokens.proposer);
+      const unlimited = rolloutId === null ? answerTokens.proposer : answerTokens.rollout;
+      const bounded = boundCall(policy.provider, asked, unlimited);
       if ('field' in bounded) return bounded;
       const id = `res_${uuid().replaceAll('-', '')}`;
       const { costUsd, body } = bounded;
-      const call = { id, rolloutId: null, costUsd, presence: notifications.presence };
+      const call = { id, rolloutId, costUsd, presence: notifications.presence };
       if ((await reserveInTurn(db, job, call, signal)) === 'refused') throw jobFailure(costSpent, costSpentMessage);
       open = id;
       return { body };
@@ -40,7 +48,7 @@ export function meterOf(
       open = null;
       await patiently(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
         patienceMs: settlePatienceMs,
-        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a proposal cost is not counted yet; trying again'),
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a call cost is not counted yet; trying again'),
       });
     },
   };

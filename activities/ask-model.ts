@@ -1,0 +1,57 @@
+import { proposerCall } from '../src/clients/proposer-call.js';
+import type { GraphSpec, Message, PolicySpec } from '../src/contracts/spec.js';
+import type { JobRef } from '../src/storage/events.js';
+import type { Claim } from '../src/storage/exchange.js';
+import { patiently } from '../src/storage/patience.js';
+import { answerId, recordAnswer, type ModelText } from '../src/storage/rollout-answers.js';
+import { meterOf } from './call-meter.js';
+import type { ActivityDeps } from './deps.js';
+
+/** How long a rollout waits for a database that does not answer; as long as its runner does. */
+export const databasePatienceMs = 60_000;
+
+/** A run of a graph on a task under way, and the answers that an earlier runner of it had recorded. */
+export interface GraphRollout {
+  deps: ActivityDeps;
+  job: JobRef;
+  spec: GraphSpec;
+  claim: Claim;
+  recorded: ReadonlyMap<string, ModelText>;
+  onPushback(because: string): void;
+}
+
+/** One call: `key` names it in its rollout, and `tries` counts how often it was made before. */
+export interface Asked {
+  asker: 'step' | 'judge';
+  key: string;
+  tries: number;
+  policy: PolicySpec;
+  messages: Message[];
+  timeoutMs: number;
+}
+
+/** `passing`: another time it may work. */
+export type Said = ({ ok: true } & ModelText) | { ok: false; code: string; message: string; passing: boolean };
+
+/** A model's answer: the one that is recorded, else one that is bought, and recorded before it is used. */
+export async function askModel(rollout: GraphRollout, asked: Asked, signal: AbortSignal): Promise<Said> {
+  const { deps, job, spec, claim } = rollout;
+  const { rolloutId, candidateId, attempt } = claim;
+  const { asker, key, tries, policy, messages, timeoutMs } = asked;
+  const known = rollout.recorded.get(answerId({ rolloutId, key, tries }));
+  if (known) return { ok: true, ...known };
+  const meter = meterOf(deps, job, { budget: spec.budget, policy, rolloutId }, signal);
+  const { onPushback } = rollout;
+  const call = { asker, policy, messages, signal, meter, tryTimeoutMs: timeoutMs, onPushback };
+  const answer = await proposerCall(deps.providers, call);
+  if (!answer.ok) return answer;
+  const { presence } = deps.notifications;
+  const place = { ...job, rolloutId, candidateId, attempt, presence, key, tries };
+  const purpose = asker === 'judge' ? 'judge' : 'rollout';
+  // Paid for, so it is worth waiting for the database.
+  await patiently(() => deps.db.org(job.orgId, (tx) => recordAnswer(tx, place, purpose, policy, messages, answer)), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'an answer is not recorded yet; trying again'),
+  });
+  return { ok: true, text: answer.text, finishReason: answer.finishReason };
+}

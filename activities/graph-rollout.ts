@@ -1,0 +1,109 @@
+import { TimeoutError, within } from '../src/clients/bounded.js';
+import type { RolloutOutcome } from '../src/clients/container.js';
+import { asObject, cutText } from '../src/clients/untrusted.js';
+import type { GraphSpec } from '../src/contracts/spec.js';
+import { costSpent } from '../src/core/failures.js';
+import { outcomeOf, valuesOf, type Call, type Run } from '../src/core/graph/run.js';
+import { graphOf } from '../src/core/graph/json.js';
+import type { Json } from '../src/core/graph/values.js';
+import { isJudged, score } from '../src/core/verify/score.js';
+import type { StoredPrompt } from '../src/storage/candidates.js';
+import type { Tx } from '../src/storage/db.js';
+import type { JobRef } from '../src/storage/events.js';
+import type { Claim } from '../src/storage/exchange.js';
+import { readTasks, type GraphTask } from '../src/storage/graph-tasks.js';
+import { patiently } from '../src/storage/patience.js';
+import { readAnswersOf } from '../src/storage/rollout-answers.js';
+import { askModel, databasePatienceMs, type GraphRollout } from './ask-model.js';
+import type { Concurrency } from './concurrency.js';
+import type { ActivityDeps } from './deps.js';
+import { driveGraph } from './drive-graph.js';
+import { isCostSpent } from './failure.js';
+import { recordLost } from './jobs.js';
+import { judge, type Judgement } from './judge.js';
+
+/** Bytes that a rollout keeps of its output and of what each step gave. */
+const kept = { output: 64_000, step: 4_000 } as const;
+
+/** Runs a candidate's graph on a task and has the output scored. Rejects with the signal's reason. */
+export async function runGraph(
+  deps: ActivityDeps,
+  job: JobRef,
+  spec: GraphSpec,
+  claim: Claim,
+  { graph: stored }: StoredPrompt,
+  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
+): Promise<RolloutOutcome> {
+  const read = (tx: Tx) =>
+    Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswersOf(tx, job.jobId, claim.rolloutId)]);
+  const [tasks, recorded] = await patiently(() => deps.db.org(job.orgId, read), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'a task cannot be read; trying again'),
+  });
+  const task = tasks.get(claim.seed);
+  if (!task || !stored) throw recordLost(job);
+  const onPushback = (because: string) => concurrency.lower(because);
+  const rollout: GraphRollout = { deps, job, spec, claim, recorded, onPushback };
+  const ask = (call: Call, tries: number, bounded: AbortSignal) =>
+    askModel(
+      rollout,
+      {
+        ...{ asker: 'step', key: call.key, tries },
+        policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
+        messages: [...call.messages],
+        timeoutMs: call.timeoutS * 1_000,
+      },
+      bounded,
+    );
+  try {
+    const { run, fault } = await within(spec.rolloutTimeoutS * 1_000, signal, (bounded) =>
+      driveGraph(graphOf(stored), task.input as Json, (call, tries) => ask(call, tries, bounded)),
+    );
+    const outcome = outcomeOf(run);
+    if (outcome.status !== 'done') {
+      const { step, reason } = outcome as { step: string | null; reason: string };
+      const message = step === null ? reason : `Step ${step}: ${reason}`;
+      return failed(fault?.code ?? 'graph_failed', message, fault?.infrastructure ?? false);
+    }
+    const verified = await verify(rollout, task, outcome.value, signal);
+    if (!verified.ok) return failed(verified.code, verified.message, verified.passing);
+    const { reward, feedback, criteria } = verified.verification;
+    const details = { output: shown(outcome.value, kept.output), steps: stepsOf(run), ...(criteria && { criteria }) };
+    return { kind: 'reward', reward, feedback, details };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TimeoutError) {
+      return failed('rollout_timeout', `The graph gave no output within ${spec.rolloutTimeoutS} s.`, false);
+    }
+    // The runner leaves out what rollouts came to for want of money.
+    if (isCostSpent(error)) return failed(costSpent, (error as Error).message, true);
+    throw error;
+  }
+}
+
+async function verify(rollout: GraphRollout, task: GraphTask, output: Json, signal: AbortSignal): Promise<Judgement> {
+  const { verifier } = rollout.spec;
+  if (isJudged(verifier)) return judge(rollout, verifier, task, output, signal);
+  return { ok: true, verification: score(verifier, task.gold!.value, output) };
+}
+
+/** What each step gave, as text. */
+function stepsOf(run: Run): { step: string; value: string }[] {
+  return Object.entries(valuesOf(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
+}
+
+/** A value as it is where it is small, else its text, cut. */
+function shown(value: Json, bytes: number): Json {
+  const text = textOf(value);
+  return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);
+}
+
+function textOf(value: Json): string {
+  const only = asObject(value) === null ? [] : Object.values(value as object);
+  const [one] = only.length === 1 ? only : [value];
+  return typeof one === 'string' ? one : JSON.stringify(value);
+}
+
+function failed(code: string, message: string, infrastructure: boolean): RolloutOutcome {
+  return { kind: 'failed', code, message: cutText(message), infrastructure, connect: false };
+}

@@ -1,0 +1,44 @@
+import type { FailedRun } from '../core/graph/edit-proposal.js';
+import type { Tx } from './db.js';
+import { feedbackOf } from './reflection-examples.js';
+
+interface Row extends Record<string, unknown> {
+  ordinal: number;
+  reward: number | null;
+  feedback: string | null;
+  details: { output?: unknown; steps?: FailedRun['steps'] } | null;
+  error: { message: string } | null;
+  input: unknown;
+}
+
+/** A run of a graph as a proposer is shown it. */
+export type GraphExample = FailedRun & { ordinal: number };
+
+/** What a proposer is shown of runs of a graph, in the order asked: the task's input, the graph's output, reward and feedback. */
+export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<GraphExample[]> {
+  const rows = await tx.query<Row>(
+    `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input
+       from rollouts r join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+      where r.job_id = $1 and r.ordinal = any($2)`,
+    [jobId, ordinals],
+  );
+  const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
+  rows.sort((left, right) => order.get(left.ordinal)! - order.get(right.ordinal)!);
+  return rows.map((row) => ({
+    ordinal: row.ordinal,
+    input: textOf(row.input),
+    output: textOf(row.details?.output),
+    steps: row.details?.steps ?? [],
+    reward: row.reward ?? 0,
+    feedback: feedbackOf({ ...row, details: null }),
+  }));
+}
+
+/** A value as a model reads it: an object of one text as that text. */
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  const values = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.values(value) : [];
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(value);
+}

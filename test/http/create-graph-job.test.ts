@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startHttp, type TestHttp } from './support.js';
+
+const url = '/api/graphgen/jobs';
+let http: TestHttp;
+beforeAll(async () => {
+  http = await startHttp();
+});
+afterAll(() => http.close());
+
+const tasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}`, context: 'c' } }));
+const dataset = {
+  initial_prompt: 'Answer.',
+  tasks,
+  gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: 'x' })),
+  verifier_config: { mode: 'exact' },
+};
+const good = { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 60 };
+const step = {
+  id: 'solve',
+  type: 'llm',
+  inputs: { question: 'input.question' },
+  messages: [{ role: 'user', content: '{{question}}' }],
+  output: { field: 'answer' },
+};
+const graph = { inputs: ['question'], steps: [step], output: 'solve.answer' };
+const create = (body: object = good, headers: Record<string, string> = {}) => http.call('POST', url, body, headers);
+const rows = (sql: string, jobId: string) => http.db.org('default', (tx) => tx.query(sql, [jobId]));
+
+describe('a graph job is created', () => {
+  test('201 with both names of its id; the data set is in rows of its own', async () => {
+    const { status, headers, body } = await create();
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      job_id: expect.stringMatching(/^grf_[0-9a-f]{32}$/),
+      graph_gen_job_id: body.job_id,
+      status: 'running',
+      num_tasks: 12,
+      max_rollouts: 60,
+      workflow_id: `graph-${body.job_id}`,
+      temporal_url: expect.stringContaining(body.job_id),
+    });
+    expect(headers['location']).toBe(`${url}/${body.job_id}`);
+    expect(http.commander.started).toContain(body.job_id);
+    const [job] = await rows('select spec, status, kind from jobs where id = $1', body.job_id);
+    expect(job).toMatchObject({
+      status: 'running',
+      kind: 'graph',
+      spec: {
+        kind: 'graph',
+        policies: [{ model: 'gpt-4o-mini', provider: 'openai', params: {} }],
+        gepa: { populationSize: 2, minibatchSize: 3 },
+        budget: { maxRollouts: 60, maxMinutes: null, maxCostUsd: null },
+        initialGraph: { inputs: ['question', 'context'], output: 'solve.answer' },
+      },
+    });
+    const { gepa } = job!['spec'] as { gepa: Record<string, number[]> };
+    const all = [...gepa['trainSeeds']!, ...gepa['evaluationSeeds']!, ...gepa['heldoutSeeds']!];
+    expect(all.sort((left, right) => left - right)).toEqual([...Array(12).keys()]);
+    const stored = await rows(
+      'select place, task_id, input, gold from graph_tasks where job_id = $1 order by place',
+      body.job_id,
+    );
+    expect(stored).toEqual(tasks.map(({ id, input }, place) => ({ place, task_id: id, input, gold: { value: 'x' } })));
+    expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
+  });
+
+  test('what a task lacks is null, and a gold output may be null itself', async () => {
+    const rubric = { criteria: [{ name: 'n', weight: 1, description: 'd' }] };
+    const [first, second, ...others] = tasks;
+    const { body } = await create({
+      ...good,
+      dataset: {
+        tasks: [{ ...first!, rubric }, { ...second!, rubric: 'Be kind.' }, ...others],
+        default_rubric: 'Be brief.',
+        gold_outputs: [{ task_id: 't0', output: null }],
+        verifier_config: { mode: 'rubric', model: 'gpt-4o' },
+      },
+    });
+    const stored = await rows(
+      'select gold, rubric from graph_tasks where job_id = $1 order by place limit 3',
+      body.job_id,
+    );
+    expect(stored).toEqual([
+      { gold: { value: null }, rubric },
+      { gold: null, rubric: 'Be kind.' },
+      { gold: null, rubric: 'Be brief.' },
+    ]);
+  });
+
+  test('under an Idempotency-Key once', async () => {
+    const headers = { 'idempotency-key': 'a-graph' };
+    const first = await create(good, headers);
+    const again = await create(good, headers);
+    expect([again.status, again.body.job_id]).toEqual([201, first.body.job_id]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await create({ ...good, rng_seed: 1 }, headers)).status).toBe(422);
+  });
+
+  test('with a data set of megabytes, while other paths take one', async () => {
+    const context = 'c'.repeat(500_000);
+    const large = tasks.map(({ id }) => ({ id, input: { question: 'q', context } }));
+    expect((await create({ ...good, dataset: { ...dataset, tasks: large } })).status).toBe(201);
+    expect((await http.call('POST', '/api/v1/offline/jobs', { context: context.repeat(3) })).status).toBe(413);
+  });
+
+  test('not by the path that the existing client tries first', async () => {
+    expect((await http.call('POST', '/api/graph-evolve/jobs', good)).status).toBe(404);
+    expect((await http.call('GET', '/api/graph-evolve/jobs/grf_1')).status).toBe(404);
+  });
+});
+
+describe('refused with 422 before anything is stored', () => {
+  const withGraph = (changes: object) => ({ ...good, initial_graph: { ...graph, ...changes } });
+  const cases: [name: string, body: object, pointer: string, message: RegExp][] = [
+    ['no data set', { policy_model: 'm', rollout_budget: 9 }, '/dataset', /is required/],
+    ['a field that is not known', { ...good, colour: 'red' }, '/colour', /unknown field/],
+    ['a budget that buys nothing', { ...good, rollout_budget: 5 }, '/rollout_budget', /at least \d+/],
+    [
+      'a provider that is not known',
+      { ...good, policy_provider: 'nobody' },
+      '/policy_provider',
+      /is not a known provider/,
+    ],
+    [
+      "a proposer's",
+      { ...good, proposer: { model: 'm', provider: 'nobody' } },
+      '/proposer/provider',
+      /is not a known provider/,
+    ],
+    [
+      "a judge's",
+      { ...good, dataset: { ...dataset, verifier_config: { mode: 'gold_examples', model: 'm', provider: 'nobody' } } },
+      '/dataset/verifier_config/provider',
+      /is not a known provider/,
+    ],
+    [
+      'money for a model without a price',
+      { ...good, policy_model: 'no-such-model', budget: { max_cost_usd: 1 } },
+      '/budget/max_cost_usd',
+      /price of the model "no-such-model"/,
+    ],
+    [
+      'a gold output that nothing compares with',
+      { ...good, dataset: { ...dataset, verifier_config: { mode: 'numeric' } } },
+      '/dataset/gold_outputs/0/output',
+      /holds no number/,
+    ],
+    [
+      'a prompt with a place for what no task has',
+      { ...good, dataset: { ...dataset, initial_prompt: 'Answer {{question}} by {{date}}.' } },
+      '/dataset/initial_prompt',
+      /date/,
+    ],
+    [
+      'a field that no graph can name',
+      { ...good, dataset: { ...dataset, tasks: tasks.map(({ id }) => ({ id, input: { 'a.b': 'q' } })) } },
+      '/dataset/tasks/0/input',
+      /"a\.b"/,
+    ],
+    ['a graph that is none', { ...good, initial_graph: 'solve' }, '/initial_graph', /object/],
+    [
+      'a graph that lacks a field',
+      { ...good, initial_graph: { ...graph, output: undefined } },
+      '/initial_graph/output',
+      /^is required$/,
+    ],
+    [
+      'a field that no step has',
+      withGraph({ steps: [{ ...step, colour: 1 }] }),
+      '/initial_graph/steps/0/colour',
+      /^unknown field$/,
+    ],
+    ['a step without a form', withGraph({ steps: [{ ...step, type: 'code' }] }), '/initial_graph/steps/0/type', /./],
+    ['a ref that leads nowhere', withGraph({ output: 'other.answer' }), '/initial_graph/output', /other/],
+    [
+      'a model that is none of the policy models',
+      withGraph({ steps: [{ ...step, model: 'm' }] }),
+      '/initial_graph/steps/0/model',
+      /none of the policy models/,
+    ],
+    [
+      'an input that the tasks lack',
+      withGraph({ inputs: ['question', 'date'] }),
+      '/initial_graph/inputs/1',
+      /"date", which the tasks' inputs lack/,
+    ],
+    [
+      'a time-out, by the name that the body has',
+      withGraph({ steps: [{ ...step, timeout_s: -1 }] }),
+      '/initial_graph/steps/0/timeout_s',
+      /above 0/,
+    ],
+  ];
+  test.each(cases)('%s', async (_name, body, pointer, message) => {
+    const before = await http.db.org('default', (tx) => tx.query('select count(*) from jobs'));
+    const answer = await create(body);
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed']);
+    const found = (answer.body.errors as { pointer: string; message: string }[]).find((one) => one.pointer === pointer);
+    expect(found?.message ?? answer.body.errors).toMatch(message);
+    expect(await http.db.org('default', (tx) => tx.query('select count(*) from jobs'))).toEqual(before);
+  });
+});
+
+describe('a graph job that waits to be started', () => {
+  const pending = async () => (await create({ ...good, auto_start: false })).body.job_id as string;
+  const post = (id: string, what: string, body: object = {}) => http.call('POST', `${url}/${id}/${what}`, body);
+
+  test('is pending, has no workflow, and is started once', async () => {
+    const id = await pending();
+    expect((await http.call('GET', `${url}/${id}`)).body).toMatchObject({ status: 'pending', started_at: null });
+    expect(http.commander.started).not.toContain(id);
+    expect(await post(id, 'start')).toMatchObject({ status: 200, body: { job_id: id, status: 'running' } });
+    expect(await post(id, 'start')).toMatchObject({ status: 200, body: { status: 'running' } });
+    expect(http.commander.started.filter((one) => one === id)).toEqual([id]);
+  });
+
+  test.each([
+    ['pause', 409, 'pending'],
+    ['resume', 409, 'pending'],
+    ['cancel', 200, 'cancelled'],
+  ])('%s is %d, and it is %s', async (command, code, status) => {
+    const id = await pending();
+    const answer = await post(id, command);
+    expect(answer.status).toBe(code);
+    expect((await http.call('GET', `${url}/${id}`)).body.status).toBe(status);
+    expect(http.commander.started).not.toContain(id);
+    expect(http.commander.sent.filter(({ jobId }) => jobId === id)).toEqual([]);
+  });
+
+  test('cancelled it says so in its events, and is not started any more', async () => {
+    const id = await pending();
+    await http.call('PATCH', `${url}/${id}`, { state: 'cancelled' });
+    const { body } = await http.call('GET', `${url}/${id}/events?since_seq=0`);
+    expect(body.events).toEqual([expect.objectContaining({ type: 'job_cancelled', seq: 1 })]);
+    expect(await post(id, 'start')).toMatchObject({ status: 409, body: { current_status: 'cancelled' } });
+    expect((await post(id, 'cancel')).status).toBe(200);
+  });
+});
+
+describe('reading', () => {
+  test('the state of a job that has just begun', async () => {
+    const { body } = await create();
+    expect((await http.call('GET', `${url}/${body.job_id}`)).body).toMatchObject({
+      job_id: body.job_id,
+      graph_gen_job_id: body.job_id,
+      status: 'running',
+      progress: { generation: 0, best_reward: null, rollouts_completed: 0, max_rollouts: 60 },
+      candidates: [],
+      history: [],
+      verifier_mode: 'exact',
+      num_tasks: 12,
+      usage: { total_tokens: 0, total_cost_usd: null },
+      budget: { max_rollouts: 60, max_cost_usd: null },
+    });
+    const early = await http.call('GET', `${url}/${body.job_id}/graph.txt`);
+    expect([early.status, early.body.current_status]).toEqual([409, 'running']);
+  });
+
+  test("a list of its kind, newest first; another organization's is 404", async () => {
+    const { body } = await create();
+    const page = (await http.call('GET', `${url}?limit=2`)).body;
+    expect(page.data[0]).toMatchObject({ job_id: body.job_id, graph_gen_job_id: body.job_id });
+    expect([page.data.length, page.has_more]).toEqual([2, true]);
+    const headers = { authorization: `Bearer ${http.otherKey}` };
+    expect((await http.call('GET', url, undefined, headers)).body.data).toEqual([]);
+    for (const path of ['', '/graph.txt', '/events', '/events/stream', '/traces']) {
+      expect((await http.call('GET', `${url}/${body.job_id}${path}`, undefined, headers)).status).toBe(404);
+    }
+    for (const path of ['/start', '/pause', '/resume', '/cancel']) {
+      expect((await http.call('POST', `${url}/${body.job_id}${path}`, {}, headers)).status).toBe(404);
+    }
+    const session = await http.call('GET', `/api/v1/online/sessions/${body.job_id}`);
+    expect(session.status).toBe(404);
+  });
+});

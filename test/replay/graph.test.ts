@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { chainOf } from '../support/chain.js';
+import { firstPrompt, startGraphWorld } from '../support/graph-world.js';
+import { command, createGraphJob, ended, type GraphJob } from '../support/jobs-over-http.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { record, replay } from './histories.js';
+
+// The path of a graph job through the workflow, with a pause and a resume; what of it is recorded replays as every history does.
+
+const on = serviceOfFile(() => startGraphWorld());
+
+test('a graph job, with prompts that are rewritten and graphs that are edited', async () => {
+  const id = await createGraphJob(on.service, on.world.job(12, { rollout_budget: 80, max_concurrent: 2 }));
+  await until('a proposal is asked for', () => on.world.model.requests.some(({ body }) => body.model === 'writer'));
+  await command(on.service, id, 'pause');
+  await command(on.service, id, 'resume');
+  expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed' });
+  await until('its workflow is closed', async () => {
+    return (await on.service.workflow(id).describe()).status.name === 'COMPLETED';
+  });
+  const [history, ...others] = await chainOf(on.service.temporal, `graph-${id}`);
+  expect(others).toEqual([]);
+  // Neither a task nor a text of a graph is in it.
+  const told = JSON.stringify(history).replaceAll(/"data":"([^"]*)"/g, (_, data: string) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  expect(told).toContain('prepareGraph');
+  for (const text of ['What is item', firstPrompt]) expect(told).not.toContain(text);
+  record(history!, 'graph-search');
+  await replay(history!);
+}, 90_000);

@@ -1,0 +1,219 @@
+import { ActivityCancellationType, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import type { Activities, SessionLimits, SessionPlan } from '../activities/index.js';
+import { createLockstep } from '../src/core/gepa/lockstep/state.js';
+import { createGepa } from '../src/core/gepa/state.js';
+import { createMipro } from '../src/core/mipro/state.js';
+import { forTraffic, searchOf, type SessionState } from '../src/core/search/versions.js';
+import { candidateId } from '../src/core/ids.js';
+import type {
+  Answers,
+  CandidateSummary,
+  ProposalAnswer,
+  RolloutRequest,
+  SearchView,
+  SurveyAnswer,
+  Work,
+} from '../src/core/work.js';
+import type { Ending } from './ending.js';
+import { JobControl } from './job-control.js';
+import { answeredByTraffic } from './live-rollouts.js';
+import type { CarriedOver } from './long-run.js';
+import type { JobInput } from './messages.js';
+import { runToEnd, type Unwritten } from './rollouts.js';
+import { endingBy, endingOfSpent, interruptWhenOver, sessionTime } from './session-budget.js';
+
+/**
+ * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
+ * proposals that `state` asks for, `steps` counts the answers folded in (runs of earlier releases had neither),
+ * `leftMs` is what is left of `max_minutes`.
+ */
+export interface SearchInput extends JobInput {
+  resume?: {
+    state: SessionState;
+    limits: SessionLimits;
+    control: CarriedOver;
+    proposed?: ProposalAnswer[];
+    steps?: number;
+    leftMs?: number;
+  };
+}
+
+/** What the kinds of job that search do differently. */
+export interface SearchKind {
+  /** What comes before the first rollout; answers what to search with. */
+  prepare(job: JobInput): Promise<SessionPlan>;
+  /** What follows the baseline's rollouts. */
+  adoptBaseline?(job: JobInput): Promise<void>;
+  /** Goes on in a new run of the kind's own workflow. */
+  continueAsNew(input: SearchInput): Promise<never>;
+}
+
+/** Sessions that began under 0.1.0 search in lockstep, with a full evaluation of each accepted child. */
+const targetedTests = 'targeted-tests';
+/** What runs that began under 0.1.0 do otherwise: they record each decision by an activity of its own. */
+const writtenByWork = 'decisions-written-by-the-work-that-follows';
+
+const { propose, surveyTraces } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+const { recordSearch } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
+/** A job that searches: ask the algorithm what it wants, have it done, fold the answers in, record; to the end. */
+export async function searchJob(input: SearchInput, kind: SearchKind): Promise<void> {
+  const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
+  let state = input.resume?.state ?? null;
+  let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
+  let proposed = input.resume?.proposed ?? [];
+  let steps = input.resume?.steps ?? 0;
+  let time = sessionTime(limits, input.resume?.leftMs);
+  const unwritten: Unwritten = { decided: null };
+  const view = (): SearchView | null => (state ? searchOf(state).view(state) : null);
+  const publish = async (): Promise<void> => {
+    const { decided } = unwritten;
+    if (!decided) return;
+    await recordSearch({ ...job, ...decided });
+    if (unwritten.decided === decided) unwritten.decided = null;
+  };
+  const control: JobControl = new JobControl(
+    job,
+    {
+      view: () => operatorView(job.jobId, view()),
+      search: view,
+      publish,
+      endingOf: (error) => endingOfSpent(error, view(), control, limits.maxFailureRate),
+      continueAsNew: (carried) =>
+        kind.continueAsNew({
+          ...job,
+          resume: { state: state!, limits, control: carried, proposed, steps, ...(time && { leftMs: time.left }) },
+        }),
+    },
+    input.resume?.control,
+  );
+
+  /** Asks for texts, at most `maxConcurrent` at a time: a pause is not held up by those that have not begun. */
+  async function proposals(work: Work & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
+    while (proposed.length < work.requests.length) {
+      await control.mayStart();
+      const requests = work.requests.slice(proposed.length, proposed.length + limits.maxConcurrent);
+      const summary = describe({ ...work, requests });
+      const { decided } = unwritten;
+      const input = { ...job, requests, ...(decided && { decided }) };
+      const answers = await propose.executeWithOptions({ summary }, [input]);
+      unwritten.decided = null;
+      proposed = [...proposed, ...answers];
+    }
+    const all = proposed;
+    proposed = [];
+    return all;
+  }
+
+  async function surveyed({ request }: Work & { kind: 'survey' }): Promise<SurveyAnswer> {
+    await control.mayStart();
+    const { decided } = unwritten;
+    const input = { ...job, request, ...(decided && { decided }) };
+    const summary = `generation ${request.generation}: what ${request.ordinals.length} rollouts can show`;
+    const answer = await surveyTraces.executeWithOptions({ summary }, [input]);
+    unwritten.decided = null;
+    return answer;
+  }
+
+  async function ran(work: Work & { kind: 'rollouts' }): Promise<Answers> {
+    if (!limits.live) {
+      const answers = await runToEnd(job, control, work.requests, unwritten, describe(work));
+      return { kind: 'rollouts', answers };
+    }
+    const live = await answeredByTraffic(job, control, work.requests, unwritten, describe(work));
+    state = forTraffic(state!, live.traffic);
+    return { kind: 'rollouts', answers: live.answers };
+  }
+
+  async function answersTo(work: Exclude<Work, { kind: 'done' | 'failed' }>): Promise<Answers> {
+    switch (work.kind) {
+      case 'rollouts':
+        return ran(work);
+      case 'proposals':
+        return { kind: 'proposals', answers: await proposals(work) };
+      case 'survey':
+        return { kind: 'survey', answer: await surveyed(work) };
+    }
+  }
+
+  await control.run(async (): Promise<Ending> => {
+    if (!state) {
+      const plan = await kind.prepare(job);
+      limits = plan.limits;
+      state = begun(plan);
+    } else {
+      setCurrentDetails(details(searchOf(state).view(state)));
+    }
+    time ??= sessionTime(limits, undefined);
+    if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', view(), control, limits.maxFailureRate));
+    let search = searchOf(state);
+    let before = search.view(state);
+    for (;;) {
+      await control.mayStart();
+      const work = search.next(state);
+      if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
+      if (work.kind === 'failed') return failed(work);
+      const answers = await answersTo(work);
+      search = searchOf(state);
+      if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
+        await kind.adoptBaseline?.(job);
+      const applied = search.apply(state, answers);
+      state = applied.state;
+      const seen = search.view(applied.state);
+      setCurrentDetails(details(seen));
+      const candidates = changedCandidates(before, seen);
+      before = seen;
+      steps += 1;
+      unwritten.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
+      if (!patched(writtenByWork)) await publish();
+    }
+  });
+}
+
+/** The state in which a session's search begins. */
+function begun(plan: SessionPlan): SessionState {
+  if (plan.mipro) return createMipro(plan.mipro);
+  return patched(targetedTests) ? createGepa(plan.gepa) : createLockstep(plan.gepa);
+}
+
+function failed(work: Work & { kind: 'failed' }): Ending {
+  return { status: 'failed', stoppedBy: 'failed', error: { code: work.code, message: work.message } };
+}
+
+function operatorView(jobId: string, view: SearchView | null) {
+  return {
+    generation: view?.generation ?? 0,
+    totalGenerations: view?.totalGenerations ?? 0,
+    bestCandidate: view?.bestCandidate == null ? null : candidateId(jobId, view.bestCandidate),
+    bestReward: view?.bestReward ?? null,
+    rolloutsCompleted: view?.rolloutsCompleted ?? 0,
+    maxRollouts: view?.maxRollouts ?? null,
+  };
+}
+
+function describe({ kind, requests }: Work & { requests: { generation: number }[] }): string {
+  const [first] = requests;
+  const stage = (first as RolloutRequest | undefined)?.stage;
+  const what = stage ? `rollouts (${stage})` : kind;
+  return `generation ${first?.generation ?? 0}: ${requests.length} ${what}`;
+}
+
+/** What is new or other than before: history carries only that. */
+function changedCandidates(before: SearchView, after: SearchView): CandidateSummary[] {
+  const known = new Map(before.candidates.map((one) => [one.candidate, JSON.stringify(one)]));
+  return after.candidates.filter((one) => known.get(one.candidate) !== JSON.stringify(one));
+}
+
+function details(view: SearchView): string {
+  const best =
+    view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
+  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
+}
