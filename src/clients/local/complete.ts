@@ -4,8 +4,11 @@
  * of any data set; what it answers follows from the words of the request. See docs/adr/0004-local-provider.md.
  */
 import { createHash } from 'node:crypto';
+import { readEditRequest } from './edit-request.js';
+import { judgeLocally, readJudgement } from './judgement.js';
 import { propose } from './propose.js';
 import { readReflection } from './reflection.js';
+import { restructure } from './restructure.js';
 import { answerTask } from './task.js';
 import { countTokens, firstTokens } from './words.js';
 
@@ -51,9 +54,7 @@ export function completeLocally(request: ChatRequest): ChatCompletion {
     .filter(({ role }) => role === 'system' || role === 'developer')
     .map(({ content }) => content)
     .join('\n\n');
-  // What was wrong with an answer may be said after it.
-  const reflection = users.map(readReflection).findLast((shown) => shown !== null);
-  const full = reflection ? `\`\`\`\n${propose(reflection)}\n\`\`\`` : answerTask(system, user);
+  const full = answer(users) ?? answerTask(system, user);
   const content = firstTokens(full, tokenLimit(request));
   const prompt = messages.reduce((sum, message) => sum + tokensPerMessage + countTokens(message.content), 0);
   const completion = countTokens(content);
@@ -72,6 +73,17 @@ export function completeLocally(request: ChatRequest): ChatCompletion {
     ],
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
   };
+}
+
+/** What is answered to a request that is recognized by its form, whatever was said of its first answer behind it; null: none is. */
+function answer(users: readonly string[]): string | null {
+  const shown = <Shown>(read: (message: string) => Shown | null) => users.map(read).findLast((one) => one !== null);
+  const edits = shown(readEditRequest);
+  if (edits) return `\`\`\`json\n${JSON.stringify(restructure(edits))}\n\`\`\``;
+  const judgement = shown(readJudgement);
+  if (judgement) return judgeLocally(judgement);
+  const reflection = shown(readReflection);
+  return reflection ? `\`\`\`\n${propose(reflection)}\n\`\`\`` : null;
 }
 
 function tokenLimit(request: ChatRequest): number {

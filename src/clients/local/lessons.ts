@@ -24,6 +24,7 @@ const verdictWords = new Set(
     ' ',
   ),
 );
+const onItsLine = /^Expected: (.{1,200})$/m;
 const quoted = /^[^`"'“\n]{0,40}[`"'“]([^`"'”\n]{1,80})[`"'”]/;
 
 /** Reads the lessons from inputs, outputs and feedback. */
@@ -48,6 +49,11 @@ export function readLessons({ instruction, examples }: ShownReflection): Lessons
     labels.push({ text, expected, explanation: ownWords(example.feedback, mentions).replaceAll(text, ' ') });
   }
   return { labels: withoutRoutine(labels), extracts };
+}
+
+/** The answer that a feedback says was expected, quoted or on a line of its own; null where it names none. */
+export function expectedAnswer(feedback: string): string | null {
+  return quotedExpectation(feedback) ?? onItsLine.exec(feedback)?.[1]!.trim() ?? null;
 }
 
 function quotedExpectation(feedback: string): string | null {

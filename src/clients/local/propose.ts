@@ -1,11 +1,14 @@
 /**
  * The `local` proposer: adds to an instruction what the examples teach. A word of an example's text becomes a cue of the
- * label that was expected, stronger each time it is seen there; words that the feedback explains it with count twice.
+ * label that was expected, stronger each time it is seen there; words that the feedback explains it with count twice. Where
+ * the answer stands in a passage of statements, the words of the question become cues of what has to be looked up.
  */
 import { emphasis, readGuidance, type Cue, type Guidance } from './guidance.js';
 import { mentionFinder } from './labels.js';
 import { readLessons, type Lesson } from './lessons.js';
 import type { ShownReflection } from './reflection.js';
+import { sameWords } from './statements.js';
+import { lessonsOf, readTrail } from './trails.js';
 import { tellingStems } from './words.js';
 
 const maxWeight = emphasis['above all'];
@@ -17,25 +20,51 @@ const maxNotesLength = 8_000;
 const maxShapes = 12;
 
 const intro = 'How to tell the labels apart, by what a message says:';
+const lookupIntro = 'What to look up, by how it is asked for:';
+const aloneLine = 'Give what is found alone, and nothing else.';
 const guidanceLine = /^- `([^`\n]+)`: (?:above all|mostly|often|also) /;
 const shapesLine = /^- The answer is a part of the text that looks like (.*)\.$/;
 
 /** A better instruction for what the reflection shows; the same one where it teaches nothing new. */
 export function propose(reflection: ShownReflection): string {
+  const looked = withLookups(reflection);
+  if (looked !== null) return looked;
   const { labels, extracts } = readLessons(reflection);
-  if (labels.length > 0) return withGuidance(reflection.instruction, labels);
+  if (labels.length > 0) return withGuidance(reflection.instruction, labels, intro);
   return extracts.length > 0 ? withShapes(reflection.instruction, extracts) : withNotes(reflection);
 }
 
-function withGuidance(instruction: string, lessons: Lesson[]): string {
+/** Where expected answers can be looked up: what to look up, and, where whole statements were answered, that values are wanted. */
+function withLookups({ instruction, examples }: ShownReflection): string | null {
+  const trails = examples.flatMap((example) => {
+    const trail = readTrail(example);
+    return trail ? [{ trail, output: example.output }] : [];
+  });
+  if (trails.length === 0) return null;
+  const tooMuch = trails.some(({ trail, output }) => trail.passage.some(({ text }) => sameWords(text, output)));
+  const base = tooMuch && !instruction.includes(aloneLine) ? withLine(instruction, aloneLine) : instruction;
+  return withGuidance(
+    base,
+    trails.flatMap(({ trail }) => lessonsOf(trail)),
+    lookupIntro,
+  );
+}
+
+/** The instruction with a line more, before what it says of what to look up. */
+function withLine(instruction: string, line: string): string {
+  const [before, ...behind] = instruction.split(`\n\n${lookupIntro}`);
+  return [`${before!.trimEnd()}\n\n${line}`, ...behind].join(`\n\n${lookupIntro}`);
+}
+
+function withGuidance(instruction: string, lessons: Lesson[], heading: string): string {
   const { own, others } = splitLines(instruction, guidanceLine);
   const named = own.map((line) => guidanceLine.exec(line)![1]!);
   const guidance = readGuidance(own.join('\n'), mentionFinder(named));
   for (const lesson of lessons) learn(guidance, lesson);
   const perLabel = Math.max(3, Math.floor(maxCues / guidance.size));
   const lines = [...guidance].map(([label, cues]) => `- \`${label}\`: ${describe(cues, perLabel)}`);
-  const kept = others.filter((line) => line !== intro).join('\n');
-  return `${kept.trimEnd()}\n\n${intro}\n${lines.join('\n')}`;
+  const kept = others.filter((line) => line !== heading).join('\n');
+  return `${kept.trimEnd()}\n\n${heading}\n${lines.join('\n')}`;
 }
 
 function learn(guidance: Guidance, { text, expected, explanation }: Lesson): void {

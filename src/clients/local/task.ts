@@ -1,8 +1,12 @@
 /** The `local` task model: reads the labels and the text from the messages, and the rest from the system prompt. */
+import { inForm } from './answer-form.js';
+import { choose, readChoice } from './choice.js';
 import { classify } from './classify.js';
 import { extract } from './extract.js';
 import { readGuidance } from './guidance.js';
 import { mentionFinder, offeredLabels } from './labels.js';
+import { lookUp } from './lookup.js';
+import { readParts } from './parts.js';
 
 const maxInputLength = 100_000;
 
@@ -17,12 +21,24 @@ export function readTask(message: string): Task {
   return { text: payload(rest), labels };
 }
 
-/** Answers one task: a label where labels are offered, else what the prompt says to extract, else the text's first line. */
+/** Answers one task, in JSON where the prompt asks for it; among numbered candidates by the number of the one that is most like it. */
 export function answerTask(system: string, user: string): string {
+  const choice = readChoice(user.slice(0, maxInputLength));
+  if (choice) return choose(choice, plainAnswer(system, choice.rest));
+  return inForm(`${system}\n\n${readParts(user).instruction}`, plainAnswer(system, user));
+}
+
+/**
+ * A label where labels are offered, else what is looked up where the message has a passage of statements, else what the prompt says to
+ * extract, else the text's first line.
+ */
+function plainAnswer(system: string, user: string): string {
   const task = readTask(user);
   const told = offeredLabels(system.slice(0, maxInputLength));
   const labels = task.labels.length > 0 ? task.labels : told.labels;
   if (labels.length > 0) return classify(task.text, labels, readGuidance(told.rest, mentionFinder(labels)));
+  const { passage, asked, instruction } = readParts(user);
+  if (passage.length > 0) return lookUp(passage, asked, `${system}\n\n${instruction}`);
   return extract(system, task.text) ?? task.text.split('\n', 1)[0]!.slice(0, 500);
 }
 

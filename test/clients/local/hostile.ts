@@ -1,7 +1,12 @@
 /** Asks the `local` provider what no honest caller would ask, several times each, and says `all ended` at the end. */
 import { completeLocally } from '../../../src/clients/local/complete.js';
+import { buildEditProposal } from '../../../src/core/graph/edit-proposal.js';
+import { singleStepGraph } from '../../../src/core/graph/single-step.js';
+import { graphText } from '../../../src/core/graph/text.js';
 import { buildReflection } from '../../../src/core/search/reflection.js';
+import { buildJudgement } from '../../../src/core/verify/judge.js';
 
+const graph = singleStepGraph([{ role: 'system', content: 'Answer n0.' }], ['facts']);
 const size = 300_000;
 const repeats = 2;
 // Short enough not to be cut before it is looked at.
@@ -18,6 +23,10 @@ const texts: Record<string, string> = {
   'many words': Array.from({ length: 50_000 }, (_, n) => `word${n}x`).join(' '),
   fences: '```\n'.repeat(size / 4),
   'braces and backticks': '{{`"'.repeat(size / 4),
+  'many statements': 'The a of b is c. '.repeat(size / 17),
+  'a chain of statements': Array.from({ length: 9_000 }, (_, n) => `The a of n${n} is n${n + 1}.`).join(' '),
+  'many candidates': 'Candidate 1:\n> x\n'.repeat(size / 17),
+  'open braces': `Answer with JSON ${'{"a":['.repeat(size / 6)}`,
   'an open example': `like ${'`'.repeat(size)}`,
 };
 const labelled = 'Message: x\n\nLabels: k1, k2';
@@ -34,6 +43,33 @@ for (const [name, text] of Object.entries(texts)) {
     const shown = buildReflection({ instruction: text, examples: [example, other] })[0]!.content;
     ask('', shown);
     ask('', shown.replace('Expected', `${text} Expected`));
+    const run = {
+      ...example,
+      feedback: `Expected: n5\n${text}`,
+      steps: [{ step: 'solve', value: text }],
+      calls: 1,
+      tokens: null,
+    };
+    ask(
+      '',
+      buildEditProposal({ graph: text, failures: [run], models: [], maxEdits: 3, attempts: { now: 1, most: 72 } })[0]!
+        .content,
+    );
+    ask(
+      '',
+      buildEditProposal({
+        graph: graphText(graph),
+        failures: [{ ...run, input: text }],
+        models: [],
+        maxEdits: 3,
+        attempts: { now: 1, most: 72 },
+      })[0]!.content,
+    );
+    ask(
+      '',
+      buildJudgement({ criteria: [{ name: 'x', weight: 1, description: text }], input: text, output: text })[1]!
+        .content,
+    );
   }
   console.log(`${name}: ended`);
 }

@@ -1,0 +1,23 @@
+/** Chance from a seed (mulberry32): the same for the same seed on every machine. */
+export interface Dice {
+  pick<Item>(items: readonly Item[]): Item;
+  /** So many different ones of these, in an order of chance. */
+  some<Item>(items: readonly Item[], count: number): Item[];
+}
+
+export function diceOf(seed: number): Dice {
+  let state = seed >>> 0;
+  const below = (limit: number): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+  return {
+    pick: (items) => items[below(items.length)]!,
+    some(items, count) {
+      const left = [...items];
+      return Array.from({ length: count }, () => left.splice(below(left.length), 1)[0]!);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Two-step questions: a passage says of five things to which groups they belong, and something of each group. A question
+ * about a thing's group needs one look into the passage to find what the next look is for. Who belongs to whom is drawn anew for each
+ * task, so nothing that a prompt could know says it.
+ */
+import { diceOf, type Dice } from './dice.js';
+import { company, inventedTheme, type Theme } from './themes.js';
+
+/** Things, and as many groups, of a task: a guess at the group is right once in so many. */
+export const groupsOfTask = 5;
+/** Of so many tasks one is a question of one step. */
+const oneStepEvery = 4;
+
+export interface TwoStepTask {
+  facts: string;
+  question: string;
+  answer: string;
+  steps: 1 | 2;
+}
+
+/** What a job begins with: it says what to do, and nothing of how things are asked for or of steps. */
+export const initialPrompt = 'Answer the question from the facts.';
+
+/** So many tasks; seed 0 has the words of the sample, each other seed invented ones of its own. */
+export function twoStepTasks(seed: number, count: number): TwoStepTask[] {
+  const dice = diceOf(seed);
+  const theme = seed === 0 ? company : inventedTheme(dice);
+  return Array.from({ length: count }, (_, at) => taskOf(theme, dice, at % oneStepEvery === 0 ? 1 : 2));
+}
+
+/** The data set of a graph job on these tasks. */
+export function twoStepDataset(tasks: readonly TwoStepTask[]) {
+  const idOf = (at: number) => `task-${String(at).padStart(3, '0')}`;
+  return {
+    initial_prompt: initialPrompt,
+    tasks: tasks.map(({ facts, question }, at) => ({ id: idOf(at), input: { facts, question } })),
+    gold_outputs: tasks.map(({ answer }, at) => ({ task_id: idOf(at), output: answer })),
+    verifier_config: { mode: 'exact' },
+  };
+}
+
+/** `relinked` shifts who belongs to whom by so many places; all else of the task stays as it is. */
+export function taskOf(theme: Theme, dice: Dice, steps: 1 | 2, relinked = 0): TwoStepTask {
+  const things = dice.some(theme.things, groupsOfTask);
+  const groups = dice.some(theme.groups, groupsOfTask);
+  // Each link is a different way round, so that no thing has the same group twice.
+  const linked = theme.links.map(({ name }, turn) => {
+    const valueOf = (at: number) => groups[(at + turn + relinked) % groupsOfTask]!;
+    return { name, values: new Map(things.map((thing, at) => [thing, valueOf(at)])) };
+  });
+  const said = [...linked, ...valued(theme.ofThings, things, dice), ...valued(theme.ofGroups, groups, dice)];
+  const sentences = said.flatMap(({ name, values }) =>
+    [...values].map(([subject, value]) => theme.sentence(name, subject, value)),
+  );
+  const valueOf = (name: string, subject: string) => said.find((one) => one.name === name)!.values.get(subject)!;
+  const facts = dice.some(sentences, sentences.length).join(' ');
+  const thing = dice.pick(things);
+  if (steps === 1) {
+    const aboutThing = dice.pick([true, false]);
+    const [attribute, subject] = aboutThing
+      ? [dice.pick(theme.ofThings), thing]
+      : [dice.pick(theme.ofGroups), dice.pick(groups)];
+    const question = `${dice.pick(attribute.asked)} ${subject}?`;
+    return { facts, question, answer: valueOf(attribute.name, subject), steps };
+  }
+  const [link, attribute] = [dice.pick(theme.links), dice.pick(theme.ofGroups)];
+  const question = `${dice.pick(attribute.asked)} ${dice.pick(link.asked)} ${thing}?`;
+  return { facts, question, answer: valueOf(attribute.name, valueOf(link.name, thing)), steps };
+}
+
+function valued(attributes: Theme['ofThings'], subjects: readonly string[], dice: Dice) {
+  return attributes.map(({ name, values }) => {
+    const drawn = dice.some(values, subjects.length);
+    return { name, values: new Map(subjects.map((subject, at) => [subject, drawn[at]!])) };
+  });
+}
+
+/** The body that creates a graph job on so many tasks, with the `local` provider. */
+export function twoStepJob(seed: number, count: number) {
+  return {
+    dataset: twoStepDataset(twoStepTasks(seed, count)),
+    policy_model: 'local',
+    policy_provider: 'local',
+    rollout_budget: 400,
+    proposer_effort: 'medium',
+  };
+}

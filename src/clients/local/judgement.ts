@@ -1,0 +1,112 @@
+/**
+ * The `local` judge: scores an output criterion by criterion, by words that stand in it. It recognizes the request by its form: quoted
+ * parts under `# Task`, `# Wanted output of this task`, `# Output to judge` and `# Criterion 1`.
+ */
+import { placeOf, spaced } from './statements.js';
+import { stem, tellingStems, wordsOf } from './words.js';
+
+export interface ShownJudgement {
+  output: string;
+  /** null: the task has none. */
+  wanted: string | null;
+  criteria: { name: string; description: string }[];
+}
+
+const maxLength = 1_000_000;
+const maxWords = 5_000;
+const maxNamed = 12;
+
+/** What a judge is shown, or null when the message asks for something else. */
+export function readJudgement(message: string): ShownJudgement | null {
+  const shown: ShownJudgement = { output: '', wanted: null, criteria: [] };
+  let put: ((text: string) => void) | null = null;
+  let isOutputShown = false;
+  for (const line of message.slice(0, maxLength).split('\n')) {
+    if (line.startsWith('>')) {
+      put?.(line.slice(2));
+      continue;
+    }
+    const criterion = shown.criteria.at(-1);
+    if (/^# Criterion \d+$/.test(line)) shown.criteria.push({ name: '', description: '' });
+    else if (line === 'Name:' && criterion) put = (text) => (criterion.name = joined(criterion.name, text));
+    else if (line === 'Description:' && criterion)
+      put = (text) => (criterion.description = joined(criterion.description, text));
+    else if (line === '# Output to judge') {
+      isOutputShown = true;
+      put = (text) => (shown.output = joined(shown.output, text));
+    } else if (line === '# Wanted output of this task') {
+      put = (text) => (shown.wanted = joined(shown.wanted ?? '', text));
+    } else if (line.startsWith('#')) put = null;
+  }
+  return isOutputShown && shown.criteria.length > 0 ? shown : null;
+}
+
+function joined(before: string, text: string): string {
+  return before === '' ? text : `${before}\n${text}`;
+}
+
+/**
+ * The judgement as JSON. What a criterion has in quotes must stand in the output; where it quotes nothing, the output is compared
+ * with the wanted one by the words that both have, and where there is none either, with the words of the criterion.
+ */
+export function judgeLocally({ output, wanted, criteria }: ShownJudgement): string {
+  const judged = criteria.map(({ name, description }) => {
+    const quotes = [...description.matchAll(/["“`]([^"“”`\n]{1,200})["”`]/g)].map((match) => match[1]!);
+    const { score, reason } =
+      quotes.length > 0
+        ? having(quotes, output)
+        : wanted === null
+          ? covering(description, output)
+          : like(wanted, output);
+    return { name, reason, score };
+  });
+  return JSON.stringify({ criteria: judged });
+}
+
+interface Score {
+  score: number;
+  reason: string;
+}
+
+function having(quotes: readonly string[], output: string): Score {
+  const where = spaced(output);
+  const lacking = quotes.filter((quote) => placeOf(quote, where) < 0);
+  const named = (all: readonly string[]) => all.slice(0, maxNamed).map((quote) => `"${quote}"`);
+  return {
+    score: rounded(1 - lacking.length / quotes.length),
+    reason: lacking.length === 0 ? `It has ${named(quotes).join(', ')}.` : `Expected ${named(lacking).join(', ')}.`,
+  };
+}
+
+function like(wanted: string, output: string): Score {
+  const score = rounded(likeness(wanted, output));
+  if (score === 1) return { score, reason: 'It says what is wanted.' };
+  return { score, reason: `It says other words than what is wanted.\nExpected: ${wanted.replaceAll('\n', ' ')}` };
+}
+
+function covering(description: string, output: string): Score {
+  const said = tellingStems(output);
+  const demanded = [...tellingStems(description)].slice(0, maxWords);
+  const lacking = demanded.filter(([key]) => !said.has(key)).map(([, word]) => word);
+  return {
+    score: demanded.length === 0 ? 1 : rounded(1 - lacking.length / demanded.length),
+    reason:
+      lacking.length === 0
+        ? 'It has all words of the criterion.'
+        : `It lacks: ${lacking.slice(0, maxNamed).join(', ')}.`,
+  };
+}
+
+/** How much two texts say the same, 0 to 1: twice the words of both by the words of each (Dice). */
+export function likeness(one: string, other: string): number {
+  const [left, right] = [one, other].map((text) => new Set(wordsOf(text).slice(0, maxWords).map(stem))) as [
+    Set<string>,
+    Set<string>,
+  ];
+  if (left.size + right.size === 0) return 1;
+  return (2 * [...left].filter((word) => right.has(word)).length) / (left.size + right.size);
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 100) / 100;
+}

@@ -1,0 +1,183 @@
+/**
+ * The `local` proposer of structure: edits of a graph by what its failed runs show, and by these rules. The one that explains the most
+ * runs is taken, of equal ones the first.
+ *
+ * | what a run shows                                                                           | edits                                  |
+ * | ------------------------------------------------------------------------------------------ | -------------------------------------- |
+ * | the expected answer stands in an input that no step is shown                               | rewire it in, and name it in a message |
+ * | a step gave it, and what checks or chooses among such answers gave another                 | the output is taken from that step; a judge votes where that would mend a part of the runs only |
+ * | so many looks into a passage lead to it, and the graph has fewer steps in a row (`trails`) | decompose the first of them            |
+ * | it is named                                                                                | better messages for the step at fault  |
+ * | none is named, but what is missing is                                                      | critique, which is told it             |
+ * | nothing of this                                                                            | verify                                 |
+ */
+import type { EditRequest, ShownRun } from './edit-request.js';
+import { headOf, type ShownGraph, type ShownMessage, type ShownStep } from './graph-text.js';
+import { expectedAnswer } from './lessons.js';
+import { propose } from './propose.js';
+import { placeOf, sameWords, spaced } from './statements.js';
+import { fieldsOf, readTrail } from './trails.js';
+
+/** Edits as they are answered, in the form that the request has for them. */
+export type ShownEdit = { edit: string } & Record<string, unknown>;
+
+type Diagnosis =
+  | { kind: 'blind'; field: string }
+  | { kind: 'spoiled'; step: string }
+  | { kind: 'deep' }
+  | { kind: 'told'; step: string }
+  | { kind: 'lacking' }
+  | { kind: 'unknown' };
+const order = ['blind', 'spoiled', 'deep', 'told', 'lacking', 'unknown'] as const;
+
+/** Edits of one answer at most. */
+const mostEdits = 3;
+
+/** At least one edit of a graph that asks a model somewhere; of any other none. */
+export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
+  const chain = chainOf(graph);
+  const last = chain.at(-1);
+  if (last === undefined) return [];
+  const diagnoses = runs.map((run) => diagnose(graph, chain, run));
+  const most = [...order].sort((left, right) => count(diagnoses, right) - count(diagnoses, left))[0]!;
+  const found = diagnoses.find(({ kind }) => kind === most) ?? { kind: 'unknown' };
+  switch (found.kind) {
+    case 'blind':
+      return showInput(last, found.field);
+    case 'spoiled':
+      return takeFrom(graph, found.step, count(diagnoses, 'spoiled') === runs.length);
+    case 'deep':
+      return decompose(chain[0]!, runs);
+    case 'told':
+      // What a look is for is learned for every look; of other tasks the step at fault is told alone.
+      return (runs.some(readTrail) ? chain.slice(0, mostEdits) : [stepOf(graph, found.step)!]).map((step) => {
+        return { edit: 'prompt', step: step.id, messages: tell(step, runs) };
+      });
+    case 'lacking':
+      return critique(last, runs);
+    case 'unknown':
+      return [{ edit: 'verify', step: last.id }];
+  }
+}
+
+function count(diagnoses: readonly Diagnosis[], kind: Diagnosis['kind']): number {
+  return diagnoses.filter((one) => one.kind === kind).length;
+}
+
+function stepOf({ steps }: ShownGraph, ref: string): ShownStep | undefined {
+  return steps.find(({ id }) => id === headOf(ref));
+}
+
+/** The llm steps in a row that lead to the output, the last at the end. */
+function chainOf(graph: ShownGraph): ShownStep[] {
+  const chain: ShownStep[] = [];
+  const waiting = [graph.output];
+  const seen = new Set<string>();
+  for (let ref = waiting.pop(); ref !== undefined; ref = waiting.pop()) {
+    const step = stepOf(graph, ref);
+    if (!step || seen.has(step.id)) continue;
+    seen.add(step.id);
+    if (step.type === 'llm') chain.unshift(step);
+    waiting.push(...Object.values(step.inputs).reverse());
+  }
+  return chain;
+}
+
+function diagnose(graph: ShownGraph, chain: readonly ShownStep[], run: ShownRun): Diagnosis {
+  const expected = expectedAnswer(run.feedback);
+  if (expected === null) return { kind: run.feedback.trim() === '' ? 'unknown' : 'lacking' };
+  const shown = new Set(graph.steps.flatMap(({ inputs }) => Object.values(inputs).map((ref) => ref.split('.')[1])));
+  const unseen = fieldsOf(run.input)?.find(
+    ([name, value]) => !shown.has(name) && placeOf(expected, spaced(value)) >= 0,
+  );
+  if (unseen) return { kind: 'blind', field: unseen[0] };
+  const checked = checkedBy(graph).find((id) => sameWords(run.steps.get(id) ?? '', expected));
+  if (checked !== undefined) return { kind: 'spoiled', step: checked };
+  const trail = readTrail(run);
+  if (trail && trail.statements.length > chain.length) return { kind: 'deep' };
+  // A step that gave what is not on the way led astray all that follow it.
+  const values = trail?.statements.map(({ value }) => value) ?? [expected];
+  const fault = chain.find(({ id }) => !values.some((value) => sameWords(value, run.steps.get(id) ?? '')));
+  return { kind: 'told', step: (fault ?? chain.at(-1)!).id };
+}
+
+/** The steps whose answers the output's step has checked or chosen from. */
+function checkedBy(graph: ShownGraph): string[] {
+  const step = stepOf(graph, graph.output);
+  const refs = Object.entries(step?.inputs ?? {}).filter(([name]) => name === 'draft' || name.startsWith('of '));
+  return refs.map(([, ref]) => headOf(ref));
+}
+
+function takeFrom(graph: ShownGraph, step: string, always: boolean): ShownEdit[] {
+  const refOf = (id: string) => [id, stepOf(graph, id)?.field ?? []].flat().join('.');
+  if (always) return [{ edit: 'output', to: refOf(step) }];
+  const inputs = Object.fromEntries(graph.inputs.map((name) => [name, `input.${name}`]));
+  const asked = [...graph.inputs.map((name) => `${name}: {{${name}}}`), '{{candidates}}'].join('\n\n');
+  const messages = [{ role: 'user', content: `${asked}\n\nAnswer with the number of the best candidate alone.` }];
+  const id = freeName('chosen', new Set(graph.steps.map((one) => one.id)));
+  const vote = { id, type: 'vote', of: [refOf(step), graph.output], by: { judge: { inputs, messages } } };
+  return [
+    { edit: 'add', step: vote },
+    { edit: 'output', to: id },
+  ];
+}
+
+function showInput(step: ShownStep, field: string): ShownEdit[] {
+  const name = freeName(field.replace(/\W/g, '_').replace(/^(?![A-Za-z])/, 'x'), new Set(Object.keys(step.inputs)));
+  return [
+    { edit: 'rewire', step: step.id, input: name, to: `input.${field}` },
+    { edit: 'prompt', step: step.id, messages: inFront(step.messages, `${name}: {{${name}}}`) },
+  ];
+}
+
+/** The first thing that the step's message names is then what the plan found. */
+function decompose(step: ShownStep, runs: ShownRun[]): ShownEdit[] {
+  const name = freeName('plan', new Set(Object.keys(step.inputs)));
+  const given = step.messages.filter(({ role }) => role !== 'system').map(({ content }) => content);
+  const prompt = `Find out first what it is about that is asked for. Give what is found alone.\n\n${given.join('\n\n')}`;
+  return [
+    {
+      edit: 'decompose',
+      step: step.id,
+      prompt: propose({ instruction: prompt, examples: runs }),
+      messages: inFront(tell(step, runs), `about: {{${name}}}`),
+    },
+  ];
+}
+
+function critique({ id, messages }: ShownStep, runs: ShownRun[]): ShownEdit[] {
+  const given = messages.map(({ content }) => content).join('\n\n');
+  const notes = propose({ instruction: 'Say what the draft lacks.', examples: runs });
+  return [
+    {
+      edit: 'critique',
+      step: id,
+      critique: `${notes}\n\ndraft: {{draft}}`,
+      revise: `${given}\n\ncritique: {{critique}}\n\ndraft: {{draft}}`,
+    },
+  ];
+}
+
+/** The step's messages with what the runs teach in the first that instructs. */
+function tell({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
+  const at = Math.max(
+    0,
+    messages.findIndex(({ role }) => role === 'system'),
+  );
+  return messages.map((message, place) =>
+    place === at ? { ...message, content: propose({ instruction: message.content, examples }) } : message,
+  );
+}
+
+function inFront(messages: readonly ShownMessage[], text: string): ShownMessage[] {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  if (at < 0) return [...messages, { role: 'user', content: text }];
+  return messages.map((one, place) => (place === at ? { ...one, content: `${text}\n\n${one.content}` } : one));
+}
+
+/** As edits name what they add: with a number where the name is taken. */
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}_${number}`;
+  return name;
+}
