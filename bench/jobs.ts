@@ -55,6 +55,11 @@ export async function optimize(
   return run(world, '/api/v1/online/sessions', 'events', body, undefined, onCreated);
 }
 
+/** Runs a graph job to its terminal event; rejects unless it completed. */
+export function graphJob(world: World, body: Record<string, unknown>): Promise<JobRun> {
+  return run(world, '/api/graphgen/jobs', 'events', body);
+}
+
 async function run(
   world: World,
   route: string,

@@ -3,6 +3,7 @@ import type { Line, Row } from './table.js';
 import type { World } from './world.js';
 import * as crowd from './rows/crowd.js';
 import * as evaluation from './rows/evaluation.js';
+import * as graph from './rows/graph.js';
 import * as latency from './rows/latency.js';
 import * as overhead from './rows/overhead.js';
 import * as proxy from './rows/proxy.js';
@@ -25,6 +26,7 @@ export const rows: readonly Rows[] = [
   { name: 'proxy', run: proxy.run, seconds: 300 },
   { name: 'sse', run: sse.run, seconds: 300 },
   { name: 'crowd', run: crowd.run, seconds: 600 },
+  { name: 'graph', run: graph.run, seconds: 300 },
 ];
 
 /** A group that makes worlds of its own, several of them, and answers what they came to. */

@@ -28,6 +28,8 @@ export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
 /** The service by its API. */
 export interface Service {
   api: Api;
+  /** A route's text. */
+  text(path: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,11 @@ export async function startService(modelsUrl: string): Promise<Service> {
   });
   return {
     api: new Api(tree.url, apiKey),
+    async text(path) {
+      const response = await fetch(tree.url + path, { headers: { authorization: `Bearer ${apiKey}` } });
+      if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+      return response.text();
+    },
     async stop() {
       await tree.stop();
       await rm(folder, { recursive: true, force: true });

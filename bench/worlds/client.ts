@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { runTypeScript } from '../../test/support/children.js';
 import type { ChatMessage } from './task-texts.js';
+import type { LookupKind } from './lookups.js';
 import type { TaskKind } from './tasks.js';
 import type { Texts, WorldKind } from './world.js';
 
@@ -23,6 +24,12 @@ export interface TaskSetup extends Omit<RunSetup, 'kind' | 'shuffledFeedback'> {
   feedback: boolean;
   /** Whether optimizers are told the right answers. */
   labels: boolean;
+}
+
+/** Which world of lookups. */
+export interface LookupSetup {
+  kind: LookupKind;
+  world: number;
 }
 
 /** One call as the world's process saw it; epoch milliseconds with fractions. */
@@ -57,11 +64,23 @@ export interface TaskRun {
   trueReward(prompt: readonly ChatMessage[]): Promise<number>;
 }
 
+/** One optimizer's run against a world of lookups, which has no container: optimizers call the task model themselves. */
+export interface LookupRun {
+  setup: LookupSetup;
+  /** Scores answers: `/score`. */
+  url: string;
+  /** What to ask the proposer for. */
+  model: string;
+  taskModel: string;
+  ledger(): Promise<Entry[]>;
+}
+
 /** The worlds' process. `proposerUrl` is a base to which `/chat/completions` is appended. */
 export interface Worlds {
   proposerUrl: string;
   open(setup: RunSetup): Promise<Run>;
   openTask(setup: TaskSetup): Promise<TaskRun>;
+  openLookups(setup: LookupSetup): Promise<LookupRun>;
   close(): Promise<void>;
 }
 
@@ -97,6 +116,11 @@ export async function startWorlds(): Promise<Worlds> {
         lastMessages: async () => (await call<{ messages: ChatMessage[] }>(`${containerUrl}/last`)).messages,
         trueReward: async (messages) => (await call<{ reward: number }>(`${containerUrl}/truth`, { messages })).reward,
       };
+    },
+    async openLookups(setup) {
+      const { id } = await call<{ id: string }>(`${url}/runs`, setup);
+      const own = `${url}/runs/${id}`;
+      return { setup, url: own, model: id, taskModel: `task:${id}`, ledger: () => call<Entry[]>(`${own}/ledger`) };
     },
     async close() {
       const { process: server } = child;

@@ -1,5 +1,8 @@
 /** The worlds, frozen: a hash of what they do, so that results from before and after a change are never compared unawares. */
 import { createHash } from 'node:crypto';
+import { buildEditProposal } from '../../src/core/graph/edit-proposal.js';
+import { graphText } from '../../src/core/graph/text.js';
+import { lookupKinds, openLookupWorld, promptGraph, type LookupWorld } from './lookups.js';
 import { readPrompt, writePrompt } from './statements.js';
 import { promptOf } from './task-texts.js';
 import { openTaskWorld, taskKinds, type TaskWorld } from './tasks.js';
@@ -28,6 +31,56 @@ export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskT
   for (const kind of taskKinds)
     for (const seed of seeds) hash.update(JSON.stringify(taskBehaviour(openTaskWorld(kind, seed))));
   return hash.digest('hex');
+}
+
+/** Worlds of lookups, to compare optimizers on; `devSeeds` are to tune on. */
+export const lookupTestSeeds = range(3001, 3021);
+
+/** What `lookupWorldsHash` gives. */
+export const frozenLookupHash = '6563d272cefafb59954372b9b42b1d5292337b842e09128d87bce2cd33229b5d';
+
+/** The same of the worlds of lookups. */
+export function lookupWorldsHash(seeds: readonly number[] = [...devSeeds, ...lookupTestSeeds]): string {
+  const hash = createHash('sha256');
+  for (const kind of lookupKinds)
+    for (const seed of seeds) hash.update(JSON.stringify(lookupBehaviour(openLookupWorld(kind, seed))));
+  return hash.digest('hex');
+}
+
+function lookupBehaviour(world: LookupWorld): unknown {
+  const { kind, baseline, perfect } = world;
+  const prompts = [baseline, halfOf({ perfect })['perfect']!, perfect];
+  const scored = prompts.flatMap((system) =>
+    range(0, 20).map((seed) => {
+      const question = { role: 'user', content: world.input(seed) };
+      const said = ['', `The town: ${world.input(seed).split(' ')[3]!.slice(0, -1)}`, 'Think step by step.'].map(
+        (more) => world.answer([{ role: 'system', content: `${system}\n${more}` }, question]),
+      );
+      return [said, world.score(seed, said[0]!)];
+    }),
+  );
+  const proposed = prompts.flatMap((system) =>
+    range(0, 10).map((round) => {
+      const failures = range(3 * round, 3 * round + 3).map((seed) => {
+        const [input, output] = [
+          world.input(seed),
+          world.answer([{ role: 'user', content: `${system}\n${world.input(seed)}` }]),
+        ];
+        return { input, output, ...world.score(seed, output), steps: [], calls: 1, tokens: null };
+      });
+      const asked = buildEditProposal({
+        graph: graphText(promptGraph(system)),
+        failures,
+        models: ['m'],
+        maxEdits: 3,
+        attempts: { now: 3, most: 72 },
+      });
+      const shown = failures.map(({ input, feedback }, at) => `# Example ${at + 1}\n${input}\n${feedback}`);
+      const text = { role: 'user', content: `\`\`\`\n${system}\n\`\`\`\n${shown.join('\n')}` };
+      return [world.propose(asked), world.propose([text])];
+    }),
+  );
+  return { kind, baseline, perfect, scored, proposed };
 }
 
 /** A sha256 over what the worlds of all kinds and both lists of seeds answer to prompts and reflections that probe them. */

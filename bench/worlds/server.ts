@@ -11,12 +11,13 @@
  *
  * A rollout's sections have the names of the components that they are; a component without a section is the baseline's.
  * A rollout asked for again by its id is answered as it was the first time. Runs of worlds in which a model is called are
- * in task-run.ts.
+ * in task-run.ts, runs of worlds of lookups in lookup-run.ts.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Entry, RunSetup, TaskSetup } from './client.js';
+import type { Entry, LookupSetup, RunSetup, TaskSetup } from './client.js';
+import { createLookupRun, isLookupSetup } from './lookup-run.js';
 import { createTaskRun, isTaskSetup, type ServedRun } from './task-run.js';
 import type { ChatMessage } from './task-texts.js';
 import { openWorld, type Judgement, type Texts, type World } from './world.js';
@@ -67,8 +68,12 @@ async function serve(request: IncomingMessage): Promise<unknown> {
   const at = `${request.method} ${request.url?.split('?', 1)[0]}`;
   const body = request.method === 'POST' ? await readJson(request) : null;
   if (at === 'POST /runs') {
-    const setup = body as RunSetup | TaskSetup;
+    const setup = body as RunSetup | TaskSetup | LookupSetup;
     const id = `run-${runs.size + taskRuns.size + 1}`;
+    if (isLookupSetup(setup)) {
+      taskRuns.set(id, createLookupRun(setup));
+      return { id };
+    }
     if (isTaskSetup(setup)) {
       taskRuns.set(id, createTaskRun(setup));
       return { id };

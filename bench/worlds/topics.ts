@@ -31,7 +31,7 @@ export interface TopicsShape {
 }
 
 /** The streams of a world's draws, one for each thing, so that one drawn more moves no other. */
-export const streams = { topics: 1, derangement: 2, places: 3, registers: 4, guesses: 5 } as const;
+export const streams = { topics: 1, derangement: 2, places: 3, registers: 4, guesses: 5, lookups: 6 } as const;
 
 export function drawTopics(worldSeed: number, { topics, most, shuffledFeedback }: TopicsShape): Topics {
   const draws = drawsOfSeed(worldSeed, streams.topics);

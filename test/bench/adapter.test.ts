@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchTask } from '../../bench/gepa/search.js';
 import { stepsOf, usageOf } from '../../bench/gepa/timeline.js';
-import { runGepa } from '../../bench/peers/gepa/run.js';
+import { runGepa, runGepaOnLookups } from '../../bench/peers/gepa/run.js';
 import { gepaPython } from '../../bench/peers/gepa/venv.js';
 import { startWorlds, type Worlds } from '../../bench/worlds/client.js';
+import { openLookupWorld } from '../../bench/worlds/lookups.js';
 import { baseline, rulesWorld } from '../../bench/worlds/rules.js';
 import { openWorld } from '../../bench/worlds/world.js';
 import { createContainerClient } from '../../src/clients/container.js';
@@ -132,4 +133,35 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
 test('where there is no Python the reason is one line that says so', async () => {
   const nowhere = join(tmpdir(), 'ratchet-no-venv');
   await expect(gepaPython(nowhere, { PATH: '' })).rejects.toThrow(/^python3 -m venv: [^\n]*ENOENT/);
+});
+
+(missing ? test.skip : test)('the Python adapter calls the task model itself where there is no container', async () => {
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  const task: SearchTask = {
+    trainSeeds: range(0, 3),
+    evaluationSeeds: range(10, 30),
+    minibatchSize: 3,
+    maxRollouts: 43,
+    maxConcurrent: 4,
+    rngSeed: 0,
+  };
+  const run = await worlds.openLookups({ kind: 'one-step', world: 1 });
+  const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
+  const candidates = await runGepaOnLookups('python3', worlds.proposerUrl, run, task, env);
+  const world = openLookupWorld('one-step', 1);
+  // Of the second one: two evaluations, a minibatch and a proposal.
+  expect(candidates.map(({ calls }) => calls)).toEqual([20, 44]);
+  expect((await run.ledger()).map(({ kind }) => kind).sort()).toEqual([...Array<string>(43).fill('call'), 'proposal']);
+  expect(candidates[0]!.texts).toEqual({ instruction: world.baseline });
+  expect(candidates[1]!.texts).not.toEqual(candidates[0]!.texts);
+  for (const { texts, reward } of candidates) {
+    const rewards = task.evaluationSeeds.map((seed) => {
+      const messages = [
+        { role: 'system', content: texts['instruction']! },
+        { role: 'user', content: world.input(seed) },
+      ];
+      return world.score(seed, world.answer(messages)).reward;
+    });
+    expect(reward).toBeCloseTo(rewards.reduce((sum, one) => sum + one, 0) / 20, 9);
+  }
 });

@@ -1,9 +1,10 @@
 """One run of the official gepa package against a world, with its defaults for all that the job does not say.
 
 Reads the job as JSON from standard input: container_url, proposer_url, model, train_seeds, evaluation_seeds,
-minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge. Writes JSON lines:
-"candidate" whenever one was fully evaluated (time in epoch milliseconds, texts, validation score, rollouts spent by then),
-then "end". The clock starts when gepa does, not when Python does.
+minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge; where there is no container:
+task_model, inputs (seed to text), score_url. Writes JSON lines:
+"candidate" whenever one was fully evaluated (time in epoch milliseconds, texts, validation score, rollouts and proposals
+asked for by then), then "end". The clock starts when gepa does, not when Python does.
 """
 
 import http.client
@@ -42,10 +43,27 @@ def post(url, body):
     return answer
 
 
-def propose(prompt):
-    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-    answer = post(job["proposer_url"] + "/chat/completions", {"model": job["model"], "messages": messages})
+def chat(model, messages):
+    answer = post(job["proposer_url"] + "/chat/completions", {"model": model, "messages": messages})
     return answer["choices"][0]["message"]["content"]
+
+
+proposals = 0
+
+
+def propose(prompt):
+    global proposals
+    proposals += 1
+    return chat(job["model"], [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt)
+
+
+def called(seed, texts):
+    """The task model called with the texts, and its answer scored."""
+    messages = [{"role": "system", "content": text} for text in texts.values()]
+    shown = job["inputs"][str(seed)]
+    answer = chat(job["task_model"], messages + [{"role": "user", "content": shown}])
+    scored = post(job["score_url"], {"seed": seed, "answer": answer})
+    return scored["reward"], scored["feedback"], shown, answer
 
 
 def rollout(seed, texts):
@@ -59,7 +77,7 @@ def rollout(seed, texts):
         "policy": {"config": {"model": job["model"], "prompt_template": {"sections": sections}}},
     }
     info = post(job["container_url"] + "/rollout", body)["reward_info"]
-    return info["outcome_reward"], info["details"]["feedback"]
+    return info["outcome_reward"], info["details"]["feedback"], f"seed {seed}", ""
 
 
 class Adapter:
@@ -70,18 +88,19 @@ class Adapter:
         self.rollouts = 0
 
     def evaluate(self, batch, candidate, capture_traces=False):
-        results = list(self.pool.map(lambda seed: rollout(seed, candidate), batch))
+        run = called if "task_model" in job else rollout
+        results = list(self.pool.map(lambda seed: run(seed, candidate), batch))
         self.rollouts += len(results)
         return EvaluationBatch(
             outputs=["" for _ in results],
-            scores=[reward for reward, _ in results],
-            trajectories=list(zip(batch, results)) if capture_traces else None,
+            scores=[reward for reward, *_ in results],
+            trajectories=results if capture_traces else None,
         )
 
     def make_reflective_dataset(self, candidate, eval_batch, components_to_update):
         records = [
-            {"Inputs": f"seed {seed}", "Generated Outputs": "", "Feedback": feedback, "Reward": reward}
-            for seed, (reward, feedback) in eval_batch.trajectories
+            {"Inputs": shown, "Generated Outputs": answer, "Feedback": feedback, "Reward": reward}
+            for reward, feedback, shown, answer in eval_batch.trajectories
         ]
         return {component: records for component in components_to_update}
 
@@ -92,7 +111,8 @@ class Candidates:
 
     def on_valset_evaluated(self, event):
         score = event["average_score"]
-        say("candidate", texts=event["candidate"], reward=score, rollouts=self.adapter.rollouts)
+        rollouts = self.adapter.rollouts
+        say("candidate", texts=event["candidate"], reward=score, rollouts=rollouts, proposals=proposals)
 
 
 class Silent:

@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Run } from '../../worlds/client.js';
+import type { LookupRun, Run } from '../../worlds/client.js';
+import { openLookupWorld } from '../../worlds/lookups.js';
 import { openWorld, type Texts } from '../../worlds/world.js';
 import type { Evaluated, Outcome, SearchTask } from '../../gepa/search.js';
 
 type Line =
   | { kind: 'start'; at: number }
-  | { kind: 'candidate'; at: number; texts: Texts; reward: number; rollouts: number }
+  | { kind: 'candidate'; at: number; texts: Texts; reward: number; rollouts: number; proposals: number }
   | { kind: 'end'; at: number; texts: Texts; rollouts: number };
 
 /** What gepa did; `rollouts` of a candidate: how many it had spent by then, on this one's evaluation too. */
@@ -32,34 +33,19 @@ export async function runGepa(
 ): Promise<GepaOutcome> {
   const { kind = 'rules', world } = run.setup;
   const { components, baseline } = openWorld(kind, world);
-  const script = join(import.meta.dirname, 'optimize.py');
-  const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  child.stdin.end(
-    JSON.stringify({
+  const lines = await optimize(
+    python,
+    {
+      ...jobOf(task),
       container_url: run.containerUrl,
       proposer_url: proposerUrl,
       model: run.model,
       baseline,
-      train_seeds: task.trainSeeds,
-      evaluation_seeds: task.evaluationSeeds,
-      minibatch_size: task.minibatchSize,
-      max_rollouts: task.maxRollouts,
-      max_concurrent: task.maxConcurrent,
-      rng_seed: task.rngSeed,
       use_merge: useMerge,
-    }),
+    },
+    env,
   );
-  const ended = once(child, 'close');
-  const lines: Line[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith('{')) lines.push(JSON.parse(line) as Line);
-  }
-  await ended;
-  const first = lines[0];
-  const last = lines.at(-1);
-  if (first?.kind !== 'start' || last?.kind !== 'end') throw new Error(`gepa ended early: ${errors.slice(-2_000)}`);
+  const [first, last] = [lines[0]!, lines.at(-1)! as Line & { kind: 'end' }];
   // Where there are several components `text` is the first one's.
   const textOf = (texts: Texts) => texts[components[0]!]!;
   return {
@@ -71,4 +57,62 @@ export async function runGepa(
       .filter((line) => line.kind === 'candidate')
       .map(({ at, texts, reward, rollouts }) => ({ at, text: textOf(texts), reward, texts, rollouts })),
   };
+}
+
+/**
+ * Lets it search the single prompt of a world of lookups: the same task model, proposer and scores as a graph job has. `calls` of a
+ * candidate: of the task model and of the proposer, by the time that it was known.
+ */
+export async function runGepaOnLookups(
+  python: string,
+  proposerUrl: string,
+  run: LookupRun,
+  task: SearchTask,
+  env?: NodeJS.ProcessEnv,
+): Promise<{ texts: Texts; reward: number; calls: number }[]> {
+  const world = openLookupWorld(run.setup.kind, run.setup.world);
+  const inputs = [...task.trainSeeds, ...task.evaluationSeeds].map((seed) => [seed, world.input(seed)]);
+  const job = {
+    ...jobOf(task),
+    proposer_url: proposerUrl,
+    model: run.model,
+    task_model: run.taskModel,
+    score_url: `${run.url}/score`,
+    inputs: Object.fromEntries(inputs) as Record<number, string>,
+    baseline: { instruction: world.baseline },
+    use_merge: false,
+  };
+  const lines = await optimize(python, job, env);
+  return lines
+    .filter((line) => line.kind === 'candidate')
+    .map(({ texts, reward, rollouts, proposals }) => ({ texts, reward, calls: rollouts + proposals }));
+}
+
+function jobOf(task: SearchTask) {
+  return {
+    train_seeds: task.trainSeeds,
+    evaluation_seeds: task.evaluationSeeds,
+    minibatch_size: task.minibatchSize,
+    max_rollouts: task.maxRollouts,
+    max_concurrent: task.maxConcurrent,
+    rng_seed: task.rngSeed,
+  };
+}
+
+/** The lines of one run, from its start to its end. */
+async function optimize(python: string, job: object, env?: NodeJS.ProcessEnv): Promise<Line[]> {
+  const script = join(import.meta.dirname, 'optimize.py');
+  const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  child.stdin.end(JSON.stringify(job));
+  const ended = once(child, 'close');
+  const lines: Line[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('{')) lines.push(JSON.parse(line) as Line);
+  }
+  await ended;
+  const isWhole = lines[0]?.kind === 'start' && lines.at(-1)?.kind === 'end';
+  if (!isWhole) throw new Error(`gepa ended early: ${errors.slice(-2_000)}`);
+  return lines;
 }

@@ -18,7 +18,7 @@ def optimize(seed_candidate, trainset, valset, adapter, reflection_lm, reflectio
     traced = adapter.evaluate(minibatch, seed_candidate, capture_traces=True)
     component = next(iter(seed_candidate))
     (records,) = adapter.make_reflective_dataset(seed_candidate, traced, [component]).values()
-    shown = "\n".join(f"# Example {i + 1}\n## Feedback\n{record['Feedback']}" for i, record in enumerate(records))
+    shown = "\n".join(f"# Example {i + 1}\n{record['Inputs']}\n## Feedback\n{record['Feedback']}" for i, record in enumerate(records))
     answer = reflection_lm(f"The instructions:\n```\n{seed_candidate[component]}\n```\n\n```\n{shown}\n```")
     text = answer[answer.find("```") + 3 : answer.rfind("```")].strip()
     candidate = {**seed_candidate, component: text}

@@ -1,0 +1,49 @@
+import type { Said } from '../../activities/ask-model.js';
+import { driveGraph } from '../../activities/drive-graph.js';
+import type { Graph, LlmStep } from '../../src/core/graph/graph.js';
+import { headOf } from '../../src/core/graph/refs.js';
+import { outcomeOf } from '../../src/core/graph/run.js';
+import type { LangGraph, State } from '../peers/langgraph/install.js';
+import { input } from './shapes.js';
+
+/** A chat completion. */
+export type Ask = (messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[]) => Promise<string>;
+
+/** Runs a graph once; resolves with its output. Whatever can be made ready for all runs is ready. */
+export type Executor = () => Promise<string>;
+
+/** The service's own driver of its interpreter. */
+export function ratchet(graph: Graph, ask: Ask): Executor {
+  const said = async (messages: Parameters<Ask>[0]): Promise<Said> => {
+    return { ok: true, text: await ask(messages), finishReason: 'stop' };
+  };
+  return async () => {
+    const { run } = await driveGraph(graph, input, ({ messages }) => said(messages));
+    const outcome = outcomeOf(run);
+    if (outcome.status !== 'done') throw new Error(`the graph came to ${JSON.stringify(outcome)}`);
+    return String(outcome.value);
+  };
+}
+
+/** The same steps as nodes of a LangGraph, each of which asks with the same messages, compiled once; without a checkpointer. */
+export function langgraphOf({ Annotation, START, END, StateGraph }: LangGraph, graph: Graph, ask: Ask): Executor {
+  const steps = graph.steps as readonly LlmStep[];
+  const channels = ['question', ...steps.map(({ id }) => id)].map((name) => [name, Annotation()] as const);
+  const state = new StateGraph(Annotation.Root(Object.fromEntries(channels)));
+  // A node must not have the name of a channel.
+  const nodeOf = (id: string) => `node_${id}`;
+  for (const { id, inputs, messages } of steps) {
+    const sources = Object.values(inputs).map((ref) => ref.split('.')[ref.startsWith('input.') ? 1 : 0]!);
+    state.addNode(nodeOf(id), async (known): Promise<State> => {
+      const user = sources.map((source) => known[source]!).join('\n');
+      return { [id]: await ask([messages[0]!, { role: 'user', content: user }]) };
+    });
+    const before = Object.values(inputs).map(headOf);
+    if (before[0] === 'input') state.addEdge(START, nodeOf(id));
+    else state.addEdge(before.length === 1 ? nodeOf(before[0]!) : before.map(nodeOf), nodeOf(id));
+  }
+  const last = headOf(graph.output);
+  state.addEdge(nodeOf(last), END);
+  const compiled = state.compile();
+  return async () => (await compiled.invoke(input, { recursionLimit: steps.length + 2 }))[last]!;
+}

@@ -1,0 +1,55 @@
+import { graphSearch } from '../../src/core/graph-search.js';
+import type { CurveStep } from '../curve/trajectory.js';
+import type { Service } from '../gepa/ratchet.js';
+import { readGraphText } from '../worlds/graph-text.js';
+import type { LookupSetup, Worlds } from '../worlds/client.js';
+import { lookupTasks, openLookupWorld, promptGraph } from '../worlds/lookups.js';
+
+export const ratchetName = 'ratchet';
+
+/** Runs of a graph that a job may make; of calls it may take more. */
+export const budgets = [100, 200, 400] as const;
+
+/** How a job divides the tasks; the peer is given the same, and what is held out too. */
+export function splitOf(world: number, rolloutBudget: number): { train: number[]; evaluation: number[] } {
+  const search = graphSearch({ tasks: lookupTasks, rolloutBudget, effort: 'medium', rngSeed: world });
+  const evaluation = search.evaluationSeeds;
+  const train = Array.from({ length: lookupTasks }, (_, task) => task).filter((task) => !evaluation.includes(task));
+  return { train, evaluation };
+}
+
+/** Lets one graph job of the whole service search; `rollouts` of a step are model calls, of task model and proposer alike. */
+export async function searchRatchet(
+  { api, text }: Service,
+  worlds: Worlds,
+  setup: LookupSetup,
+  rolloutBudget: number,
+): Promise<{ calls: number; steps: CurveStep[]; graph: string }> {
+  const world = openLookupWorld(setup.kind, setup.world);
+  const run = await worlds.openLookups(setup);
+  const tasks = Array.from({ length: lookupTasks }, (_, task) => task);
+  const { job_id: id } = await api.call<{ job_id: string }>('POST', '/api/graphgen/jobs', {
+    dataset: {
+      initial_prompt: world.baseline,
+      tasks: tasks.map((task) => ({ id: `task-${task}`, input: { question: world.input(task) } })),
+      gold_outputs: tasks.map((task) => ({ task_id: `task-${task}`, output: world.expected(task) })),
+      verifier_config: { mode: 'exact' },
+    },
+    policy_model: run.taskModel,
+    policy_provider: 'bench',
+    proposer: { model: run.model, provider: 'bench' },
+    rollout_budget: rolloutBudget,
+    max_concurrent: 8,
+    rng_seed: setup.world,
+  });
+  let last: { type: string; message: string } | undefined;
+  for await (const event of api.follow(`/api/graphgen/jobs/${id}/events`)) last = event;
+  if (last?.type !== 'job_complete') throw new Error(`the job ended with ${last?.type}: ${last?.message}`);
+  const calls = (await run.ledger()).length;
+  const graph = await text(`/api/graphgen/jobs/${id}/graph.txt`);
+  const steps = [
+    { rollouts: 0, trueReward: await world.trueReward(promptGraph(world.baseline)) },
+    { rollouts: calls, trueReward: await world.trueReward(readGraphText(graph)) },
+  ];
+  return { calls, steps, graph };
+}

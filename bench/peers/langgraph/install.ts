@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The version of the peer. */
+export const langgraphVersion = '1.7.3';
+
+const pinned = { '@langchain/langgraph': langgraphVersion, '@langchain/core': '1.4.0' };
+const run = promisify(execFile);
+
+/** What of LangGraph is used here: a graph whose state has a channel for each value, and nodes that give channels. */
+export interface LangGraph {
+  Annotation: (() => unknown) & { Root(channels: Record<string, unknown>): unknown };
+  START: string;
+  END: string;
+  StateGraph: new (state: unknown) => StateGraph;
+}
+export interface StateGraph {
+  addNode(name: string, node: (state: State) => Promise<State>): unknown;
+  /** From several: once all of them have run. */
+  addEdge(from: string | string[], to: string): unknown;
+  compile(): { invoke(state: State, options: { recursionLimit: number }): Promise<State> };
+}
+export type State = Record<string, string>;
+
+/**
+ * LangGraph, which the product does not depend on: installed once under `folder`, kept for later runs. Rejects with npm's reason
+ * where there is no registry.
+ */
+export async function langgraph(folder: string): Promise<LangGraph> {
+  const home = join(folder, `langgraph-${langgraphVersion}`);
+  if (!existsSync(home)) await install(home);
+  const entry = createRequire(join(home, 'package.json')).resolve('@langchain/langgraph');
+  return (await import(pathToFileURL(entry).href)) as LangGraph;
+}
+
+async function install(home: string): Promise<void> {
+  const making = `${home}.new`;
+  await rm(making, { recursive: true, force: true });
+  await mkdir(making, { recursive: true });
+  await writeFile(join(making, 'package.json'), JSON.stringify({ private: true, dependencies: pinned }));
+  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: making, timeout: 300_000 });
+  // Whole or not at all.
+  await rename(making, home);
+}

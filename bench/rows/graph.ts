@@ -1,0 +1,197 @@
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import { createProviders, type Providers } from '../../src/clients/providers.js';
+import { proposerCall } from '../../src/clients/proposer-call.js';
+import { jsonOf } from '../../src/core/graph/json.js';
+import { now } from '../clock.js';
+import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';
+import { branches, chain, type Shape } from '../graph/shapes.js';
+import { graphJob } from '../jobs.js';
+import { langgraph, langgraphVersion, type LangGraph } from '../peers/langgraph/install.js';
+import { median } from '../stats.js';
+import type { Row } from '../table.js';
+import { difference, type World } from '../world.js';
+
+const peer = `LangGraph.js ${langgraphVersion}, nothing kept`;
+const home = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-node');
+/** Rounds in which ours and the peer take turns; the middle one counts. */
+const rounds = { fast: 9, slow: 7 };
+/** How long the runs of one round take about. */
+const roundMs = 200;
+const latencyMs = 50;
+const tasks = 60;
+const rolloutBudget = 200;
+
+/** What the executor of graphs costs, alone and beside LangGraph; what a run costs with all that the service keeps of it. */
+export async function run(world: World): Promise<Row[]> {
+  let missing = '';
+  const lang = await langgraph(home).catch((error: Error) => {
+    missing = error.message;
+    return null;
+  });
+  // LangGraph has a listener for each step that runs, which is no leak; to say so each time would cost it time.
+  setMaxListeners(0);
+  const providers = createProviders({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: world.model.url });
+  try {
+    const alone: Row[] = [];
+    for (const shape of [chain(50), branches(45, 1)]) alone.push(...(await overhead(shape, lang, missing)));
+    const slow: Row[] = [];
+    for (const shape of [branches(8, 4), branches(16, 2)])
+      slow.push(...(await overIdeal(shape, lang, missing, providers)));
+    return [...alone, ...slow, ...(await throughService(world, providers))];
+  } finally {
+    await providers.close();
+  }
+}
+
+/** Microseconds a step where every answer is there at once: on the clock, and of CPU, which others on the machine hardly change. */
+async function overhead({ name, graph }: Shape, lang: LangGraph | null, missing: string): Promise<Row[]> {
+  const ask: Ask = () => Promise.resolve('The parcel has left our store this morning.');
+  const executors = [ratchet(graph, ask), ...(lang ? [langgraphOf(lang, graph, ask)] : [])];
+  const perRound: number[] = [];
+  // What is not compiled yet is compiled here.
+  for (const executor of executors) {
+    const until = now() + 2 * roundMs;
+    let runs = 0;
+    while (now() < until) {
+      await executor();
+      runs += 1;
+    }
+    perRound.push(Math.max(1, Math.round(runs / 2)));
+  }
+  const times = await turns(executors, rounds.fast, perRound);
+  return (['wall', 'CPU'] as const).map((of): Row => {
+    const [own, others] = times.map((runs) => median(runs.map((run) => run[of])) * (1_000 / graph.steps.length));
+    return {
+      what: `${name}, answers there at once: ${of} per step`,
+      value: own!,
+      unit: 'µs',
+      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      raw: times,
+    };
+  });
+}
+
+/** Wall time of a run where every answer takes 50 ms, over real HTTP; the ideal are the answers of the critical path. */
+async function overIdeal(
+  { name, graph, critical }: Shape,
+  lang: LangGraph | null,
+  missing: string,
+  providers: Providers,
+): Promise<Row[]> {
+  const ask = overHttp(providers, `wait-${latencyMs}`);
+  const executors = [ratchet(graph, ask), ...(lang ? [langgraphOf(lang, graph, ask)] : [])];
+  for (const executor of executors) await executor();
+  const times = await turns(executors, rounds.slow, [1, 1]);
+  const [own, others] = times.map(wallOf);
+  const what = `${name}, ${latencyMs} ms a call over HTTP: wall`;
+  return [
+    {
+      what,
+      value: own!,
+      unit: 'ms',
+      beside: { what: 'ideal', value: critical * latencyMs },
+      aim: { of: 'ratio', most: 1.2 },
+    },
+    {
+      what,
+      value: own!,
+      unit: 'ms',
+      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      raw: times,
+    },
+  ];
+}
+
+/** Asks as a step of a rollout does, through the service's client of providers. */
+function overHttp(providers: Providers, model: string): Ask {
+  const policy = { provider: 'fake', model, params: {} };
+  const { signal } = new AbortController();
+  return async (messages) => {
+    const answer = await proposerCall(providers, { asker: 'step', policy, messages: [...messages], signal });
+    if (!answer.ok) throw new Error(answer.message);
+    return answer.text;
+  };
+}
+
+/** Milliseconds of a run on the clock, and of this process's CPU. */
+interface Taken {
+  wall: number;
+  CPU: number;
+}
+
+const wallOf = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
+
+/** What a run takes, for each executor and each round. */
+async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Taken[][]> {
+  const taken = executors.map((): Taken[] => []);
+  for (let round = 0; round < count; round += 1) {
+    for (const [place, executor] of executors.entries()) {
+      const runs = perRound[place]!;
+      const [from, used] = [now(), process.cpuUsage()];
+      for (let n = 0; n < runs; n += 1) await executor();
+      const { user, system } = process.cpuUsage(used);
+      taken[place]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
+    }
+  }
+  return taken;
+}
+
+/** Runs of a graph as a job of the service makes them: a rollout, whose every answer is recorded before it is used. */
+async function throughService(world: World, providers: Providers): Promise<Row[]> {
+  const plain = chain(10);
+  await job(world, plain, 'fake-1');
+  const quick = await job(world, plain, 'fake-1');
+  const direct = ratchet(plain.graph, overHttp(providers, 'fake-1'));
+  await direct();
+  const [alone] = await turns([direct], rounds.slow, [10]);
+  const wide = branches(8, 4);
+  const slow = await job(world, wide, `wait-${latencyMs}`);
+  return [
+    {
+      what: `graph job, ${plain.name}, 0 ms a call over HTTP, one run at a time: a run's wall per call`,
+      value: quick.runMs / plain.graph.steps.length,
+      unit: 'ms',
+      beside: { what: 'the same driver, nothing kept', value: wallOf(alone!) / plain.graph.steps.length },
+      used: { unit: 'call', n: quick.calls, spent: quick.spent },
+      raw: quick,
+    },
+    {
+      what: `graph job, ${wide.name}, ${latencyMs} ms a call over HTTP, one run at a time: a run's wall`,
+      value: slow.runMs,
+      unit: 'ms',
+      beside: { what: 'ideal', value: wide.critical * latencyMs },
+      aim: { of: 'ratio', most: 1.2 },
+      used: { unit: 'call', n: slow.calls, spent: slow.spent },
+      raw: slow,
+    },
+  ];
+}
+
+async function job(world: World, { graph }: Shape, model: string) {
+  const before = await world.spent();
+  const questions = Array.from({ length: tasks }, (_, n) => ({ id: `task-${n}`, input: { question: `Parcel ${n}?` } }));
+  const { jobId } = await graphJob(world, {
+    dataset: {
+      tasks: questions,
+      // Every answer says so: the baseline is run, and there is nothing to learn.
+      gold_outputs: questions.map(({ id }) => ({ task_id: id, output: 'parcel' })),
+      verifier_config: { mode: 'contains' },
+    },
+    policy_model: model,
+    policy_provider: 'fake',
+    rollout_budget: rolloutBudget,
+    max_concurrent: 1,
+    initial_graph: jsonOf(graph),
+  });
+  const spent = difference(before, await world.spent());
+  const { rows } = await world.postgres.query<{ runs: string; calls: string; ms: number }>(
+    `select count(*) as runs,
+            (select count(*) from model_calls where job_id = $1 and purpose = 'rollout') as calls,
+            percentile_cont(0.5) within group (order by extract(epoch from completed_at - started_at) * 1000) as ms
+       from rollouts where job_id = $1 and status = 'succeeded'`,
+    [jobId],
+  );
+  const [{ runs, calls, ms } = { runs: '0', calls: '0', ms: NaN }] = rows;
+  return { runs: Number(runs), calls: Number(calls), runMs: Number(ms), spent };
+}

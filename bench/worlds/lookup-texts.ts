@@ -1,0 +1,41 @@
+/** The texts of worlds of lookups: inputs, and what in a prompt makes a model do what. */
+
+/** Facts, and what is asked. */
+export interface Lookup {
+  /** Person to town. */
+  lives: ReadonlyMap<string, string>;
+  /** Town to what is kept there. */
+  keeps: ReadonlyMap<string, string>;
+  asked: { person: string } | { town: string };
+}
+
+/** In a prompt: it answers with the town of the question, a single lookup. */
+export const townWanted = 'Name the town that the question is about.';
+/** In a prompt: it takes the trouble. */
+export const steps = 'Think step by step.';
+
+/** An input, in one line. */
+export function writeLookup({ lives, keeps, asked }: Lookup): string {
+  const lived = [...lives].map(([person, town]) => `${person} lives in ${town}.`);
+  const kept = [...keeps].map(([town, thing]) => `In ${town} they keep ${thing}.`);
+  const where = 'town' in asked ? `in ${asked.town}` : `where ${asked.person} lives`;
+  return `${[...lived, ...kept].join(' ')} Question: what do they keep ${where}?`;
+}
+
+/** The first input in a text, and what stands around its kind; null: there is none. */
+export function readLookup(text: string): { lookup: Lookup; text: string; rest: string } | null {
+  const inputs =
+    /(?:\w+ lives in \w+\. )+(?:In \w+ they keep \w+\. )+Question: what do they keep (?:where (\w+) lives|in (\w+))\?/g;
+  const [found] = text.matchAll(inputs);
+  if (!found) return null;
+  const [whole, person, town] = found;
+  return {
+    text: whole,
+    rest: text.replace(inputs, ''),
+    lookup: {
+      lives: new Map([...whole.matchAll(/(\w+) lives in (\w+)\./g)].map(([, one, place]) => [one!, place!])),
+      keeps: new Map([...whole.matchAll(/In (\w+) they keep (\w+)\./g)].map(([, place, thing]) => [place!, thing!])),
+      asked: person === undefined ? { town: town! } : { person },
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Worlds in which a graph of calls is looked for. An input is a few facts and a question; a task model that makes one lookup a call
+ * answers it, with the word that the world demands for what was found (rules that a prompt must state, for some things none).
+ *
+ *   two-step   who lives where, and what is kept there: of the second lookup the model makes in the same call is right in 30 of a
+ *              hundred inputs, in 60 when its prompt has it think step by step. Told the town by an earlier call it is right
+ *   one-step   what is kept in a town: one call is enough, whatever a graph adds costs and gives nothing
+ */
+import type { Graph } from '../../src/core/graph/graph.js';
+import { singleStepGraph } from '../../src/core/graph/single-step.js';
+import { outcomeOf } from '../../src/core/graph/run.js';
+import { score } from '../../src/core/verify/score.js';
+import { driveGraph } from '../../activities/drive-graph.js';
+import { drawsOfSeed, drawsOfText } from './draws.js';
+import { propose } from './lookup-proposer.js';
+import { readLookup, steps, townWanted, writeLookup, type Lookup } from './lookup-texts.js';
+import { readPrompt, writePrompt } from './statements.js';
+import type { ChatMessage } from './task-texts.js';
+import { drawWord, streams } from './topics.js';
+import type { Judgement } from './world.js';
+
+export const lookupKinds = ['two-step', 'one-step'] as const;
+export type LookupKind = (typeof lookupKinds)[number];
+
+/** Everything follows from kind and seed. The same messages get the same answer. */
+export interface LookupWorld {
+  kind: LookupKind;
+  /** The system message at the beginning, and the one that states every rule. */
+  baseline: string;
+  perfect: string;
+  input(seed: number): string;
+  expected(seed: number): string;
+  /** What the task model answers. */
+  answer(messages: readonly ChatMessage[]): string;
+  /** What the proposer answers, whoever asks, and whether for a text or for edits of a graph. */
+  propose(messages: readonly ChatMessage[]): string;
+  score(seed: number, answer: string): Judgement;
+  /** The mean reward of a graph on fresh instances, which are nobody's tasks. */
+  trueReward(graph: Graph): Promise<number>;
+}
+
+/** Instances that a search is given, and those that its winner is judged by. */
+export const lookupTasks = 120;
+const fresh = { from: 1_000, count: 240 } as const;
+const baseline = 'Answer the question by the facts. Give the answer alone.';
+const names = {
+  people: 'Adam Berta Cyril Dora Emil Frida Gregor Hana Ivan Jana Karel Lena Milan Nora Otto Petra'.split(' '),
+  towns: 'Arnfeld Brunow Cavria Dolne Estermark Falkau Gorin Hochberg Isel Jarov'.split(' '),
+  kept: 'bees cows ducks eels geese goats horses sheep'.split(' '),
+};
+/** Facts of each kind in an input. */
+const facts = 5;
+/** Of the things that are kept how many have a word of their own. */
+const withWord = 5;
+/** Of a hundred inputs in how many a second lookup in the same call is right. */
+const second = { plain: 30, stepwise: 60 } as const;
+
+/** The graph of one step that a prompt is. */
+export function promptGraph(system: string): Graph {
+  return singleStepGraph([{ role: 'system', content: system }], ['question']);
+}
+
+export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorld {
+  const draws = drawsOfSeed(worldSeed, streams.lookups);
+  const rules = new Map(
+    draws
+      .shuffled(names.kept)
+      .slice(0, withWord)
+      .map((thing) => [thing, drawWord(draws)]),
+  );
+
+  function lookup(seed: number): Lookup {
+    const own = drawsOfText(`${worldSeed}\ninput ${seed}`);
+    const [people, towns, kept] = [names.people, names.towns, names.kept].map((all) =>
+      own.shuffled(all).slice(0, facts),
+    );
+    const person = people![0]!;
+    return {
+      lives: new Map(people!.map((one, at) => [one, towns![at]!])),
+      keeps: new Map(own.shuffled(towns!.map((town, at) => [town, kept![at]!] as const))),
+      asked: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
+    };
+  }
+  const input = (seed: number) => writeLookup(lookup(seed));
+  const thingOf = ({ lives, keeps, asked }: Lookup) =>
+    keeps.get('town' in asked ? asked.town : lives.get(asked.person)!)!;
+  const expected = (seed: number) => {
+    const thing = thingOf(lookup(seed));
+    return rules.get(thing) ?? thing;
+  };
+
+  function answer(messages: readonly ChatMessage[]): string {
+    const found = readLookup(messages.map(({ content }) => content).join('\n'));
+    if (!found) return 'Which question?';
+    const { lookup: known, rest, text } = found;
+    const { lives, keeps, asked } = known;
+    const town = 'town' in asked ? asked.town : lives.get(asked.person)!;
+    if (rest.includes(townWanted)) return town;
+    const { stated } = readPrompt(rest);
+    const [, draft] = /^(?:Draft: |Its answer:\n)(.*)$/m.exec(rest) ?? [];
+    const told = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
+    // It knows no more than whoever wrote the draft, nor how an answer is to be written.
+    if (draft !== undefined && told === undefined && stated.size === 0) return draft;
+    const thing = told === undefined ? guess(known, town, text, rest) : keeps.get(told)!;
+    return stated.get(thing) ?? thing;
+  }
+
+  function guess({ keeps, asked }: Lookup, town: string, text: string, rest: string): string {
+    const right = keeps.get(town)!;
+    if ('town' in asked) return right;
+    const own = drawsOfText(`${worldSeed}\nguess ${text}`);
+    const isRight = own.below(100) < (rest.includes(steps) ? second.stepwise : second.plain);
+    const others = [...keeps.values()].filter((thing) => thing !== right).sort();
+    return isRight ? right : others[own.below(others.length)]!;
+  }
+
+  const judge = (seed: number, given: string): Judgement =>
+    score({ mode: 'exact', caseSensitive: false }, expected(seed), given);
+
+  return {
+    ...{ kind, baseline, input, expected, answer },
+    perfect: writePrompt([baseline], rules),
+    propose: (messages) => propose(messages, worldSeed),
+    score(seed, given) {
+      const { reward, feedback } = judge(seed, given);
+      return { reward, feedback };
+    },
+    async trueReward(graph) {
+      let sum = 0;
+      for (let seed = fresh.from; seed < fresh.from + fresh.count; seed += 1) {
+        const ask = (asked: readonly ChatMessage[]) => ({
+          ok: true as const,
+          text: answer(asked),
+          finishReason: 'stop',
+        });
+        const { run } = await driveGraph(graph, { question: input(seed) }, ({ messages }) =>
+          Promise.resolve(ask(messages)),
+        );
+        const outcome = outcomeOf(run);
+        if (outcome.status === 'done') sum += judge(seed, String(outcome.value)).reward;
+      }
+      return sum / fresh.count;
+    },
+  };
+}
