@@ -24,6 +24,7 @@ export type CommandKind = z.infer<typeof commandKindSchema>;
 export const controlAnswerSchema = z
   .object({
     session_id: z.string().optional(),
+    graph_gen_job_id: z.string().optional(),
     job_id: z.string(),
     status: statusSchema,
     pending_command: commandKindSchema.optional(),

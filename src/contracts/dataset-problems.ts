@@ -1,7 +1,7 @@
 /** What is wrong with a data set beyond the form of its fields. */
 import { valueAt } from './common.js';
-import { datasetLimits, taskInput } from './graph-dataset.js';
-import { modes } from './verifier.js';
+import { datasetLimits, descriptionOf, taskInput } from './graph-dataset.js';
+import { modes, mostFields } from './verifier.js';
 
 /** Where something is within a data set. */
 export type Path = readonly (string | number)[];
@@ -34,6 +34,7 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
   const tasks = namedIn(dataset['tasks'], 'id');
   const golds = namedIn(dataset['gold_outputs'], 'task_id');
   const kinds = [
+    metadataProblems(dataset['metadata']),
     repeated(tasks, ['tasks', 'id'], 'is the id of'),
     repeated(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
     goldProblems(dataset, tasks, golds),
@@ -42,6 +43,14 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
     fieldProblems(tasks),
   ];
   return kinds.flatMap((problems) => [...first(problems, mostOfAKind)]);
+}
+
+function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
+  const description = isObject(metadata) ? descriptionOf(metadata) : null;
+  const most = datasetLimits.textChars;
+  if (description === null || description.text.length <= most) return;
+  const message = `has ${description.text.length} characters; at most ${most} are allowed`;
+  yield { path: ['metadata', description.name], message };
 }
 
 /** An entry of a list that has its name, and its place there. */
@@ -132,8 +141,11 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
     yield { path: ['verifier_config', option], message };
   }
   const { fields } = config;
-  if (isObject(fields) && Object.keys(fields).length === 0) {
-    yield { path: ['verifier_config', 'fields'], message: 'must name at least one field' };
+  const count = isObject(fields) ? Object.keys(fields).length : null;
+  if (count === 0) yield { path: ['verifier_config', 'fields'], message: 'must name at least one field' };
+  if (count !== null && count > mostFields) {
+    const message = `names ${count} fields; at most ${mostFields} are allowed`;
+    yield { path: ['verifier_config', 'fields'], message };
   }
 }
 

@@ -18,6 +18,7 @@ export const eventSchema = z
     seq: z.int().describe('1, 2, 3 … for each job, without gaps.'),
     ts: timestamp,
     session_id: z.string().optional(),
+    graph_gen_job_id: z.string().optional(),
     job_id: z.string(),
     message: z.string(),
     data: z.record(z.string(), z.unknown()),

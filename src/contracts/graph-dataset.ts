@@ -9,6 +9,8 @@ export const datasetLimits = {
   tasks: 10_000,
   /** Bytes of the data set as JSON in UTF-8. */
   bytes: 10 * 1024 * 1024,
+  /** Characters of what the metadata says of the task, and of a prompt that is one text. */
+  textChars: 100_000,
 } as const;
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -27,7 +29,7 @@ export const datasetSchema = z
     metadata: anyObject.optional().describe('Yours; task_description, where it is a text, says what the task is.'),
     initial_prompt: z
       .union(
-        [z.string().regex(/\S/, 'must not be blank').max(100_000), promptSchema],
+        [z.string().regex(/\S/, 'must not be blank').max(datasetLimits.textChars), promptSchema],
         oneOf('a text or {"messages": […]}'),
       )
       .optional()
@@ -48,6 +50,17 @@ export type GraphDataset = z.infer<typeof datasetSchema>;
 /** A task's input by field. */
 export function taskInput(input: string | Record<string, unknown>): Record<string, unknown> {
   return typeof input === 'string' ? { input } : input;
+}
+
+/** What a data set's metadata says of the task in words, and by which name; null: nothing. */
+export function descriptionOf(
+  metadata: Readonly<Record<string, unknown>> | undefined,
+): { name: string; text: string } | null {
+  for (const name of ['task_description', 'description']) {
+    const text = metadata?.[name];
+    if (typeof text === 'string' && text.trim() !== '') return { name, text };
+  }
+  return null;
 }
 
 /** The messages that a data set begins with; null: it names none. */

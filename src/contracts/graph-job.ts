@@ -93,22 +93,24 @@ export function policiesOf(
 /** Bytes of a create's body: the data set, a graph beside it, and white space. */
 export const createGraphJobBytes = datasetLimits.bytes + 4 * 1024 * 1024;
 
-const ids = {
+/** Both names of a graph job's id. */
+export const graphIdFields = {
   job_id: z.string(),
   graph_gen_job_id: z.string().describe('The same, by the name that the existing client reads.'),
 };
 
 export const graphJobCreatedSchema = z.object({
-  ...ids,
+  ...graphIdFields,
   status: statusSchema.describe('running; pending where auto_start is false.'),
   num_tasks: z.int(),
-  max_rollouts: estimateSchema.shape.rollouts,
+  max_rollouts: z.int().describe('rollout_budget.'),
+  estimate: estimateSchema,
   workflow_id: z.string(),
   temporal_url: z.string().nullable(),
 });
 
 const summary = {
-  ...ids,
+  ...graphIdFields,
   ...jobFields,
   algorithm: z.string(),
   policy: z.object({ model: z.string(), provider: z.string() }).describe('The first of policy_models.'),
@@ -129,12 +131,33 @@ const summary = {
 /** A graph job in a list. */
 export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobSummary' });
 
+/** What a graph gives, and what a run of it on a task takes. */
+export const weighedSchema = z
+  .object({
+    candidate_id: z.string(),
+    reward: z.number().describe('Mean over the evaluation tasks.'),
+    cost_usd: z.number().nullable().describe('Null where the price of a call is not known.'),
+    tokens: z.number().nullable().describe('Null where a provider did not say.'),
+    calls: z.number(),
+  })
+  .meta({
+    id: 'WeighedCandidate',
+    description:
+      'A candidate by reward and cost: means over the rollouts of its evaluation, of the calls that its steps made. Neither judge nor ' +
+      'proposer are in them.',
+  });
+
 /** A graph job's status. */
 export const graphJobSchema = z
   .object({
     ...summary,
     best_candidate: candidateSchema.nullable(),
     candidates: z.array(candidateSchema),
+    pareto: z
+      .array(weighedSchema)
+      .describe(
+        'The evaluated candidates for which none is at least as good and as cheap, and better in one; the cheapest first.',
+      ),
     history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
     ...estimate,
     ...outcome,
@@ -145,4 +168,4 @@ export const graphJobSchema = z
   })
   .meta({ id: 'GraphJob', description: 'Its status.' });
 
-export const graphJobStartedSchema = z.object({ ...ids, status: statusSchema });
+export const graphJobStartedSchema = z.object({ ...graphIdFields, status: statusSchema });

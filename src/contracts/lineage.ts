@@ -12,7 +12,7 @@ export const decisionSchema = z
       .string()
       .nullable()
       .describe(
-        'not_better, worse, overtaken or budget when rejected; better, combined or baseline when accepted; null while pending.',
+        'not_better, worse, overtaken or budget when rejected; better, cheaper (graphs), combined or baseline when accepted; null while pending.',
       ),
     parent_sum: z
       .number()
@@ -40,7 +40,7 @@ const feedback = z
 
 const asked = z.array(z.object({ role: z.string(), content: z.string() }));
 
-const attemptSchema = z.object({
+export const attemptSchema = z.object({
   component: z.string().describe('The part of the prompt that was to be rewritten.'),
   attempt: z.int().describe('From 0 for each component.'),
   messages: asked.describe(
@@ -56,7 +56,7 @@ const attemptSchema = z.object({
   created_at: timestamp,
 });
 
-const reflectionSchema = z.object({
+export const reflectionSchema = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
   components: z.array(z.string()).describe('The parts of the prompt that it rewrote; each was a question of its own.'),

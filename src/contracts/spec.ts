@@ -2,8 +2,8 @@
  * What a validated create request becomes: the value stored in `jobs.spec` and read by activities and the proxy.
  * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
  */
-import type { Demo } from './demos.js';
 import type { GraphJson } from './graph.js';
+import type { Demo } from './demos.js';
 import type { VerifierSpec } from './verifier.js';
 
 /** One chat message of a prompt. */
@@ -123,6 +123,8 @@ export interface GraphSpec extends RunSpec {
   container: null;
   /** The models that steps may ask; `policy` is the first of them. */
   policies: PolicySpec[];
+  /** What candidates are compared by where they do equally well: dollars where the price of every policy is known, else tokens. */
+  costUnit: 'usd' | 'tokens';
   gepa: GepaSpec;
   proposer: PolicySpec;
   budget: BudgetSpec;
@@ -131,11 +133,16 @@ export interface GraphSpec extends RunSpec {
   numTasks: number;
   /** What is known of the task in words; null: nothing is. */
   description: string | null;
-  /** In its JSON form. */
-  initialGraph: GraphJson;
+  /** Its JSON form (`GraphJson`) as text: the specs' jsonb does not keep the order of a step's inputs. */
+  initialGraph: string;
 }
 
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
+
+/** The graph that a job begins with. */
+export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {
+  return JSON.parse(initialGraph) as GraphJson;
+}
 
 /** The jobs that search. */
 export type SearchSpec = SessionSpec | GraphSpec;

@@ -24,6 +24,7 @@ export const traceSchema = z
     rollout_id: z.string(),
     correlation_id: z.string(),
     session_id: z.string().optional(),
+    graph_gen_job_id: z.string().optional(),
     job_id: z.string(),
     rollout_idx: z.int(),
     source: z.enum(['service', 'caller']),

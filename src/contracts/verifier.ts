@@ -54,6 +54,9 @@ export type Rubric = z.infer<typeof rubricSchema>;
 /** What a data set may be scored by. */
 export const modes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
 
+/** Fields that mode json can be told to compare, at most. */
+export const mostFields = 200;
+
 const fieldName = z.string().min(1, 'must not be empty').max(200);
 
 export const verifierSchema = z.strictObject({
@@ -73,7 +76,7 @@ export const verifierSchema = z.strictObject({
   fields: z
     .union(
       [
-        z.array(fieldName).min(1, 'must name at least one field').max(200),
+        z.array(fieldName).min(1, 'must name at least one field').max(mostFields),
         z.record(fieldName, z.number().gt(0).max(1_000_000)),
       ],
       oneOf('a list of names of fields, or an object of their weights'),

@@ -10,11 +10,15 @@ export interface RequestGroup {
   seeds: number[];
 }
 
-/** Answers for consecutive ordinals from `from`; `infrastructure` lists the ordinals of which that was the fault. */
+/**
+ * Answers for consecutive ordinals from `from`; `infrastructure` lists the ordinals of which that was the fault. `costs` (null: not
+ * known) are absent where none is known.
+ */
 export interface PackedAnswers {
   from: number;
   rewards: (number | null)[];
   infrastructure: number[];
+  costs?: (number | null)[];
 }
 
 /** Groups requests; the order is kept and ordinals must be consecutive. */
@@ -40,19 +44,25 @@ export function unpackRequests(groups: RequestGroup[]): RolloutRequest[] {
 
 /** Packs answers whose ordinals are consecutive and ascending. */
 export function packAnswers(answers: RolloutAnswer[]): PackedAnswers {
+  const costs = answers.map(({ cost }) => cost ?? null);
   return {
     from: answers[0]?.ordinal ?? 0,
     rewards: answers.map((answer) => answer.reward),
     infrastructure: answers.filter((answer) => answer.infrastructure).map((answer) => answer.ordinal),
+    ...(costs.some((cost) => cost !== null) && { costs }),
   };
 }
 
 /** The reverse of `packAnswers`. */
 export function unpackAnswers(packed: PackedAnswers): RolloutAnswer[] {
   const infrastructure = new Set(packed.infrastructure);
-  return packed.rewards.map((reward, i) => ({
-    ordinal: packed.from + i,
-    reward,
-    infrastructure: infrastructure.has(packed.from + i),
-  }));
+  return packed.rewards.map((reward, i) => {
+    const cost = packed.costs?.[i] ?? null;
+    return {
+      ordinal: packed.from + i,
+      reward,
+      infrastructure: infrastructure.has(packed.from + i),
+      ...(cost !== null && { cost }),
+    };
+  });
 }

@@ -15,11 +15,15 @@ export interface RolloutRequest {
   generation: number;
 }
 
-/** Its one outcome. `reward` is null when it failed; `infrastructure` says that the failure was not the candidate's. */
+/**
+ * Its one outcome. `reward` is null when it failed; `infrastructure` says that the failure was not the candidate's. `cost`: what
+ * it took, in a unit that is the same for all of a search; only where candidates do not all cost the same, and it is known.
+ */
 export interface RolloutAnswer {
   ordinal: number;
   reward: number | null;
   infrastructure: boolean;
+  cost?: number;
 }
 
 /**
@@ -132,6 +136,8 @@ export type Decision =
       childSum: number;
       /** The mean that is expected of it on the evaluation seeds. */
       estimate: number;
+      /** It gains nothing and loses nothing, and costs less; absent: it gains. */
+      reason?: 'cheaper';
     }
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }

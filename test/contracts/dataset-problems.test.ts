@@ -106,6 +106,20 @@ describe('rubrics', () => {
   });
 });
 
+describe('what the metadata says of the task', () => {
+  const long = 'd'.repeat(100_001);
+  const fault = (name: string) => [`metadata.${name}: has 100001 characters; at most 100000 are allowed`];
+
+  test.each<[string, object, string[]]>([
+    ['as long as a prompt', { task_description: long.slice(1), more: long }, []],
+    ['longer', { task_description: long }, fault('task_description')],
+    ['longer, by its other name', { description: long, task_description: ' ' }, fault('description')],
+    ['not that which is not looked at', { description: long, task_description: 'd' }, []],
+  ])('%s', (_, metadata, problems) => {
+    expect(told({ ...good, metadata })).toEqual(problems);
+  });
+});
+
 describe('the verifier', () => {
   test.each(['rubric', 'gold_examples'])('mode %s needs a model', (mode) => {
     expect(told({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual([
@@ -134,6 +148,18 @@ describe('the verifier', () => {
     expect(told({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
       'verifier_config.fields: must name at least one field',
     ]);
+  });
+
+  test('weights of too many fields', () => {
+    const gold_outputs = [gold('a', {}), gold('b', {})];
+    const weights = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 1]));
+    const data = (count: number) => ({
+      ...good,
+      gold_outputs,
+      verifier_config: { mode: 'json', fields: weights(count) },
+    });
+    expect(told(data(200))).toEqual([]);
+    expect(told(data(201))).toEqual(['verifier_config.fields: names 201 fields; at most 200 are allowed']);
   });
 });
 

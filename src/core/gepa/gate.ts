@@ -1,15 +1,17 @@
 /**
  * The targeted test of a child: it runs the failures that it was shown, then a guard of seeds that its parent solves, and
  * stops as soon as what it loses reaches what it gains. No full evaluation is spent on it. Where rewards are noisy the gain
- * must stand out of the noise (a sequential z-test), and both run again until it does or the patience for it is over.
+ * must stand out of the noise (a sequential z-test), and both run again until it does or the patience for it is over. One
+ * that costs clearly less than its parent must only not lose, also on what the parent solves.
  *
- * Invariants: a child of one parent is accepted only with a gain that was measured; without noise, one that loses as much as
- * it gains is rejected; a merge, whose parts have shown their gains, must only not lose; what is asked follows from the
- * results alone.
+ * Invariants: a child of one parent is accepted only with a gain that was measured, or without a loss as cheaper; without
+ * noise, one that costs no less and loses as much as it gains is rejected; a merge, whose parts have shown their gains, must
+ * only not lose; what is asked follows from the results alone.
  */
 import { mean, sum } from '../scores.js';
 import type { Pair } from '../search/batch.js';
 import type { Belief, Beliefs } from '../search/belief.js';
+import { isCheaper } from '../search/costs.js';
 import { guardsOf } from './config.js';
 import { minibatchOf } from '../search/config.js';
 import { measuredOn } from '../search/results.js';
@@ -19,9 +21,10 @@ import type { GepaState, Trial } from './state.js';
 const convincing = 0.5;
 const mostWaves = 3;
 
-/** Whether a child is accepted; sums over what it ran, of what was expected there and of what it got. */
+/** Whether a child is accepted, and if it is for its cost alone; sums over what it ran, of what was expected there and of what it got. */
 export interface Verdict {
   accepted: boolean;
+  cheaper?: true;
   expectedSum: number;
   childSum: number;
 }
@@ -34,12 +37,15 @@ export function judge(state: GepaState, beliefs: Beliefs, trial: Trial): GateSte
   const { candidate, parents, shown, waves } = trial;
   const verdict = judgeKnown(state, beliefs, trial);
   const { expectedSum, childSum } = verdict;
-  if (parents.length > 1 || childSum - expectedSum <= slackOf(expectedSum)) return verdict;
+  const gain = childSum - expectedSum;
+  const slack = slackOf(expectedSum);
+  const mayBeCheaper = gain >= -slack && isCheaperThanParent(state, trial);
+  if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (waves === 1) {
     const guards = guardSeeds(state, beliefs, trial);
     if (guards.length > 0) return { ask: guards.map((seed) => [candidate, seed]) };
   }
-  if (verdict.accepted || waves >= mostWaves) return verdict;
+  if (verdict.accepted || gain <= slack || waves >= mostWaves) return verdict;
   const [parent] = parents;
   return {
     ask: shown.flatMap((seed): Pair[] => [
@@ -58,8 +64,16 @@ export function judgeKnown(state: GepaState, beliefs: Beliefs, trial: Trial): Ve
   const error = Math.sqrt(sum(compared.map(({ variance }) => variance)));
   const slack = slackOf(expectedSum);
   const isMerge = trial.parents.length > 1;
+  if (isMerge) return { accepted: gain >= -Math.max(slack, error), expectedSum, childSum };
   const isGain = gain > slack && (beliefs.noise.variance === 0 || gain >= convincing * error);
-  return { accepted: isMerge ? gain >= -Math.max(slack, error) : isGain, expectedSum, childSum };
+  if (isGain) return { accepted: true, expectedSum, childSum };
+  // What solves nothing is cheap: there must have been something to lose.
+  const cheaper = gain >= -slack && expectedSum > slack && trial.waves > 1 && isCheaperThanParent(state, trial);
+  return { accepted: cheaper, ...(cheaper && { cheaper }), expectedSum, childSum };
+}
+
+function isCheaperThanParent({ costs }: GepaState, { candidate, parents }: Trial): boolean {
+  return isCheaper(costs, candidate, parents[0]!);
 }
 
 function slackOf(expectedSum: number): number {

@@ -12,6 +12,7 @@ import { exceeds, largestReward, mean } from '../scores.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../work.js';
 import { openBatch, type Batch, type Pair } from '../search/batch.js';
 import { Beliefs } from '../search/belief.js';
+import { isCheaper } from '../search/costs.js';
 import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
 import { remainingRollouts, searchRollouts } from '../search/budget.js';
 import { gepaLimits, guardsOf } from './config.js';
@@ -148,10 +149,11 @@ export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: 
       continue;
     }
     const verdict = 'ask' in step ? judgeKnown(before, beliefs, trial) : step;
-    const { accepted, expectedSum: parentSum, childSum } = verdict;
+    const { accepted, cheaper, expectedSum: parentSum, childSum } = verdict;
     if (accepted) {
       const estimate = forecast(state, beliefs, candidate).mean;
-      decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate });
+      const reason = cheaper && ({ reason: 'cheaper' } as const);
+      decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate, ...reason });
       state = { ...state, pool: [...state.pool, candidate] };
       continue;
     }
@@ -165,14 +167,17 @@ export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: 
 
 /** Combines what the accepted children of one parent changed; without two of them the generation ends. */
 function combine(state: GepaState, trials: readonly Trial[], decisions: Decision[]): GepaState {
-  const accepted = trials.filter(({ candidate }) => state.pool.includes(candidate));
+  const beliefs = beliefsOf(state);
+  const gains = ({ candidate, shown: seeds }: Trial) =>
+    seeds.filter((seed) => gainedOn(state, beliefs, candidate, seed));
+  // One that is cheaper and gains nothing has nothing to bring in.
+  const accepted = trials.filter((trial) => {
+    return state.pool.includes(trial.candidate) && (!state.costs || gains(trial).length > 0);
+  });
   const isMerge = trials.some(({ parents }) => parents.length > 1);
   const full = state.nextCandidate >= gepaLimits.candidates;
   if (isMerge || accepted.length < 2 || full || state.config.merge === false) return endGeneration(state, decisions);
-  const beliefs = beliefsOf(state);
-  const shown = accepted.flatMap(({ candidate, shown: seeds }) => {
-    return seeds.filter((seed) => gainedOn(state, beliefs, candidate, seed)).slice(0, 1);
-  });
+  const shown = accepted.flatMap((trial) => gains(trial).slice(0, 1));
   const trial: Trial = {
     candidate: state.nextCandidate,
     parents: accepted.map(({ candidate }) => candidate),
@@ -218,18 +223,26 @@ function evaluated(state: GepaState, candidate: number, decisions: Decision[]): 
     ...state,
     candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
     evaluatedAt: state.asked,
-    best: best === null || exceeds(reward, best.reward) ? { candidate, reward } : best,
+    best: best === null || isBetter(state, { candidate, reward }, best) ? { candidate, reward } : best,
   };
 }
 
-/** The candidate with the best estimate on the train seeds; of equals the earliest. */
+/** The candidate with the best estimate on the train seeds; of equals the cheaper, then the earliest. */
 export function incumbentOf(state: GepaState, beliefs: Beliefs): number {
-  let best = { candidate: 0, mean: beliefs.over(0, state.order)?.mean ?? -largestReward };
+  let best = { candidate: 0, reward: beliefs.over(0, state.order)?.mean ?? -largestReward };
   for (const candidate of state.pool) {
-    const { mean: expected } = beliefs.over(candidate, state.order) ?? { mean: -largestReward };
-    if (exceeds(expected, best.mean)) best = { candidate, mean: expected };
+    const one = { candidate, reward: beliefs.over(candidate, state.order)?.mean ?? -largestReward };
+    if (isBetter(state, one, best)) best = one;
   }
   return best.candidate;
+}
+
+type Rated = NonNullable<GepaState['best']>;
+
+/** More reward, or as much for less. */
+function isBetter({ costs }: GepaState, one: Rated, than: Rated): boolean {
+  if (exceeds(one.reward, than.reward)) return true;
+  return !exceeds(than.reward, one.reward) && isCheaper(costs, one.candidate, than.candidate);
 }
 
 /** The generation is over unless the most promising candidate is to be evaluated first. */

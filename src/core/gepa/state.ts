@@ -10,6 +10,7 @@ import { openBatch, type Batch } from '../search/batch.js';
 import { evaluationPairs } from '../search/evaluation.js';
 import { configProblems, type GepaConfig } from './config.js';
 import { noProposals, type ProposerRecord } from '../search/proposer.js';
+import type { Costs } from '../search/costs.js';
 import type { Results } from '../search/results.js';
 
 /** A child on its way from a proposal to a verdict. */
@@ -60,13 +61,15 @@ export interface GepaState {
   /** In the order of their numbers; a number whose proposal failed or was a duplicate is missing. */
   candidates: CandidateSummary[];
   results: Results;
+  /** Absent: no rollout was said to cost anything. */
+  costs?: Costs;
   /** The candidates that may be parents: the baseline and whoever was accepted. */
   pool: number[];
   /** By seed: under which rollout it was shown last, and how often since. */
   attempts: Record<string, [ordinal: number, times: number]>;
   /** Train seeds in the order in which they are first run. */
   order: number[];
-  /** The evaluated candidate with the greatest mean; null until the baseline is evaluated; ties go to the earlier one. */
+  /** The evaluated candidate with the greatest mean; null until the baseline is evaluated; ties go to the cheaper, then to the earlier one. */
   best: { candidate: number; reward: number } | null;
   /** How many rollouts were asked for when a candidate was last evaluated. */
   evaluatedAt: number;

@@ -17,6 +17,7 @@ import {
   afterProposals,
 } from './generation.js';
 import { matchProposals } from '../search/proposer.js';
+import { addCosts } from '../search/costs.js';
 import { addResults } from '../search/results.js';
 import type { GepaState, RolloutPhase } from './state.js';
 import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../search/turn.js';
@@ -51,7 +52,7 @@ function foldRollouts(
   decisions: Decision[],
 ): GepaState {
   const { batch, counts } = answerBatch(before, phase, answers);
-  const state: GepaState = { ...before, ...counts, phase: { ...phase, batch } };
+  const state: GepaState = { ...before, ...counts, ...costsAfter(before, phase, answers), phase: { ...phase, batch } };
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;
   if (phase.name === 'heldout') return afterHeldout(state, phase, rewards);
@@ -69,4 +70,17 @@ function foldRollouts(
     case 'evaluation':
       return afterEvaluation(known, phase, decisions);
   }
+}
+
+/** What the answers cost; of a rollout that failed it says nothing of what a whole one takes. */
+function costsAfter(
+  { costs }: GepaState,
+  { batch }: RolloutPhase,
+  answers: readonly RolloutAnswer[],
+): Pick<GepaState, 'costs'> {
+  const candidateOf = new Map(batch.ordinals.map((ordinal, place) => [ordinal, batch.pairs[place]![0]]));
+  const known = answers.flatMap(({ ordinal, reward, cost }) => {
+    return reward === null || cost === undefined ? [] : [{ candidate: candidateOf.get(ordinal)!, cost }];
+  });
+  return known.length === 0 ? {} : { costs: addCosts(costs ?? {}, known) };
 }

@@ -1,12 +1,12 @@
 /** What follows in a run from the value of one step: which steps are asked for, run, and finished. */
 import { judgeCondition } from './condition.js';
-import { candidatesName, defaults, limits, type SelectStep } from './graph.js';
-import type { Plan, PlannedPrompt, PlannedStep, Way } from './plan.js';
-import { valueAt, type Found } from './refs.js';
-import type { Call, Outcome, StepState } from './run.js';
-import { renderTemplate } from './template.js';
+import { defaults, type SelectStep } from './graph.js';
+import { measured } from './messages.js';
+import type { Plan, PlannedStep, Way } from './plan.js';
+import { Failure, fail, find, read, resolve } from './reading.js';
+import type { Outcome, StepState } from './run.js';
 import { applyTransform } from './transform.js';
-import { groupValues, majorityOf, numberedCandidates } from './vote.js';
+import { groupValues, majorityOf } from './vote.js';
 import { described, isList, sizeProblem, type Json } from './values.js';
 
 /** A run that is being changed: of whoever made it, and of nobody else until that is done. */
@@ -15,13 +15,7 @@ export interface Draft {
   input: Json;
   states: StepState[];
   outcome: Outcome;
-}
-
-/** Ends the work on one step; caught in `advance` alone. */
-class StepFailure extends Error {}
-
-function fail(reason: string): never {
-  throw new StepFailure(reason);
+  chars: number;
 }
 
 /**
@@ -43,8 +37,8 @@ export function advance(draft: Draft, place: number | null): void {
     current = null;
     settle(draft);
   } catch (error) {
-    if (!(error instanceof StepFailure)) throw error;
-    const step = current === null ? null : plan.steps[current]!.step.id;
+    if (!(error instanceof Failure)) throw error;
+    const step = current === null || error.ofRun ? null : plan.steps[current]!.step.id;
     draft.outcome = { status: 'failed', step, reason: error.message };
   }
 }
@@ -100,26 +94,13 @@ function work(draft: Draft, place: number, open: number[]): Json | undefined {
       const done = applyTransform(step, Object.fromEntries(inputs));
       return done.ok ? done.value : fail(done.reason);
     }
-    case 'llm': {
-      const messages = render(planned.prompt!, (way) => resolve(draft, way), null);
-      return ask(
-        draft,
-        place,
-        Array.from({ length: step.samples ?? 1 }, () => messages),
-      );
-    }
+    case 'llm':
+      return ask(draft, place, step.samples ?? 1);
     case 'map': {
       const items = listOf(valueOf(draft, planned, step.over), 'map');
       const most = step.maxItems ?? defaults.mapItems;
       if (items.length > most) fail(`map takes at most ${most} items, and got ${described(items)}`);
-      if (items.length === 0) return [];
-      const values = memo((way: Way) => resolve(draft, way));
-      const messagesOf = (item: Json) =>
-        render(planned.prompt!, (way) => (way.from === 'item' ? resolve(draft, way, item) : values(way)), {
-          name: step.as,
-          value: item,
-        });
-      return ask(draft, place, items.map(messagesOf));
+      return items.length === 0 ? [] : ask(draft, place, items.length);
     }
     case 'vote': {
       const values =
@@ -130,8 +111,7 @@ function work(draft: Draft, place: number, open: number[]): Json | undefined {
       if (step.by === 'majority') return majorityOf(values);
       const candidates = groupValues(values).map(({ value }) => value);
       if (candidates.length === 1) return candidates[0];
-      const shown = { name: candidatesName, value: numberedCandidates(candidates) };
-      return ask(draft, place, [render(planned.prompt!, (way) => resolve(draft, way), shown)], candidates);
+      return ask(draft, place, 1, candidates);
     }
   }
 }
@@ -163,19 +143,11 @@ function answersOf({ step }: PlannedStep, answers: readonly Json[]): Json {
   return step.type === 'map' || answers.length > 1 ? answers : answers[0]!;
 }
 
-/** Wants one call for each of these messages. */
-function ask(
-  draft: Draft,
-  place: number,
-  all: readonly Call['messages'][],
-  candidates: readonly Json[] = [],
-): undefined {
-  const { step, prompt } = draft.plan.steps[place]!;
-  const { model, timeoutS, tries } = prompt!;
-  const calls = all.map((messages, at): Call => {
-    return { key: keyOfCall(step.id, at), step: step.id, messages, model, timeoutS, tries };
-  });
-  draft.states[place] = { at: 'asking', calls, answers: all.map(() => null), left: all.length, candidates };
+/** Wants so many calls. */
+function ask(draft: Draft, place: number, count: number, candidates: readonly Json[] = []): undefined {
+  draft.chars = measured(draft, place, count, candidates, draft.chars);
+  const none = Array.from({ length: count }, () => null);
+  draft.states[place] = { at: 'asking', open: none.map(() => true), answers: none, left: count, candidates };
 }
 
 /** The key of a step's call number `at`, from 0 on. The first has none, so that it is the same when a step gets samples. */
@@ -183,50 +155,10 @@ export function keyOfCall(id: string, at: number): string {
   return at === 0 ? id : `${id}#${at + 1}`;
 }
 
-function render(
-  prompt: PlannedPrompt,
-  valueOfWay: (way: Way) => Json,
-  given: { name: string; value: Json } | null,
-): Call['messages'] {
-  const valueOfName = (name: string) => (name === given?.name ? given.value : valueOfWay(prompt.inputs.get(name)!));
-  let left: number = limits.callChars;
-  return prompt.messages.map(({ role, parts }) => {
-    const content = renderTemplate(parts, valueOfName, left);
-    if (content === null) return fail(`its messages have more than ${limits.callChars} characters`);
-    left -= content.length;
-    return { role, content };
-  });
-}
-
 function valueOf(draft: Draft, { ways }: PlannedStep, ref: string): Json {
   return resolve(draft, ways.get(ref)!);
 }
 
-function resolve(draft: Draft, way: Way, item?: Json): Json {
-  return read(find(draft, way, item));
-}
-
-function read(found: Found): Json {
-  return found.ok ? found.value : fail(found.reason);
-}
-
-/** What a ref leads to; the step that it is of has its value. */
-function find({ input, states }: Draft, { from, path, ref }: Way, item: Json = null): Found {
-  if (from === 'input') return valueAt(input, path, ref);
-  if (from === 'item') return valueAt(item, path, ref);
-  const state = states[from]!;
-  if (state.at !== 'done') throw new Error(`${ref} is read before its step has a value`);
-  return valueAt(state.value, path, ref);
-}
-
 function listOf(value: Json, what: string): readonly Json[] {
   return isList(value) ? value : fail(`${what} takes a list, and got ${described(value)}`);
-}
-
-function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>();
-  return (key) => {
-    if (!known.has(key)) known.set(key, compute(key));
-    return known.get(key)!;
-  };
 }

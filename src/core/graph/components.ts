@@ -1,8 +1,8 @@
 /** The prompt texts of a graph as components, so that what rewrites the components of a prompt can rewrite those of a graph. */
 import { promptOf, withPrompt, type Graph, type PromptMessage } from './graph.js';
+import { identityOf } from './identity.js';
 import { placeholdersOf } from './template.js';
 import { graphProblems, type Problem } from './validate.js';
-import { canonical, type Json } from './values.js';
 
 /**
  * The texts by names: of each step that asks a model, and of each of its messages the role, with a number from the second of that
@@ -35,7 +35,7 @@ export function structureOf(graph: Graph): string {
     const prompt = promptOf(step);
     return prompt ? withPrompt(step, { messages: prompt.messages.map(({ role }) => ({ role, content: '' })) }) : step;
   });
-  return canonical({ ...graph, steps } as unknown as Json);
+  return identityOf({ ...graph, steps });
 }
 
 export type Rewritten = { ok: true; graph: Graph } | { ok: false; problems: Problem[] };

@@ -6,6 +6,7 @@ import type { editsSchema } from '../../contracts/graph.js';
 import type { Message } from '../../contracts/spec.js';
 import { editOf } from './json.js';
 import type { Edit } from './edits.js';
+import { defaults } from './graph.js';
 import { cutText, fenceText, quoteText } from '../text/quote.js';
 import { sizeProblem, type Json } from './values.js';
 
@@ -17,6 +18,9 @@ export interface FailedRun {
   reward: number;
   /** What steps gave in this run, in the order of the graph; as much as is known. */
   steps: readonly { step: string; value: string }[];
+  /** Model calls that it took, and their tokens (null: not known). */
+  calls: number;
+  tokens: number | null;
 }
 
 export interface EditProposal {
@@ -26,6 +30,8 @@ export interface EditProposal {
   /** Those that a step may ask for. */
   models: readonly string[];
   maxEdits: number;
+  /** Model calls of a run, tries counted in: of this graph at most, and what the edited one may make at most. */
+  attempts: { now: number; most: number };
   /** What the task is about, where it is known. */
   task?: string;
   /** What was wrong with the answer before this. */
@@ -50,7 +56,7 @@ const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
 {"edit": "add", "step": STEP}
   STEP is {"id": ID, "type": "llm", "inputs": {NAME: REF}, "messages": MESSAGES, "output": {"field": NAME}}; or with "output":
   {"schema": JSON SCHEMA}, where the prompt has to ask for JSON of this form; or
-  {"id": ID, "type": "map", "over": REF, "as": NAME, ... as llm}, one call for each item of a list; or
+  {"id": ID, "type": "map", "over": REF, "as": NAME, "max_items": NUMBER, ... as llm}, one call for each item of a list; or
   {"id": ID, "type": "vote", "of": [REF, REF], "by": ...}; or
   {"id": ID, "type": "select", "cases": [{"when": {"of": REF, "is": "equals" | "contains" | "empty" | "less" | "greater", "value": VALUE},
   "then": REF}], "otherwise": REF}; or {"id": ID, "type": "transform", "op": OP, "inputs": {NAME: REF}}, where OP is template (with
@@ -63,7 +69,7 @@ const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
 
 /** The messages that ask a proposer for edits. */
 export function buildEditProposal(proposal: EditProposal): Message[] {
-  const { failures, models, maxEdits, task, problems = [] } = proposal;
+  const { failures, models, maxEdits, attempts, task, problems = [] } = proposal;
   const graph = cutText(proposal.graph, maxShown.graph);
   const parts = [
     'A task is solved by a graph of steps, some of which ask a model. This is the graph:',
@@ -75,7 +81,10 @@ export function buildEditProposal(proposal: EditProposal): Message[] {
     '# What to do',
     'Find out at which step the runs go wrong, and why. Then change the graph so that they go right, by as few edits as do it: a ' +
       'better prompt where a step was not told something, another structure where one step cannot do it, is not reliable, or ' +
-      'needs its work checked. Every model call costs money: add only what pays.',
+      'needs its work checked. Every model call costs money: add only what pays. Of graphs that do equally well the cheaper is kept.',
+    `A run of this graph makes at most ${attempts.now} model calls, of the edited graph at most ${attempts.most}: a graph that may make more is ` +
+      `refused. What counts are samples, the most items of a map (${defaults.mapItems} where it has no "max_items") and tries (each call is made ` +
+      `again until its answer is usable, ${defaults.tries} times at most where the graph says nothing else). Edits set no "tries" and no "timeout_s".`,
     'The edits that there are:',
     forms,
     `ID is the id of a step, MESSAGES is [{"role": "system" | "user" | "assistant", "content": TEXT}], REF is input.NAME, ID or ` +
@@ -93,7 +102,7 @@ export function buildEditProposal(proposal: EditProposal): Message[] {
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
 
-function showFailure({ input, output, feedback, reward, steps }: FailedRun, at: number): string {
+function showFailure({ input, output, feedback, reward, steps, calls, tokens }: FailedRun, at: number): string {
   return [
     `# Run ${at + 1}`,
     `## Input\n${quoteText(cutText(input, maxShown.input))}`,
@@ -104,6 +113,7 @@ function showFailure({ input, output, feedback, reward, steps }: FailedRun, at: 
     `## Output\n${quoteText(cutText(output, maxShown.output))}`,
     `## Feedback\n${quoteText(cutText(feedback, maxShown.feedback))}`,
     `## Reward\n${reward}`,
+    `## What it took\n${calls} model call${calls === 1 ? '' : 's'}${tokens === null ? '' : `, ${tokens} tokens`}`,
   ].join('\n');
 }
 

@@ -3,7 +3,17 @@ import { defaultVerify } from './edit-texts.js';
 import { changed, follow, idsOf, lacks, llm, moveUsers, user, withoutSamples, wrong, type Applied } from './editing.js';
 import { answerRef, choicesOf, draftOf, freeName, sameForm, withInputs } from './drafts.js';
 import type { Edit, EditRules } from './edits.js';
-import { itemOf, limits, promptOf, withPrompt, type Graph, type Inputs, type Ref, type Step } from './graph.js';
+import {
+  itemOf,
+  limits,
+  promptOf,
+  withPrompt,
+  type Graph,
+  type Inputs,
+  type Prompt,
+  type Ref,
+  type Step,
+} from './graph.js';
 import { headOf, headsOf, mapRefs, refsOf, withHead } from './refs.js';
 import { cutText } from '../text/quote.js';
 
@@ -11,6 +21,17 @@ import { cutText } from '../text/quote.js';
 export function modelProblem(model: string | null | undefined, { models }: EditRules, at: string) {
   if (model === null || model === undefined || models.includes(model)) return undefined;
   return wrong(at, `"${cutText(model, 100)}" is no model of this job; its models are ${models.join(', ')}`);
+}
+
+/** Why a prompt may not be part of an edit: how often and how long a model is asked is for whoever pays; undefined where it may. */
+function settingsProblem(prompt: Prompt | null, at: string) {
+  const set = prompt?.tries !== undefined ? 'tries' : prompt?.timeoutS !== undefined ? 'timeout_s' : null;
+  return set === null ? undefined : wrong(`${at}.${set}`, 'is not for an edit to set: leave it out');
+}
+
+/** What is wrong with a prompt that an edit brings in; undefined where nothing is. */
+function promptProblem(prompt: Prompt | null, rules: EditRules, at: string) {
+  return modelProblem(prompt?.model, rules, `${at}.model`) ?? settingsProblem(prompt, at);
 }
 
 export function verify(graph: Graph, step: Step, { prompt, messages: given }: Edit & { edit: 'verify' }): Applied {
@@ -61,7 +82,7 @@ export function vote(graph: Graph, step: Step, { samples, by }: Edit & { edit: '
   if ((step.samples ?? 1) > 1) return wrong('step', `"${step.id}" has ${step.samples} samples already`);
   if (!Number.isInteger(samples) || samples < 2 || samples > limits.samples)
     return wrong('samples', `must be a whole number from 2 to ${limits.samples}`);
-  const problem = by === 'majority' ? undefined : modelProblem(by.judge.model, rules, 'by.judge.model');
+  const problem = by === 'majority' ? undefined : promptProblem(by.judge, rules, 'by.judge');
   if (problem) return problem;
   const id = freeName(`${step.id}_vote`, idsOf(graph));
   const followed = follow(graph, step.id, [{ id, type: 'vote', over: step.id, by }]);
@@ -73,11 +94,7 @@ export function vote(graph: Graph, step: Step, { samples, by }: Edit & { edit: '
 export function addStep(graph: Graph, step: Step, rules: EditRules): Applied {
   if (graph.steps.some(({ id }) => id === step.id))
     return wrong('step.id', `there is a step "${cutText(step.id, 64)}" already`);
-  const problem = modelProblem(
-    promptOf(step)?.model,
-    rules,
-    step.type === 'vote' ? 'step.by.judge.model' : 'step.model',
-  );
+  const problem = promptProblem(promptOf(step), rules, step.type === 'vote' ? 'step.by.judge' : 'step');
   return problem ?? { graph: { ...graph, steps: [...graph.steps, step] }, touched: [step.id] };
 }
 

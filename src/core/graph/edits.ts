@@ -16,11 +16,11 @@
  * | output    | lets the graph give another value                                                                               |
  *
  * Who took the value of a verified, criticized or voted step takes that of the new one. Steps of the graph that nothing uses any
- * more go; steps that the edits add must be used. A name that is taken gets a number, `solve_verify_2`.
+ * more go; steps that the edits add must be used. What a run costs at most is bounded, and edits set neither `tries` nor `timeout_s`. A name that is taken gets a number, `solve_verify_2`.
  */
 import { addStep, critique, decompose, modelProblem, remove, rewire, verify, vote } from './edit-steps.js';
 import { changed, wrong, type Applied } from './editing.js';
-import { promptOf, withPrompt } from './graph.js';
+import { defaults, maxAttempts, promptOf, withPrompt } from './graph.js';
 import type { Graph, PromptMessage, Ref, Step, VoteStep } from './graph.js';
 import { headOf, usedSteps } from './refs.js';
 import { graphProblems, type Problem } from './validate.js';
@@ -42,6 +42,16 @@ export type Edit =
 export interface EditRules {
   /** Those that a step may ask for. */
   models: readonly string[];
+  /** What `maxAttempts` of the edited graph may be at most. */
+  maxAttempts: number;
+}
+
+/**
+ * What edits may make of the first graph of a search: four times the model calls of a run, tries counted in, or 24 calls with the tries
+ * that a step has where it says none. That is room for a map of the usual size, and for steps around it.
+ */
+export function mostAttempts(first: Graph): number {
+  return Math.max(4 * maxAttempts(first), 24 * defaults.tries);
 }
 
 export type Edited = { ok: true; graph: Graph } | { ok: false; problems: Problem[] };
@@ -61,6 +71,12 @@ export function applyEdits(graph: Graph, edits: readonly Edit[], rules: EditRule
   }
   if (edits.length > 0) edited = withoutUnused(edited, new Set(graph.steps.map(({ id }) => id)));
   const problems = graphProblems(edited).map((problem) => placed(problem, edited, touched, edits));
+  const attempts = maxAttempts(edited);
+  if (attempts > rules.maxAttempts)
+    problems.push({
+      path: 'edits',
+      message: `a run of the graph may make ${attempts} model calls with all tries; at most ${rules.maxAttempts} are allowed`,
+    });
   return problems.length === 0 ? { ok: true, graph: edited } : { ok: false, problems };
 }
 

@@ -123,6 +123,8 @@ export const limits = {
   graphChars: 500_000,
   /** Of the messages of one call, with the values in them. */
   callChars: 400_000,
+  /** Of the messages of all calls of a run, each call's once, however often it is made. */
+  runChars: 4_000_000,
   refChars: 500,
   samples: 20,
   mapItems: 100,
@@ -132,6 +134,8 @@ export const limits = {
   timeoutS: 3_600,
   tries: 10,
   calls: 500,
+  /** Of a run, as `maxAttempts` counts them. */
+  attempts: 1_500,
 } as const;
 
 /** What is taken where a step does not say. */
@@ -155,6 +159,11 @@ export function maxStepCalls(step: Step): number {
 /** The model calls that a run of a graph makes at most. */
 export function maxCalls({ steps }: Pick<Graph, 'steps'>): number {
   return steps.reduce((sum, step) => sum + maxStepCalls(step), 0);
+}
+
+/** The model calls that a run of a graph makes at most where no answer is usable until its last try. */
+export function maxAttempts({ steps }: Pick<Graph, 'steps'>): number {
+  return steps.reduce((sum, step) => sum + maxStepCalls(step) * (promptOf(step)?.tries ?? defaults.tries), 0);
 }
 
 /** The prompt of a step that asks a model, a vote's judge among them; else null. */

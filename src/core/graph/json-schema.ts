@@ -75,26 +75,44 @@ function keywordProblems(keyword: string, value: Json, path: string, depth: numb
   }
 }
 
-/** The first thing in which a value is not of the schema's form, naming the place; null where it is. */
+/** What of a schema is looked up for each value that it is asked of: made once, each word in it once. */
+interface Words {
+  types: ReadonlySet<JsonType> | null;
+  /** Canonical. */
+  choices: ReadonlySet<string> | null;
+  required: ReadonlySet<string>;
+}
+
+const wordsKnown = new WeakMap<JsonSchema, Words>();
+
+function wordsOf(schema: JsonSchema): Words {
+  const words = wordsKnown.get(schema) ?? {
+    types: schema.type === undefined ? null : new Set(typeof schema.type === 'string' ? [schema.type] : schema.type),
+    choices: schema.enum === undefined ? null : new Set(schema.enum.map((one) => canonical(one))),
+    required: new Set(schema.required),
+  };
+  wordsKnown.set(schema, words);
+  return words;
+}
+
+/**
+ * The first thing in which a value is not of the schema's form, naming the place; null where it is. The schema has no problems, and must
+ * not be changed afterwards.
+ */
 export function valueProblem(schema: JsonSchema, value: Json, path = ''): string | null {
   const at = path === '' ? 'the answer' : path;
-  const { type, properties = {}, required = [], items, additionalProperties = true } = schema;
-  if (type !== undefined) {
-    const allowed = typeof type === 'string' ? [type] : type;
-    if (!allowed.some((one) => isOfType(value, one)))
-      return `${at} must be of type ${allowed.join(' or ')}, and is ${described(value)}`;
-  }
-  if (schema.enum !== undefined) {
-    const text = canonical(value);
-    if (!schema.enum.some((one) => canonical(one) === text))
-      return `${at} must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}, and is ${described(value)}`;
-  }
+  const { properties = {}, items, additionalProperties = true } = schema;
+  const { types: allowed, choices, required } = wordsOf(schema);
+  if (allowed !== null && ![...allowed].some((one) => isOfType(value, one)))
+    return `${at} must be of type ${[schema.type].flat().join(' or ')}, and is ${described(value)}`;
+  if (choices !== null && !choices.has(canonical(value)))
+    return `${at} must be one of ${schema.enum!.map((one) => JSON.stringify(one)).join(', ')}, and is ${described(value)}`;
   if (isList(value))
     return items === undefined
       ? null
       : firstProblem(value, (item, place) => valueProblem(items, item, `${path}[${place}]`));
   if (!isObject(value)) return null;
-  const missing = required.find((name) => !Object.hasOwn(value, name));
+  const missing = [...required].find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return `${at} lacks "${missing}"`;
   return firstProblem(Object.keys(value), (name) => {
     if (Object.hasOwn(properties, name))

@@ -19,6 +19,12 @@ export function editOf(edit: EditJson): Edit {
   return edit.edit === 'vote' ? { ...edit, by: byOf(edit.by) } : edit;
 }
 
+/** The JSON form of an edit. */
+export function editJson(edit: Edit): EditJson {
+  if (edit.edit === 'add') return { ...edit, step: stepJson(edit.step) };
+  return (edit.edit === 'vote' ? { ...edit, by: byJson(edit.by) } : edit) as EditJson;
+}
+
 function stepOf(step: StepJson): Step {
   switch (step.type) {
     case 'llm':
@@ -53,11 +59,15 @@ function stepJson(step: Step): StepJson {
       return { ...others, ...(maxItems === undefined ? {} : { max_items: maxItems }) } as StepJson;
     }
     case 'vote':
-      return { ...step, by: step.by === 'majority' ? step.by : { judge: promptJson(step.by.judge) } } as StepJson;
+      return { ...step, by: byJson(step.by) } as StepJson;
     case 'select':
     case 'transform':
       return step as StepJson;
   }
+}
+
+function byJson(by: VoteStep['by']): VoteByJson {
+  return by === 'majority' ? by : ({ judge: promptJson(by.judge) } as VoteByJson);
 }
 
 function promptJson<Held extends Prompt>({ timeoutS, ...others }: Held) {

@@ -9,6 +9,7 @@
 import { readJson, valueProblem } from './json-schema.js';
 import { maxStepCalls, type AnswerForm, type Graph } from './graph.js';
 import { advance, keyOfCall, type Draft } from './advance.js';
+import { messagesOf } from './messages.js';
 import { planOf, type Plan } from './plan.js';
 import { parseVerdict } from './vote.js';
 import { cutText } from '../text/quote.js';
@@ -19,6 +20,7 @@ export interface Call {
   /** The step's id; from its second call on with a number, `solve#2`. Names the call in this run, whatever has been answered. */
   key: string;
   step: string;
+  /** Put together whenever they are read: to be read when the call is made. */
   messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
   /** null: the job's first policy model. */
   model: string | null;
@@ -35,14 +37,15 @@ export type StepState =
   | { at: 'choosing'; needs: number }
   | {
       at: 'asking';
-      calls: readonly (Call | null)[];
+      /** Of each call, whether it has no answer yet. */
+      open: readonly boolean[];
       answers: readonly Json[];
       left: number;
       candidates: readonly Json[];
     }
   | { at: 'done'; value: Json };
 
-/** `step`: null where the task's input or the graph's output is at fault. */
+/** `step`: null where the task's input, the graph's output or the run as a whole is at fault. */
 export type Outcome =
   { status: 'running' } | { status: 'done'; value: Json } | { status: 'failed'; step: string | null; reason: string };
 
@@ -52,13 +55,15 @@ export interface Run {
   readonly input: Json;
   readonly states: readonly StepState[];
   readonly outcome: Outcome;
+  /** Of the messages of all calls that were wanted. */
+  readonly chars: number;
 }
 
 /** A run of a graph on a task's input; what is wrong with the input is a failed run. Throws where the graph has problems. */
 export function openRun(graph: Graph, input: Json): Run {
   const plan = planOf(graph);
   const idle: StepState = { at: 'idle' };
-  const draft: Draft = { plan, input, states: plan.steps.map(() => idle), outcome: { status: 'running' } };
+  const draft: Draft = { plan, input, states: plan.steps.map(() => idle), outcome: { status: 'running' }, chars: 0 };
   const reason = inputProblem(graph, input);
   if (reason !== null) return { ...draft, outcome: { status: 'failed', step: null, reason } };
   advance(draft, null);
@@ -77,11 +82,22 @@ function inputProblem({ inputs }: Graph, input: Json): string | null {
 export function wantedCalls(run: Run): Call[] {
   if (run.outcome.status !== 'running') return [];
   const wanted: Call[] = [];
-  for (const state of run.states) {
+  for (const [place, state] of run.states.entries()) {
     if (state.at !== 'asking') continue;
-    for (const call of state.calls) if (call !== null) wanted.push(call);
+    for (const [at, isOpen] of state.open.entries()) if (isOpen) wanted.push(callOf(run, place, at, state.candidates));
   }
   return wanted;
+}
+
+function callOf(run: Run, place: number, at: number, candidates: readonly Json[]): Call {
+  const { step, prompt } = run.plan.steps[place]!;
+  const { model, timeoutS, tries } = prompt!;
+  return {
+    ...{ key: keyOfCall(step.id, at), step: step.id, model, timeoutS, tries },
+    get messages() {
+      return messagesOf(run, place, at, candidates);
+    },
+  };
 }
 
 /** What a run has come to. */
@@ -105,7 +121,7 @@ export type Answered = { run: Run } | { problem: string };
 export function answerCall(run: Run, key: string, text: string): Answered {
   const { place, at } = placeOf(run, key);
   const state = run.states[place]!;
-  if (run.outcome.status !== 'running' || state.at !== 'asking' || state.calls[at] === null) return { run };
+  if (run.outcome.status !== 'running' || state.at !== 'asking' || !state.open[at]) return { run };
   const { step } = run.plan.steps[place]!;
   const read =
     step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, text) : readChoice(state.candidates, text);
@@ -113,7 +129,7 @@ export function answerCall(run: Run, key: string, text: string): Answered {
   const draft: Draft = { ...run, states: run.states.slice() };
   draft.states[place] = {
     ...state,
-    calls: state.calls.with(at, null),
+    open: state.open.with(at, false),
     answers: state.answers.with(at, read.value),
     left: state.left - 1,
   };
@@ -125,7 +141,7 @@ export function answerCall(run: Run, key: string, text: string): Answered {
 export function failCall(run: Run, key: string, reason: string): Run {
   const { place, at } = placeOf(run, key);
   const state = run.states[place]!;
-  if (run.outcome.status !== 'running' || state.at !== 'asking' || state.calls[at] === null) return run;
+  if (run.outcome.status !== 'running' || state.at !== 'asking' || !state.open[at]) return run;
   return { ...run, outcome: { status: 'failed', step: run.plan.steps[place]!.step.id, reason } };
 }
 
@@ -136,7 +152,7 @@ function placeOf({ plan, states }: Run, key: string): { place: number; at: numbe
   const state = place === undefined ? undefined : states[place];
   const at = Number(number) - 1;
   const asked =
-    state?.at === 'asking' ? state.calls.length : state?.at === 'done' ? maxStepCalls(plan.steps[place!]!.step) : 0;
+    state?.at === 'asking' ? state.open.length : state?.at === 'done' ? maxStepCalls(plan.steps[place!]!.step) : 0;
   const isKnown = Number.isInteger(at) && at >= 0 && at < asked;
   if (place === undefined || !isKnown || key !== keyOfCall(id!, at))
     throw new Error(`no call ${JSON.stringify(cutText(key, 100))} is wanted in this run`);

@@ -37,9 +37,27 @@ export function renderTemplate(
   valueOf: (name: string) => Json,
   maxChars: number,
 ): string | null {
+  const filled: string[] = [];
+  return fill(parts, valueOf, maxChars, (text) => filled.push(text)) === null ? null : filled.join('');
+}
+
+/** The length of the text with the values in it, which is not made; null where it is above `maxChars`. */
+export function templateLength(
+  parts: readonly TemplatePart[],
+  valueOf: (name: string) => Json,
+  maxChars: number,
+): number | null {
+  return fill(parts, valueOf, maxChars, () => undefined);
+}
+
+function fill(
+  parts: readonly TemplatePart[],
+  valueOf: (name: string) => Json,
+  maxChars: number,
+  take: (text: string) => unknown,
+): number | null {
   const texts = new Map<string, string>();
   let length = 0;
-  const rendered: string[] = [];
   for (const part of parts) {
     let text: string;
     if (typeof part === 'string') text = part;
@@ -49,7 +67,7 @@ export function renderTemplate(
     }
     length += text.length;
     if (length > maxChars) return null;
-    rendered.push(text);
+    take(text);
   }
-  return rendered.join('');
+  return length;
 }

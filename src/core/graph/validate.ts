@@ -1,5 +1,5 @@
 /** What is required of a graph. Everything that is wrong is told at once, each with its place. */
-import { fieldPattern, limits, maxCalls, namePattern, type Graph, type Step } from './graph.js';
+import { fieldPattern, limits, maxAttempts, maxCalls, namePattern, type Graph, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
 import { refProblems, stepRefProblems } from './ref-problems.js';
 import { headsOf, usedSteps } from './refs.js';
@@ -32,6 +32,12 @@ export function graphProblems(graph: Graph): Problem[] {
     problems.push({
       path: 'steps',
       message: `may make ${calls} model calls a run; at most ${limits.calls} are allowed`,
+    });
+  const attempts = maxAttempts(graph);
+  if (calls <= limits.calls && attempts > limits.attempts)
+    problems.push({
+      path: 'steps',
+      message: `may make ${attempts} model calls a run with all tries; at most ${limits.attempts} are allowed`,
     });
   return problems;
 }

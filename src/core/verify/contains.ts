@@ -1,4 +1,5 @@
 /** Whether one text stands in another as a whole. */
+import { occurrencesOf } from '../text/occurrences.js';
 
 /** Marks belong to the letter before them. */
 const inWord = /[\p{L}\p{N}\p{M}_]/u;
@@ -12,7 +13,7 @@ const unspaced =
  * such ends: there any place will do. Both texts are normalized alike.
  */
 export function standsIn(part: string, text: string): boolean {
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+  for (const at of occurrencesOf(part, text)) {
     // Three code units: a decimal point and a whole character on each side.
     const before = text.slice(Math.max(0, at - 3), at);
     const after = text.slice(at + part.length, at + part.length + 3);

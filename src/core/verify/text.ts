@@ -20,9 +20,18 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** A text as it is compared: NFC, trimmed, every run of white space one space, in lower case unless `caseSensitive`. */
 export function normalize(text: string, caseSensitive: boolean): string {
-  const spaced = text.normalize('NFC').replaceAll(/\s+/gu, ' ').trim();
+  const spaced = composed(text).replaceAll(/\s+/gu, ' ').trim();
   // A lower-case letter may have a composed form that its upper case lacks.
-  return caseSensitive ? spaced : spaced.toLowerCase().normalize('NFC');
+  return caseSensitive ? spaced : composed(spaced.toLowerCase());
+}
+
+/**
+ * NFC, but for marks of which more than 30 follow each other: they stay as they are, since to put n in order takes n² steps. No letter
+ * of any language has so many (30: Stream-Safe Text Format, UAX #15).
+ */
+function composed(text: string): string {
+  const parts = text.split(/(\p{M}{31,})/u);
+  return parts.map((part, at) => (at % 2 === 0 ? part.normalize('NFC') : part)).join('');
 }
 
 /**

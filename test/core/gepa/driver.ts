@@ -22,6 +22,8 @@ export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
   survey?(request: SurveyRequest): SurveyAnswer;
+  /** What a rollout cost, where candidates do not all cost the same. */
+  cost?(request: RolloutRequest): number;
 }
 
 /** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
@@ -61,7 +63,7 @@ export function answer(work: Work, world: World): Answers {
       const reward = world.rollout(request);
       return reward === 'infrastructure'
         ? { ordinal: request.ordinal, reward: null, infrastructure: true }
-        : { ordinal: request.ordinal, reward, infrastructure: false };
+        : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
     });
     return { kind: 'rollouts', answers };
   }

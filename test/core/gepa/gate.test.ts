@@ -71,6 +71,47 @@ describe('a child without noise', () => {
   });
 });
 
+describe('a child that costs less', () => {
+  const parent = { 0: of(0), 1: of(0), 2: of(1), 3: of(1), 4: of(0.5) };
+  const costs = { 0: [50, 5], 1: [16, 2] } as const;
+  const costing = (state: GepaState): GepaState => ({ ...state, costs });
+
+  test('and gains nothing is guarded, then accepted as cheaper', () => {
+    const shown = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0) } }, { 1: [0] }));
+    expect(judged(shown, trial())).toEqual({ ask: [[1, 2]] });
+    const guarded = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0), 2: of(1) } }, { 1: [0] }));
+    expect(judged(guarded, trial({ waves: 2 }))).toEqual({
+      ...{ accepted: true, cheaper: true },
+      ...{ expectedSum: 1, childSum: 1 },
+    });
+  });
+
+  test('is rejected where it loses anything', () => {
+    const lost = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0), 2: of(0.9) } }, { 1: [0] }));
+    expect(judged(lost, trial({ waves: 2 }))).toEqual({ accepted: false, expectedSum: 1, childSum: 0.9 });
+  });
+
+  test('is rejected where there was nothing to lose', () => {
+    const nothing = { 0: of(0), 1: of(0) };
+    const state = costing(given({ 0: nothing, 1: nothing }, { 1: [0] }));
+    expect(judged(state, trial())).toEqual({ accepted: false, expectedSum: 0, childSum: 0 });
+    expect(judged(state, trial({ waves: 2 }))).toMatchObject({ accepted: false });
+  });
+
+  test('and gains is accepted for its gain', () => {
+    const state = costing(given({ 0: parent, 1: { 0: of(1), 1: of(0), 2: of(1) } }, { 1: [0] }));
+    expect(judged(state, trial({ waves: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
+  });
+
+  test('but for less than a tenth, or by nobody knows how much, is not cheaper', () => {
+    const verdictAt = (own: NonNullable<GepaState['costs']>) =>
+      judged({ ...given({ 0: parent, 1: { 0: of(0), 1: of(0) } }, { 1: [0] }), costs: own }, trial());
+    expect(verdictAt({ 0: [50, 5], 1: [18, 2] })).toMatchObject({ accepted: false });
+    expect(verdictAt({ 0: [50, 5] })).toMatchObject({ accepted: false });
+    expect(verdictAt({ 1: [2, 2] })).toMatchObject({ accepted: false });
+  });
+});
+
 describe('the guard', () => {
   // 1 taught seeds 5 and 6, 2 taught 7; 3 comes of both; 4 is on trial.
   const results: Results = {

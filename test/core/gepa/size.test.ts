@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { GepaConfig } from '../../../src/core/gepa/config.js';
 import { gepa } from '../../../src/core/gepa/step.js';
+import { graphSearch } from '../../../src/core/graph-search.js';
 import { config, drive, scoring, type World } from './driver.js';
+import { datasetLimits } from '../../../src/contracts/graph-dataset.js';
 import { largestOf } from './largest.js';
 
-// What a session at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
+// What a session, or a graph job, at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
 // of each activity. Temporal refuses a payload of 2 MB.
 
 const mostOfState = 1_500_000;
@@ -21,9 +23,18 @@ const limits: Partial<GepaConfig> = {
   rngSeed: -(2 ** 53 - 1),
 };
 
+/** A graph job on as many tasks as a data set may hold, with a budget that buys as many candidates as there may be. */
+const graphJob = graphSearch({
+  tasks: datasetLimits.tasks,
+  rolloutBudget: 50_000,
+  effort: 'high',
+  rngSeed: -(2 ** 53 - 1),
+});
+
 test.each<[string, Partial<GepaConfig>]>([
   ['50 generations of 9, all accepted and combined', { populationSize: 9, generations: 50, minibatchSize: 100 }],
   ['499 generations of 1, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }],
+  ['a graph job with as many tasks and candidates as there may be', graphJob],
 ])(
   '%s: the state stays below 1.5 MB, and all that crosses a history below a third of that',
   (_, shape) => {

@@ -5,8 +5,17 @@ import { buildEditProposal, parseEdits, type EditProposal } from '../../../src/c
 import { graphText } from '../../../src/core/graph/text.js';
 import { oneStep, user } from './cases.js';
 
-const failure = { input: 'in', output: 'out', feedback: 'fb', reward: 0.25, steps: [{ step: 'solve', value: 'a\nb' }] };
-const given: EditProposal = { graph: graphText(oneStep), failures: [failure], models: ['big', 'small'], maxEdits: 3 };
+const failure = {
+  ...{ input: 'in', output: 'out', feedback: 'fb', reward: 0.25, steps: [{ step: 'solve', value: 'a\nb' }] },
+  ...{ calls: 2, tokens: 300 },
+};
+const given: EditProposal = {
+  graph: graphText(oneStep),
+  failures: [failure],
+  models: ['big', 'small'],
+  maxEdits: 3,
+  attempts: { now: 3, most: 72 },
+};
 const shown = (changes: Partial<EditProposal> = {}) => buildEditProposal({ ...given, ...changes })[0]!.content;
 
 describe('the question for edits', () => {
@@ -14,11 +23,16 @@ describe('the question for edits', () => {
     const content = shown({ task: 'Sums.', problems: ['edits[0].step: there is no\nstep "x"'] });
     expect(content).toContain(`\n\`\`\`\n${graphText(oneStep)}\n\`\`\`\n`);
     expect(content).toContain(
-      '# Run 1\n## Input\n> in\n## Steps\n> solve: a\n> b\n## Output\n> out\n## Feedback\n> fb\n## Reward\n0.25',
+      '# Run 1\n## Input\n> in\n## Steps\n> solve: a\n> b\n## Output\n> out\n## Feedback\n> fb\n## Reward\n0.25\n' +
+        '## What it took\n2 model calls, 300 tokens',
     );
     expect(content).toContain('\n> Sums.\n');
     expect(content).toContain('MODEL is one of: "big", "small"');
     expect(content).toContain('\n> edits[0].step: there is no\n> step "x"\n');
+    expect(content).toContain(
+      'of this graph makes at most 3 model calls, of the edited graph at most 72: a graph that',
+    );
+    expect(content).toContain('Edits set no "tries" and no "timeout_s".');
     expect(content).toContain('Give 1 to 3 edits as one JSON list');
     expect(shown()).not.toContain('could not be taken');
   });
@@ -49,7 +63,9 @@ describe('the question for edits', () => {
       content.split(/[\n\v\f\r\u0085\u2028\u2029]/).filter((line) => !line.startsWith('> ') && line !== '');
     fc.assert(
       fc.property(hostile, hostile, hostile, hostile, (input, output, feedback, value) => {
-        const failures = [{ input, output, feedback, reward: 0.25, steps: [{ step: value, value }] }];
+        const failures = [
+          { input, output, feedback, reward: 0.25, steps: [{ step: value, value }], calls: 2, tokens: 300 },
+        ];
         expect(framing(shown({ failures, task: input, problems: [output] }))).toEqual(
           framing(shown({ task: 'x', problems: ['x'] })),
         );
@@ -71,6 +87,8 @@ describe('the question for edits', () => {
         feedback: long,
         reward: 0,
         steps: Array.from({ length: 99 }, () => ({ step: 's', value: long })),
+        calls: 1,
+        tokens: null,
       },
     ];
     expect(shown({ graph: long, failures, task: long }).length).toBeLessThan(250_000);

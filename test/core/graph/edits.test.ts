@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { applyEdits, type Edit } from '../../../src/core/graph/edits.js';
+import { applyEdits, mostAttempts, type Edit } from '../../../src/core/graph/edits.js';
 import type { Graph, LlmStep, Ref, Step } from '../../../src/core/graph/graph.js';
 import { usedSteps } from '../../../src/core/graph/refs.js';
 import { openRun, outcomeOf } from '../../../src/core/graph/run.js';
 import { graphProblems } from '../../../src/core/graph/validate.js';
 import { answerAll, answerSchema, anyGraph, graphWith, llm, oneStep, user } from './cases.js';
 
-const rules = { models: ['big', 'small'] };
+const rules = { models: ['big', 'small'], maxAttempts: 1_500 };
 const solve = llm('solve', { question: 'input.question' }, { model: 'small' });
 const trimmed: Step = { id: 'trimmed', type: 'transform', op: 'trim', inputs: { text: 'solve.answer' } };
 const graph = graphWith([solve, trimmed], 'trimmed');
@@ -560,4 +560,64 @@ test('what edits give is valid, and the graph before is left as it was', () => {
     { numRuns: 1_000 },
   );
   expect(taken).toBeGreaterThan(50);
+});
+
+describe('what a run costs', () => {
+  const add = (id: string, more: Partial<LlmStep> = {}): Edit => ({
+    edit: 'add',
+    step: llm(id, { draft: 'solve.answer' }, more),
+  });
+  const use = (id: string): Edit => ({ edit: 'rewire', step: 'trimmed', input: 'text', to: `${id}.answer` });
+  const bounded = (start: Graph, maxAttempts: number, ...edits: Edit[]) =>
+    applyEdits(start, edits, { ...rules, maxAttempts });
+
+  test('may be four times that of the first graph, or 24 calls and their tries', () => {
+    expect(mostAttempts(oneStep)).toBe(24 * 3);
+    expect(mostAttempts(graphWith([llm('solve', {}, { samples: 5, tries: 7 })], 'solve'))).toBe(4 * 5 * 7);
+  });
+
+  test('is bounded with all tries, also of steps that were there', () => {
+    const start = graphWith([{ ...solve, tries: 10 }, trimmed], 'trimmed');
+    const vote: Edit = { edit: 'vote', step: 'solve', samples: 2, by: 'majority' };
+    expect(bounded(start, 20, vote)).toMatchObject({ ok: true });
+    expect(bounded(start, 19, vote)).toEqual({
+      ok: false,
+      problems: [
+        {
+          path: 'edits',
+          message: 'a run of the graph may make 20 model calls with all tries; at most 19 are allowed',
+        },
+      ],
+    });
+    expect(bounded(start, 13, add('check'), use('check'))).toMatchObject({ ok: true });
+    expect(bounded(start, 12, add('check'), use('check'))).toMatchObject({ ok: false });
+  });
+
+  test.each<[string, Edit, string]>([
+    ['tries', add('check', { tries: 1 }), 'edits[0].step.tries'],
+    ['time-outs', add('check', { timeoutS: 1 }), 'edits[0].step.timeout_s'],
+    [
+      'tries of a judge',
+      {
+        edit: 'vote',
+        step: 'solve',
+        samples: 2,
+        by: { judge: { inputs: {}, messages: user('{{candidates}}'), tries: 2 } },
+      },
+      'edits[0].by.judge.tries',
+    ],
+    [
+      'time-outs of a judge',
+      {
+        edit: 'add',
+        step: {
+          ...{ id: 'v', type: 'vote', of: ['solve', 'trimmed'] },
+          by: { judge: { inputs: {}, messages: user('{{candidates}}'), timeoutS: 9 } },
+        },
+      },
+      'edits[0].step.by.judge.timeout_s',
+    ],
+  ])('edits set no %s', (_, edit, path) => {
+    expect(refused(graph, edit, use('check'))).toEqual([{ path, message: 'is not for an edit to set: leave it out' }]);
+  });
 });

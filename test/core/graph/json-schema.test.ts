@@ -44,6 +44,33 @@ describe('a schema', () => {
 });
 
 describe('a value', () => {
+  test('of many items is checked by a look at each word of the schema, not one for each item', () => {
+    const values = Array.from({ length: 100 }, (_, at) => ({ at }));
+    let reads = 0;
+    const names: Json[] = values.map(({ at }) => ({
+      get at() {
+        reads += 1;
+        return at;
+      },
+    }));
+    const schema: JsonSchema = { type: 'array', items: { enum: names } };
+    expect(valueProblem(schema, values)).toBeNull();
+    expect(valueProblem(schema, values)).toBeNull();
+    expect(reads).toBe(100);
+    expect(valueProblem(schema, [{ at: 100 }])).toContain('[0] must be one of {"at":0}, {"at":1}, ');
+  });
+
+  test('of many items is checked by each type and name once, however often the schema says it', () => {
+    let reads = 0;
+    const counted = <Item>(items: Item[]): Item[] =>
+      new Proxy(items, { get: (of, key, self) => ((reads += 1), Reflect.get(of, key, self) as unknown) });
+    const type = counted([...Array.from({ length: 100 }, () => 'null' as const), 'object' as const]);
+    const required = counted(Array.from({ length: 100 }, () => 'a'));
+    const items = Array.from({ length: 100 }, () => ({ a: 1 }));
+    expect(valueProblem({ items: { type, required } }, items)).toBeNull();
+    expect(reads).toBeLessThan(1_000);
+  });
+
   test.each<[JsonSchema, Json, string | null]>([
     [{}, { anything: [1] }, null],
     [{ type: 'object' }, {}, null],

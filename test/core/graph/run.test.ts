@@ -289,6 +289,39 @@ describe('a run', () => {
     expect(outcomeWith(graphWith([two], 'solve'), half)).toEqual(failed('solve', 'its messages have more than'));
   });
 
+  test('messages are put together when a call is made, and not held for all that wait', () => {
+    let reads = 0;
+    const big = {
+      get text() {
+        reads += 1;
+        return 'x'.repeat(10_000);
+      },
+    };
+    const each: Step = {
+      ...llm('each', { question: 'input.question', item: 'one' }),
+      ...{ type: 'map', over: 'input.items', as: 'one', maxItems: 100 },
+    } as Step;
+    const items = Array.from({ length: 100 }, (_, at) => `item ${at}`);
+    const run = openRun(graphWith([each], 'each', ['question', 'items']), { question: big, items });
+    expect(JSON.stringify(run.states).length).toBeLessThan(10_000);
+    const before = reads;
+    expect(before).toBeLessThan(10);
+    const calls = wantedCalls(run);
+    expect([calls.length, reads]).toEqual([100, before]);
+    expect(calls[7]!.messages[0]!.content).toMatch(/^Do it. {"text":"x+"} item 7$/);
+    expect(reads).toBe(before + 1);
+  });
+
+  test('messages of all calls of a run together are bounded, by whichever step they are', () => {
+    const question = 'x'.repeat(limits.runChars / 20 - 'Do it. '.length);
+    const many = (samples: number) => llm('many', { question: 'input.question' }, { samples });
+    expect(wantedCalls(openRun(graphWith([many(20)], 'many'), { question }))).toHaveLength(20);
+    const more = graphWith([many(20), llm('more', { many: 'many' })], 'more');
+    const reason = "the messages of the run's model calls have more than 4000000 characters in all";
+    expect(outcomeWith(more, { question })).toEqual({ status: 'failed', step: null, reason });
+    expect(outcomeWith(graphWith([many(20)], 'many'), { question: `${question}!` })).toEqual(failed(null, reason));
+  });
+
   test('what lists of lists grow to is bounded, and costs no more than the bound', () => {
     const steps = Array.from({ length: 40 }, (_, at): Step => {
       const of = at === 0 ? 'input.question' : `s${at - 1}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { limits, maxCalls, type Graph, type Step } from '../../../src/core/graph/graph.js';
+import { limits, maxAttempts, maxCalls, type Graph, type Step } from '../../../src/core/graph/graph.js';
 import { singleStepGraph } from '../../../src/core/graph/single-step.js';
 import { graphProblems } from '../../../src/core/graph/validate.js';
 import { anyGraph, graphWith, llm, oneStep, solve, user } from './cases.js';
@@ -101,6 +101,18 @@ describe('a graph is refused', () => {
       graphWith([ring('a', 'a')], 'a'),
       'steps[0]',
       'is in a cycle, each step taking the next: a -> a',
+    ],
+    [
+      'with too many tries',
+      graphWith(
+        [
+          ...Array.from({ length: 8 }, (_, at) => llm(`s${at}`, { a: 'input' }, { samples: 20, tries: 10 })),
+          op({ op: 'list', inputs: Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`i${at}`, `s${at}`])) }),
+        ],
+        'op',
+      ),
+      'steps',
+      'may make 1600 model calls a run with all tries; at most 1500 are allowed',
     ],
     [
       'with too many model calls',
@@ -534,6 +546,7 @@ test('the most calls of a run are those of its samples, items and judges', () =>
     op({ op: 'list' }),
   ];
   expect(maxCalls({ steps })).toBe(1 + 7 + 20 + 3 + 1);
+  expect(maxAttempts({ steps })).toBe(3 + 7 * 5 + 3 * 20 + 3 * 3 + 3);
   expect(maxCalls({ steps })).toBeLessThan(limits.calls);
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { standsIn } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
@@ -22,6 +22,28 @@ describe('normalized texts', () => {
         expect(normalize(once, caseSensitive)).toBe(once);
       }),
     );
+    const marks = fc.string({ unit: fc.constantFrom('e', '\u0301', '\u0323', '\u0344', 'İ', ' '), size: 'large' });
+    fc.assert(
+      fc.property(marks, fc.boolean(), (text, caseSensitive) => {
+        const once = normalize(text, caseSensitive);
+        expect(normalize(once, caseSensitive)).toBe(once);
+      }),
+    );
+  });
+
+  // To put n marks of one letter in their order takes n² steps.
+  test('no long row of marks is put in order', () => {
+    const handed = jest.spyOn(String.prototype, 'normalize');
+    try {
+      const marks = '\u0301\u0323'.repeat(15);
+      expect(normalize(`e${marks}!`, true)).toBe(`\u1eb9${'\u0323'.repeat(14)}${'\u0301'.repeat(15)}!`);
+      const many = '\u0301\u0323'.repeat(500);
+      expect(normalize(`E ${many} e\u0301 ${many}`, false)).toBe(`e ${many} é ${many}`);
+      const longest = handed.mock.contexts.map((text) => /\p{M}*/gu[Symbol.match](String(text)));
+      expect(Math.max(...longest.flatMap((rows) => rows!.map((row) => row.length)))).toBe(30);
+    } finally {
+      handed.mockRestore();
+    }
   });
 });
 
@@ -153,6 +175,20 @@ describe('a text that stands in another', () => {
         expect(standsIn(text, `a ${text} b`)).toBe(true);
       }),
     );
+  });
+
+  // The engine's own search compares the whole part at each of the places.
+  test('is found out by few looks at each character, however often it nearly stands there', () => {
+    const searched = jest.spyOn(String.prototype, 'indexOf');
+    const looked = jest.spyOn(String.prototype, 'charCodeAt');
+    try {
+      const [part, text] = ['a'.repeat(500), `x${'a'.repeat(1_000)}`];
+      expect(standsIn(part, text)).toBe(false);
+      expect(searched.mock.calls.length * part.length + looked.mock.calls.length).toBeLessThan(10 * text.length);
+    } finally {
+      searched.mockRestore();
+      looked.mockRestore();
+    }
   });
 });
 
