@@ -18,6 +18,8 @@ export interface GraphRollout {
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
   onPushback(because: string): void;
+  /** As `ProposerRequest.onWait`. */
+  onWait?(): () => void;
 }
 
 /** One call: `key` names it in its rollout, and `tries` counts how often it was made before. */
@@ -30,8 +32,8 @@ export interface Asked {
   timeoutMs: number;
 }
 
-/** `passing`: another time it may work. */
-export type Said = ({ ok: true } & ModelText) | { ok: false; code: string; message: string; passing: boolean };
+/** `infrastructure`: the failure is not the doing of who asks. */
+export type Said = ({ ok: true } & ModelText) | { ok: false; code: string; message: string; infrastructure: boolean };
 
 /** A model's answer: the one that is recorded, else one that is bought, and recorded before it is used. */
 export async function askModel(rollout: GraphRollout, asked: Asked, signal: AbortSignal): Promise<Said> {
@@ -41,17 +43,29 @@ export async function askModel(rollout: GraphRollout, asked: Asked, signal: Abor
   const known = rollout.recorded.get(answerId({ rolloutId, key, tries }));
   if (known) return { ok: true, ...known };
   const meter = meterOf(deps, job, { budget: spec.budget, policy, rolloutId }, signal);
-  const { onPushback } = rollout;
-  const call = { asker, policy, messages, signal, meter, tryTimeoutMs: timeoutMs, onPushback };
+  const { onPushback, onWait } = rollout;
+  const call = {
+    asker,
+    policy,
+    messages,
+    signal,
+    meter,
+    tryTimeoutMs: timeoutMs,
+    onPushback,
+    ...(onWait && { onWait }),
+  };
   const answer = await proposerCall(deps.providers, call);
   if (!answer.ok) return answer;
   const { presence } = deps.notifications;
   const place = { ...job, rolloutId, candidateId, attempt, presence, key, tries };
   const purpose = asker === 'judge' ? 'judge' : 'rollout';
   // Paid for, so it is worth waiting for the database.
-  await patiently(() => deps.db.org(job.orgId, (tx) => recordAnswer(tx, place, purpose, policy, messages, answer)), {
-    patienceMs: databasePatienceMs,
-    onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'an answer is not recorded yet; trying again'),
-  });
-  return { ok: true, text: answer.text, finishReason: answer.finishReason };
+  const said = await patiently(
+    () => deps.db.org(job.orgId, (tx) => recordAnswer(tx, place, purpose, policy, messages, answer)),
+    {
+      patienceMs: databasePatienceMs,
+      onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'an answer is not recorded yet; trying again'),
+    },
+  );
+  return { ok: true, ...said };
 }

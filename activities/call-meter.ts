@@ -12,7 +12,8 @@ import { jobFailure } from './failure.js';
 /** What the fault `costSpent` says. */
 export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';
 
-const settlePatienceMs = 15_000;
+/** As long as the answer itself is kept for the database. */
+const databasePatienceMs = 60_000;
 
 /** A call whose tries are to be paid; `rolloutId` null: the proposer's. */
 interface Payer {
@@ -35,10 +36,14 @@ export function meterOf(
       const unlimited = rolloutId === null ? answerTokens.proposer : answerTokens.rollout;
       const bounded = boundCall(policy.provider, asked, unlimited);
       if ('field' in bounded) return bounded;
-      const id = `res_${uuid().replaceAll('-', '')}`;
       const { costUsd, body } = bounded;
+      const id = `res_${uuid().replaceAll('-', '')}`;
       const call = { id, rolloutId, costUsd, presence: notifications.presence };
-      if ((await reserveInTurn(db, job, call, signal)) === 'refused') throw jobFailure(costSpent, costSpentMessage);
+      const reserved = await reserveInTurn(db, job, call, signal, {
+        patienceMs: databasePatienceMs,
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'money cannot be reserved yet; trying again'),
+      });
+      if (reserved === 'refused') throw jobFailure(costSpent, costSpentMessage);
       open = id;
       return { body };
     },
@@ -47,7 +52,7 @@ export function meterOf(
       const id = open;
       open = null;
       await patiently(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
-        patienceMs: settlePatienceMs,
+        patienceMs: databasePatienceMs,
         onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a call cost is not counted yet; trying again'),
       });
     },

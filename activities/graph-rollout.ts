@@ -1,5 +1,6 @@
-import { TimeoutError, within } from '../src/clients/bounded.js';
+import { TimeoutError, withinHeld, type Clock } from '../src/clients/bounded.js';
 import type { RolloutOutcome } from '../src/clients/container.js';
+import { providerRefusedKey } from '../src/clients/proposer-call.js';
 import { asObject, cutText } from '../src/clients/untrusted.js';
 import type { GraphSpec } from '../src/contracts/spec.js';
 import { costSpent } from '../src/core/failures.js';
@@ -14,10 +15,10 @@ import type { Claim } from '../src/storage/exchange.js';
 import { readTasks, type GraphTask } from '../src/storage/graph-tasks.js';
 import { patiently } from '../src/storage/patience.js';
 import { readAnswersOf } from '../src/storage/rollout-answers.js';
-import { askModel, databasePatienceMs, type GraphRollout } from './ask-model.js';
+import { askModel, databasePatienceMs, type Asked, type GraphRollout, type Said } from './ask-model.js';
 import type { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
-import { driveGraph } from './drive-graph.js';
+import { driveGraph, unusableAnswer } from './drive-graph.js';
 import { isCostSpent } from './failure.js';
 import { recordLost } from './jobs.js';
 import { judge, type Judgement } from './judge.js';
@@ -44,36 +45,47 @@ export async function runGraph(
   if (!task || !stored) throw recordLost(job);
   const onPushback = (because: string) => concurrency.lower(because);
   const rollout: GraphRollout = { deps, job, spec, claim, recorded, onPushback };
-  const ask = (call: Call, tries: number, bounded: AbortSignal) =>
-    askModel(
-      rollout,
-      {
-        ...{ asker: 'step', key: call.key, tries },
-        policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
-        messages: [...call.messages],
-        timeoutMs: call.timeoutS * 1_000,
-      },
-      bounded,
-    );
+  const timeoutMs = spec.rolloutTimeoutS * 1_000;
+  /** Of the calls that were under way when the time was over, how long the longest had been. */
+  let hungMs = 0;
+  const ask = async (call: Call, tries: number, bounded: AbortSignal, clock: Clock): Promise<Said> => {
+    const asked: Asked = {
+      ...{ asker: 'step', key: call.key, tries },
+      policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
+      messages: [...call.messages],
+      timeoutMs: call.timeoutS * 1_000,
+    };
+    const begunAt = performance.now();
+    try {
+      return await askModel({ ...rollout, onWait: () => clock.hold() }, asked, bounded);
+    } catch (error) {
+      hungMs = Math.max(hungMs, performance.now() - begunAt);
+      throw error;
+    }
+  };
   try {
-    const { run, fault } = await within(spec.rolloutTimeoutS * 1_000, signal, (bounded) =>
-      driveGraph(graphOf(stored), task.input as Json, (call, tries) => ask(call, tries, bounded)),
+    const { run, fault } = await withinHeld(timeoutMs, signal, (bounded, clock) =>
+      driveGraph(graphOf(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
     );
     const outcome = outcomeOf(run);
     if (outcome.status !== 'done') {
       const { step, reason } = outcome as { step: string | null; reason: string };
       const message = step === null ? reason : `Step ${step}: ${reason}`;
-      return failed(fault?.code ?? 'graph_failed', message, fault?.infrastructure ?? false);
+      if (fault === null || fault.code === unusableAnswer) return unsolved(message, stepsOf(run));
+      // That the key is refused is no step's doing.
+      return failed(fault.code, fault.code === providerRefusedKey ? reason : message, fault.infrastructure);
     }
     const verified = await verify(rollout, task, outcome.value, signal);
-    if (!verified.ok) return failed(verified.code, verified.message, verified.passing);
+    if (!verified.ok) return failed(verified.code, verified.message, verified.infrastructure);
     const { reward, feedback, criteria } = verified.verification;
     const details = { output: shown(outcome.value, kept.output), steps: stepsOf(run), ...(criteria && { criteria }) };
     return { kind: 'reward', reward, feedback, details };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {
-      return failed('rollout_timeout', `The graph gave no output within ${spec.rolloutTimeoutS} s.`, false);
+      const message = `The graph gave no output within ${spec.rolloutTimeoutS} s.`;
+      // A call that took most of the time is the provider's slowness, not the graph's.
+      return hungMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
     // The runner leaves out what rollouts came to for want of money.
     if (isCostSpent(error)) return failed(costSpent, (error as Error).message, true);
@@ -104,6 +116,12 @@ function textOf(value: Json): string {
   return typeof one === 'string' ? one : JSON.stringify(value);
 }
 
+/** A graph that gives no output has not solved its task: that is a score, and there is something to learn from it. */
+function unsolved(because: string, steps: { step: string; value: string }[]): RolloutOutcome {
+  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutText(because)}`, details: { steps } };
+}
+
 function failed(code: string, message: string, infrastructure: boolean): RolloutOutcome {
+  if (code === providerRefusedKey) return { kind: 'refused_key', code, message };
   return { kind: 'failed', code, message: cutText(message), infrastructure, connect: false };
 }

@@ -5,7 +5,8 @@ import { parseJudgement } from '../src/core/verify/judgement.js';
 import { agreement, criteriaOf, exampleTasks } from '../src/core/verify/rubric.js';
 import type { Verification } from '../src/core/verify/verification.js';
 import { readTasks, type GraphTask } from '../src/storage/graph-tasks.js';
-import { askModel, type GraphRollout } from './ask-model.js';
+import { patiently } from '../src/storage/patience.js';
+import { askModel, databasePatienceMs, type GraphRollout } from './ask-model.js';
 
 /** The key of the judge's call: no step of a graph can have it. */
 const key = '@judge';
@@ -14,7 +15,7 @@ const mostTries = 3;
 const timeoutMs = 120_000;
 
 export type Judgement =
-  { ok: true; verification: Verification } | { ok: false; code: string; message: string; passing: boolean };
+  { ok: true; verification: Verification } | { ok: false; code: string; message: string; infrastructure: boolean };
 
 /** What the job's judge says of an output. */
 export async function judge(
@@ -40,12 +41,15 @@ export async function judge(
   }
   const message = `${mostTries} answers of the judge cannot be read; the last: ${reason}`;
   // No word on the candidate: the search may ask again.
-  return { ok: false, code: 'judgement_unusable', message, passing: true };
+  return { ok: false, code: 'judgement_unusable', message, infrastructure: true };
 }
 
 /** Gold outputs of a few tasks that the search learns from. */
 async function examplesFor({ deps, job, spec, claim }: GraphRollout): Promise<unknown[]> {
   const places = exampleTasks(claim.seed, spec.gepa.trainSeeds);
-  const tasks = await deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, places));
+  const tasks = await patiently(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, places)), {
+    patienceMs: databasePatienceMs,
+    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples cannot be read; trying again'),
+  });
   return places.flatMap((place) => tasks.get(place)?.gold?.value ?? []);
 }

@@ -183,6 +183,7 @@ function searchEvents(jobId: string, decision: SearchDecision): NewEvent[] {
             parent_sum: decision.parentSum,
             child_sum: decision.childSum,
             estimated_reward: decision.estimate,
+            ...(decision.reason && { reason: decision.reason }),
           },
         },
       ];

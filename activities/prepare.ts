@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ContainerError } from '../src/clients/container.js';
 import {
+  initialGraphOf,
   searchSpecOf,
   type EvaluationSpec,
   type GraphSpec,
@@ -74,7 +75,7 @@ export function prepareActivities(deps: ActivityDeps) {
         db.org(job.orgId, async (tx) => {
           const spec = await readSpec<GraphSpec>(tx, job);
           await begin(tx, job, [graphStarted(spec)]);
-          await addCandidate(tx, job, { ...baselineOf(null), graph: spec.initialGraph });
+          await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
           const { budget, rngSeed } = spec;
           return { gepa: { ...spec.gepa, maxRollouts: budget.maxRollouts, rngSeed }, limits: limitsOf(spec) };
         }),

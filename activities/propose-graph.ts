@@ -1,23 +1,19 @@
 import { editsSchema, type GraphJson } from '../src/contracts/graph.js';
-import type { GraphSpec } from '../src/contracts/spec.js';
+import { initialGraphOf, type GraphSpec } from '../src/contracts/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../src/core/graph/components.js';
-import { buildEditProposal, parseEdits } from '../src/core/graph/edit-proposal.js';
-import { applyEdits } from '../src/core/graph/edits.js';
-import type { Graph } from '../src/core/graph/graph.js';
+import { buildEditProposal } from '../src/core/graph/edit-proposal.js';
+import { mostAttempts, type EditRules } from '../src/core/graph/edits.js';
+import { maxAttempts, type Graph } from '../src/core/graph/graph.js';
 import { graphOf, jsonOf } from '../src/core/graph/json.js';
+import { inWords, maxEdits, readGraphEdits, readGraphText } from '../src/core/graph/read-proposal.js';
 import { graphText } from '../src/core/graph/text.js';
-import type { Problem } from '../src/core/graph/validate.js';
-import { canonical, type Json } from '../src/core/graph/values.js';
 import { chooseComponents } from '../src/core/search/components.js';
-import type { ParsedProposal } from '../src/core/search/reflection.js';
 import type { ProposalRequest } from '../src/core/work.js';
 import type { JobRef } from '../src/storage/events.js';
 import { readGraphExamples, type GraphExample } from '../src/storage/graph-examples.js';
 import type { ActivityDeps } from './deps.js';
-import { instructionFor, proposeOne, type ProposalAsked } from './one-proposal.js';
+import { proposeOne, type ProposalAsked } from './one-proposal.js';
 import { chosenOf, rewriteTexts, type Reflected } from './reflect.js';
-
-const maxEdits = 3;
 
 /** A graph that a model has proposed; or why there is none, as of a prompt. `components` of one with another structure are none. */
 export type ProposedGraph =
@@ -59,7 +55,10 @@ async function rewrite(
     ...{ candidate, examples, parent: graphTexts(parent) },
     components: chooseComponents(instructionNames(parent), feedback, 'feedback', turn),
     context: spec.description === null ? {} : { task: spec.description },
-    readOf: (text: string, component: string) => fitting(parent, component, instructionFor(text)),
+    readOf:
+      (_: string, component: string): ProposalAsked['read'] =>
+      (answer) =>
+        readGraphText(parent, component, answer),
   };
   const { texts, reason } = await rewriteTexts(deps, job, spec, rewriting, signal);
   const components = Object.keys(texts);
@@ -67,19 +66,9 @@ async function rewrite(
     return reason === null ? { outcome: 'unchanged', shown } : { outcome: 'failed', reason, shown };
   }
   const rewritten = withGraphTexts(parent, texts);
-  if (!rewritten.ok) return { outcome: 'failed', reason: saying(rewritten.problems), shown };
+  if (!rewritten.ok) return { outcome: 'failed', reason: inWords(rewritten.problems), shown };
   const { graph } = rewritten;
   return { outcome: 'proposed', texts: graphTexts(graph), graph: jsonOf(graph), components, shown };
-}
-
-/** Takes a text only if the graph is valid with it. */
-function fitting(graph: Graph, component: string, read: ProposalAsked['read']): ProposalAsked['read'] {
-  return (answer) => {
-    const parsed = read(answer);
-    if (!parsed.ok) return parsed;
-    const rewritten = withGraphTexts(graph, { [component]: parsed.text });
-    return rewritten.ok ? parsed : { ok: false, reason: saying(rewritten.problems) };
-  };
 }
 
 async function editStructure(
@@ -90,39 +79,26 @@ async function editStructure(
   signal: AbortSignal,
 ): Promise<ProposedGraph> {
   const shown = examples.map(({ ordinal }) => ordinal);
-  const models = spec.policies.map(({ model }) => model);
+  const rules: EditRules = {
+    models: spec.policies.map(({ model }) => model),
+    maxAttempts: mostAttempts(graphOf(initialGraphOf(spec))),
+  };
   const question = buildEditProposal({
     graph: graphText(parent),
     failures: examples,
-    models,
+    models: rules.models,
     maxEdits,
+    attempts: { now: maxAttempts(parent), most: rules.maxAttempts },
     ...(spec.description !== null && { task: spec.description }),
   });
-  const read: ProposalAsked['read'] = ({ text, finishReason }) => edited(parent, models, text, finishReason);
+  const read: ProposalAsked['read'] = (answer) => {
+    const edited = readGraphEdits(parent, answer, { ...rules, schema: editsSchema });
+    return edited.ok ? { ok: true, text: JSON.stringify(jsonOf(edited.graph)) } : edited;
+  };
   const answer = await proposeOne(deps, job, spec, { candidate, part: 0, question, read }, signal);
   if (!answer.ok) {
     return answer.unchanged ? { outcome: 'unchanged', shown } : { outcome: 'failed', reason: answer.reason, shown };
   }
   const graph = JSON.parse(answer.text) as GraphJson;
   return { outcome: 'proposed', texts: graphTexts(graphOf(graph)), graph, components: [], shown };
-}
-
-/** The graph that a proposer's edits make, as JSON. */
-function edited(parent: Graph, models: readonly string[], text: string, finishReason: string | null): ParsedProposal {
-  const parsed = parseEdits(text, { finishReason, schema: editsSchema, maxEdits });
-  if (!parsed.ok) return parsed;
-  const applied = applyEdits(parent, parsed.edits, { models });
-  if (!applied.ok) return { ok: false, reason: saying(applied.problems) };
-  const { graph } = applied;
-  const isSame = canonical(graph as unknown as Json) === canonical(parent as unknown as Json);
-  return isSame
-    ? { ok: false, reason: 'the edits leave the graph as it is', unchanged: true }
-    : { ok: true, text: JSON.stringify(jsonOf(graph)) };
-}
-
-function saying(problems: readonly Problem[]): string {
-  return problems
-    .slice(0, 5)
-    .map(({ path, message }) => `${path} ${message}`)
-    .join('; ');
 }

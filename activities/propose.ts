@@ -4,13 +4,13 @@ import { textsOf, withTexts } from '../src/contracts/components.js';
 import type { Demo } from '../src/contracts/demos.js';
 import type { GraphJson } from '../src/contracts/graph.js';
 import type { SearchSpec } from '../src/contracts/spec.js';
-import { graphTexts, structureOf, withGraphTexts } from '../src/core/graph/components.js';
+import { structureOf, withGraphTexts } from '../src/core/graph/components.js';
+import { identityOf } from '../src/core/graph/identity.js';
 import { graphOf, jsonOf } from '../src/core/graph/json.js';
-import { canonical, type Json } from '../src/core/graph/values.js';
 import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/search/components.js';
 import { gepaLimits } from '../src/core/gepa/config.js';
 import type { Composition, ProposalAnswer, ProposalRequest } from '../src/core/work.js';
-import { addCandidate, readPool, type PooledCandidate } from '../src/storage/candidates.js';
+import { addCandidate, candidateTexts, readPool, type PooledCandidate } from '../src/storage/candidates.js';
 import { buildDemos, NothingToShow } from '../src/storage/demos.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { ActivityDeps } from './deps.js';
@@ -150,7 +150,7 @@ function keyOf(
   demos: readonly Demo[],
   graph: GraphJson | null | undefined,
 ): string {
-  if (graph) return canonical(graph as unknown as Json);
+  if (graph) return identityOf(graphOf(graph));
   return JSON.stringify([
     Object.entries(texts),
     demos.map(({ component, input, output }) => [component, input, output]),
@@ -173,7 +173,7 @@ function linesOf(pool: ReadonlyMap<number, PooledCandidate>): Map<number, Lineag
   return new Map(
     [...pool].map(([candidate, { parents, messages, graph }]) => [
       candidate,
-      { candidate, parents, texts: graph ? graphTexts(graphOf(graph)) : textsOf(messages) },
+      { candidate, parents, texts: candidateTexts({ messages, graph }) },
     ]),
   );
 }

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
 import type { OutcomeCounts } from '../src/core/failures.js';
-import type { JobSpec } from '../src/contracts/spec.js';
+import type { GraphSpec, JobSpec } from '../src/contracts/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
 import { readLimit } from '../src/storage/concurrency.js';
 import type { Tx } from '../src/storage/db.js';
@@ -65,7 +65,7 @@ export function rolloutActivity(deps: ActivityDeps) {
         const conclude = async (tx: Tx): Promise<Pick<SliceReport, 'finished' | 'answers'>> => {
           const [finished, answers] = await Promise.all([
             haveEnded(tx, job.jobId, input.from, input.to),
-            input.collect ? readAnswers(tx, job.jobId, input.from, input.to) : null,
+            input.collect ? readAnswers(tx, job.jobId, input.from, input.to, costUnitOf(spec)) : null,
             releaseLease(tx, job.jobId, lease),
           ]);
           return { finished, answers: answers && packAnswers(answers) };
@@ -81,6 +81,11 @@ export function rolloutActivity(deps: ActivityDeps) {
         return { finished, answers, fault: fault ?? null, counts: runner.counts };
       }),
   };
+}
+
+/** Graphs do not all cost the same. */
+function costUnitOf(spec: JobSpec): GraphSpec['costUnit'] | undefined {
+  return spec.kind === 'graph' ? spec.costUnit : undefined;
 }
 
 /** Waits until no other runner holds the job: one that was killed holds it until its lease runs out. */

@@ -235,7 +235,7 @@ export class Runner<Conclusion> {
     this.inFlight.set(claim.rolloutId, running);
   }
 
-  /** The outcome of one claim; null when it was told to stop, or the container refused the job's key. */
+  /** The outcome of one claim; null when it was told to stop, or the key was refused. */
   private async runOne(claim: Claim): Promise<Outcome | null> {
     const { signal } = this.aborter;
     const { concurrency } = this;
@@ -244,7 +244,7 @@ export class Runner<Conclusion> {
     const { result, latencyMs } = answered;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, n: this.latency.n + 1 };
     if (result.kind === 'refused_key') {
-      this.refusal = { code: 'container_refused_key', message: result.message, retryable: false };
+      this.refusal = { code: result.code, message: result.message, retryable: false };
       return null;
     }
     if (result.kind === 'reward') this.concurrency.raise();

@@ -10,6 +10,7 @@ const { prepareGraph } = proxyActivities<Activities>({
 /** A graph job: a search for a better graph of model calls. */
 export function graphWorkflow(input: SearchInput): Promise<void> {
   return searchJob(input, {
+    less: 'give fewer tasks',
     prepare: prepareGraph,
     continueAsNew: (next) => continueAsNew<typeof graphWorkflow>(next),
   });

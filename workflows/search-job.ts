@@ -20,7 +20,7 @@ import { answeredByTraffic } from './live-rollouts.js';
 import type { CarriedOver } from './long-run.js';
 import type { JobInput } from './messages.js';
 import { runToEnd, type Unwritten } from './rollouts.js';
-import { endingBy, endingOfSpent, interruptWhenOver, sessionTime } from './session-budget.js';
+import { endingBy, endingOfSpent, interruptWhenOver, sessionTime, type Spender } from './session-budget.js';
 
 /**
  * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
@@ -40,6 +40,8 @@ export interface SearchInput extends JobInput {
 
 /** What the kinds of job that search do differently. */
 export interface SearchKind {
+  /** What is done about a budget that is too small, besides raising it. */
+  less: string;
   /** What comes before the first rollout; answers what to search with. */
   prepare(job: JobInput): Promise<SessionPlan>;
   /** What follows the baseline's rollouts. */
@@ -86,7 +88,7 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       view: () => operatorView(job.jobId, view()),
       search: view,
       publish,
-      endingOf: (error) => endingOfSpent(error, view(), control, limits.maxFailureRate),
+      endingOf: (error) => endingOfSpent(error, spender()),
       continueAsNew: (carried) =>
         kind.continueAsNew({
           ...job,
@@ -95,6 +97,12 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
     },
     input.resume?.control,
   );
+  const spender = (): Spender => ({
+    search: view(),
+    control,
+    maxFailureRate: limits.maxFailureRate,
+    less: kind.less,
+  });
 
   /** Asks for texts, at most `maxConcurrent` at a time: a pause is not held up by those that have not begun. */
   async function proposals(work: Work & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
@@ -153,7 +161,7 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       setCurrentDetails(details(searchOf(state).view(state)));
     }
     time ??= sessionTime(limits, undefined);
-    if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', view(), control, limits.maxFailureRate));
+    if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', spender()));
     let search = searchOf(state);
     let before = search.view(state);
     for (;;) {

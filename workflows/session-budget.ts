@@ -15,6 +15,15 @@ const tooSmall: Record<Spent, string> = {
   max_cost_usd: 'budget.max_cost_usd was used up before the baseline was evaluated',
 };
 
+/** A job that searches, as its budgets see it. */
+export interface Spender {
+  search: SearchView | null;
+  control: JobControl;
+  maxFailureRate: number;
+  /** What its baseline takes less with. */
+  less: string;
+}
+
 /** The clock of a session with `max_minutes`, null without; `leftMs` is what an earlier run handed on. */
 export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined): RunningTime | null {
   if (leftMs !== undefined) return new RunningTime(leftMs, true);
@@ -22,23 +31,16 @@ export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined
 }
 
 /** How a session ends whose budget is used up: with the best so far, or as failed where there is none. */
-export function endingBy(spent: Spent, search: SearchView | null, control: JobControl, maxFailureRate: number): Ending {
+export function endingBy(spent: Spent, { search, control, maxFailureRate, less }: Spender): Ending {
   if (search?.bestCandidate != null) return control.completed(spent, maxFailureRate);
-  const message = `${tooSmall[spent]}, so there is nothing to complete with; raise it, or list fewer evaluation seeds.`;
+  const message = `${tooSmall[spent]}, so there is nothing to complete with; raise it, or ${less}.`;
   return { status: 'failed', stoppedBy: spent, error: { code: spent, message } };
 }
 
 /** How a session ends that an error tells to have spent its money; null: the error tells of something else. */
-export function endingOfSpent(
-  error: unknown,
-  search: SearchView | null,
-  control: JobControl,
-  maxFailureRate: number,
-): Ending | null {
+export function endingOfSpent(error: unknown, spender: Spender): Ending | null {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure && cause.type === costSpent
-    ? endingBy(costSpent, search, control, maxFailureRate)
-    : null;
+  return cause instanceof ApplicationFailure && cause.type === costSpent ? endingBy(costSpent, spender) : null;
 }
 
 /** Ends the job when its time is over. */

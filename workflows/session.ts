@@ -15,6 +15,7 @@ const { adoptBaseline } = proxyActivities<Activities>({
 /** A policy optimization session: a search for a better prompt. */
 export function sessionWorkflow(input: SearchInput): Promise<void> {
   return searchJob(input, {
+    less: 'list fewer evaluation seeds',
     prepare: prepareSession,
     adoptBaseline,
     continueAsNew: (next) => continueAsNew<typeof sessionWorkflow>(next),

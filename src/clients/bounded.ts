@@ -30,6 +30,51 @@ export async function within<T>(
   }
 }
 
+/** A clock that stands still while what is waited for is not of the making of whom it measures. */
+export interface Clock {
+  /** It stands still until what this answers is called; of several until the last is. */
+  hold(): () => void;
+}
+
+/** As `within`, by a clock that can be held: `ms` are of the time in which it goes. */
+export async function withinHeld<T>(
+  ms: number,
+  parent: AbortSignal,
+  work: (signal: AbortSignal, clock: Clock) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const fire = () => over.abort(new TimeoutError(`nothing within ${ms} ms`));
+  let left = ms;
+  let goesSince = performance.now();
+  let timer = setTimeout(fire, left);
+  let holds = 0;
+  const hold = () => {
+    if (holds++ === 0) {
+      clearTimeout(timer);
+      left -= performance.now() - goesSince;
+    }
+    let isHeld = true;
+    return () => {
+      if (isHeld && --holds === 0) {
+        goesSince = performance.now();
+        timer = setTimeout(fire, Math.max(0, left));
+      }
+      isHeld = false;
+    };
+  };
+  const signal = AbortSignal.any([parent, over.signal]);
+  signal.throwIfAborted();
+  try {
+    return await work(signal, { hold });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    holds = Infinity;
+  }
+}
+
 /** Sleeps, or rejects with the signal's reason as soon as it fires. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {

@@ -10,8 +10,8 @@ export type RolloutOutcome =
    * `infrastructure`: the fault is not the candidate's, so a search may ask again. `connect`: no connection came about.
    */
   | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean }
-  /** The container refuses the key, for this rollout and so for all. */
-  | { kind: 'refused_key'; message: string };
+  /** The container, or a provider, refuses the key, for this rollout and so for all. */
+  | { kind: 'refused_key'; code: string; message: string };
 
 /** A failure of one try and whether another may mend it: up to three tries, as often as the deadline allows, or none. */
 export interface Fault {
@@ -28,6 +28,9 @@ export interface Answer {
   contentEncoding: string | null;
   text: string;
 }
+
+/** The code of a job's failure whose container does not take its key. */
+export const containerRefusedKey = 'container_refused_key';
 
 const maxFeedbackBytes = 16 * 1024;
 const maxDetailsBytes = 256 * 1024;
@@ -75,6 +78,7 @@ export function readRolloutAnswer(
   if (refusesKey(answer)) {
     return {
       kind: 'refused_key',
+      code: containerRefusedKey,
       message: `The container refused the key with ${answer.status}: ${cutText(answer.text)}`,
     };
   }

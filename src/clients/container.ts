@@ -1,6 +1,12 @@
 import { componentName, maxComponents } from '../contracts/components.js';
 import type { Message } from '../contracts/spec.js';
-import { faultOfStatus, readJsonObject, readRolloutAnswer, refusesKey } from './container-answer.js';
+import {
+  containerRefusedKey,
+  faultOfStatus,
+  readJsonObject,
+  readRolloutAnswer,
+  refusesKey,
+} from './container-answer.js';
 import type { Answer, Fault, RolloutOutcome } from './container-answer.js';
 import { createCaller, isFault, rolloutWindowMs } from './container-retry.js';
 import { containerHeaders, rolloutBody, rolloutHeaders, type RolloutRequest } from './container-request.js';
@@ -54,7 +60,7 @@ export function createContainerClient(options: ContainerClientOptions): Containe
     if (!refusesKey(result)) return result;
     const said = cutText(result.text, 512);
     throw new ContainerError(
-      'container_refused_key',
+      containerRefusedKey,
       `GET ${url}: the container refused the key (${result.status}): ${said}`,
     );
   }

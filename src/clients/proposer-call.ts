@@ -2,7 +2,7 @@ import type { Message, PolicySpec } from '../contracts/spec.js';
 import { pause, retryAfterMs, within } from './bounded.js';
 import { costOf, type CallCost } from './cost.js';
 import { providerError, ProviderError } from './provider-answer.js';
-import type { Providers } from './providers.js';
+import { keySetting, type Providers } from './providers.js';
 import { asObject, cutText, field, parseObject } from './untrusted.js';
 
 /** Sees to it that every try is paid for. */
@@ -32,18 +32,23 @@ export interface ProposerRequest {
   tryTimeoutMs?: number;
   /** Called when the provider asks for fewer calls (429, 503). */
   onPushback?(because: string): void;
+  /** Called when it begins to wait, for money or because the provider says so; what it answers is called when that is over. */
+  onWait?(): () => void;
 }
 
-/** Its answer; `ok` false with the reason when three tries gave none (`passing`), or one that no retry mends. */
+/** Its answer; `ok` false with the reason when no try gave one. `infrastructure`: it is not what was asked that is at fault. */
 export type ProposerAnswer =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
-  | { ok: false; code: string; message: string; passing: boolean };
+  | { ok: false; code: string; message: string; infrastructure: boolean };
 
 type Failure = Extract<ProposerAnswer, { ok: false }>;
 interface Retryable {
   failure: Failure;
   retryAfter: string | null;
 }
+
+/** The code of a failure that every call of the provider would meet: it does not take the deployment's key. */
+export const providerRefusedKey = 'provider_refused_key';
 
 const maxTries = 3;
 const maxWaitMs = 60_000;
@@ -60,19 +65,30 @@ export async function proposerCall(providers: Providers, asked: ProposerRequest)
     if ('ok' in result) return result;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
     if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
-    await pause(wait, signal);
+    await waiting(asked, () => pause(wait, signal));
+  }
+}
+
+/** Tells of a wait while it lasts. */
+async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): Promise<T> {
+  const over = onWait?.();
+  try {
+    return await wait();
+  } finally {
+    over?.();
   }
 }
 
 async function once(
   providers: Providers,
-  { policy, messages, signal, meter, asker = 'proposer', onPushback }: ProposerRequest,
+  asked: ProposerRequest,
   tryTimeoutMs: number,
 ): Promise<ProposerAnswer | Retryable> {
-  const asked = { ...policy.params, model: policy.model, messages, stream: false };
-  const allowed = meter ? await meter.open(asked) : { body: asked };
+  const { policy, messages, signal, meter, asker = 'proposer', onPushback } = asked;
+  const body = { ...policy.params, model: policy.model, messages, stream: false };
+  const allowed = meter ? await waiting(asked, () => meter.open(body)) : { body };
   if ('message' in allowed) {
-    return { ok: false, code: 'cost_not_bounded', message: allowed.message, passing: false };
+    return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
   }
   const startedAt = performance.now();
   let sent: Sent;
@@ -85,7 +101,8 @@ async function once(
     signal.throwIfAborted();
     if (!(fault instanceof ProviderError)) throw error;
     const passing = fault.code !== 'provider_not_usable';
-    const failure: Failure = { ok: false, code: fault.code, message: fault.message, passing };
+    const { code, message } = fault;
+    const failure: Failure = { ok: false, code, message, infrastructure: true };
     return passing ? { failure, retryAfter: null } : failure;
   }
   const { status, retryAfter, text } = sent;
@@ -95,8 +112,13 @@ async function once(
   }
   await meter?.close(0);
   const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cutText(text, 1_024)}`;
+  if (status === 401) {
+    const check = `${message}. Check ${keySetting(policy.provider)}.`;
+    return { ok: false, code: providerRefusedKey, message: check, infrastructure: true };
+  }
   const passing = status === 429 || status >= 500;
-  const failure: Failure = { ok: false, code: `${asker}_refused`, message, passing };
+  const infrastructure = !faultsOfRequest.has(status);
+  const failure: Failure = { ok: false, code: `${asker}_refused`, message, infrastructure };
   if (status === 429 || status === 503) onPushback?.(message);
   return passing ? { failure, retryAfter } : failure;
 }
@@ -106,6 +128,9 @@ interface Sent {
   retryAfter: string | null;
   text: string;
 }
+
+/** What a provider answers to a request that it cannot take: with another prompt it may. */
+const faultsOfRequest = new Set([400, 413, 422]);
 
 /** Faults before the provider had the request. */
 const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
@@ -131,7 +156,7 @@ function read({ provider, model }: PolicySpec, asker: Asker, text: string, laten
   const message = asObject(field(choice, 'message'));
   if (!message) {
     const said = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
-    return { ok: false, code: `${asker}_answer_invalid`, message: said, passing: false };
+    return { ok: false, code: `${asker}_answer_invalid`, message: said, infrastructure: true };
   }
   const finish = field(choice, 'finish_reason');
   const finishReason = typeof finish === 'string' ? finish : null;

@@ -49,6 +49,16 @@ export function usageMustBeAsked(provider: string): boolean {
   return provider !== 'mistral';
 }
 
+/** The setting that has a provider's key. */
+export function keySetting(provider: string): string {
+  return `${prefixOf(provider)}_API_KEY`;
+}
+
+/** What the names of a provider's settings begin with. */
+function prefixOf(provider: string): string {
+  return provider.toUpperCase().replaceAll('-', '_');
+}
+
 /**
  * The providers that the environment configures: `<NAME>_API_KEY` and `<NAME>_BASE_URL` for the known ones, and for
  * every other name in `RATCHET_PROVIDERS` (comma-separated), which needs a base URL; `-` in a name is `_` there. A key is
@@ -89,12 +99,12 @@ function providerNames(env: Record<string, string | undefined>): string[] {
 function configure(name: string, env: Record<string, string | undefined>): Endpoint | string {
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
     return `"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`;
-  const prefix = name.toUpperCase().replaceAll('-', '_');
-  const apiKey = env[`${prefix}_API_KEY`]?.trim() || null;
+  const prefix = prefixOf(name);
+  const apiKey = env[keySetting(name)]?.trim() || null;
   const ownUrl = env[`${prefix}_BASE_URL`]?.trim().replace(/\/+$/, '') || null;
   const baseUrl = ownUrl ?? known[name]?.baseUrl;
   if (!baseUrl) return `The provider "${name}" has no address; set ${prefix}_BASE_URL.`;
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) return `${prefix}_BASE_URL is not an http(s) URL.`;
-  if (!apiKey && !ownUrl && known[name]?.needsKey) return `The provider "${name}" has no key; set ${prefix}_API_KEY.`;
+  if (!apiKey && !ownUrl && known[name]?.needsKey) return `The provider "${name}" has no key; set ${keySetting(name)}.`;
   return { name, url: `${baseUrl}/chat/completions`, apiKey };
 }

@@ -1,26 +1,26 @@
-import type { z } from 'zod';
-import { componentNames, textsOf } from '../contracts/components.js';
-import { renderPrompt } from '../contracts/demos.js';
-import type { candidateDetailSchema } from '../contracts/lineage.js';
+import type { JobKind } from '../storage/jobs.js';
 import type { Status } from '../core/status.js';
+import { candidateTexts } from '../storage/candidates.js';
 import type { Tx } from '../storage/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../storage/lineage.js';
 import { readCandidates } from '../storage/reads.js';
 import { readJudged } from './decision-view.js';
-import { readAttempts, reflectionView } from './reflection-view.js';
+import { readAttempts, reflectionView, type Answers } from './reflection-view.js';
 import { attributePrompt, segmentViews, shownTo } from './segments-view.js';
 import { candidateView } from './sessions-view.js';
 import { unifiedDiff } from './text-diff.js';
 import { readTrialView } from './trial-view.js';
 
-type Detail = z.output<typeof candidateDetailSchema>;
-
-/** Where a candidate of a session comes from, or null: the session has no such candidate. */
-export async function readCandidateDetail(
+/**
+ * Where a candidate comes from, or null: the job has no such candidate. `shown` is what is told alike of the candidates of every kind
+ * of job; `answersOf` says how the proposer's answers are read.
+ */
+export async function readOrigin<Component extends string | null>(
   tx: Tx,
-  job: { jobId: string; status: Status },
+  job: { jobId: string; kind: JobKind; status: Status },
   candidateId: string,
-): Promise<Detail | null> {
+  answersOf: (self: Ancestor, parent: Ancestor | null) => Answers<Component>,
+) {
   const [[row], line] = await Promise.all([
     readCandidates(tx, job.jobId, { id: candidateId }),
     readAncestry(tx, job.jobId, candidateId),
@@ -32,30 +32,29 @@ export async function readCandidateDetail(
   const sources = new Map(line.map((one) => [one.leverVersion, one]));
   const wanted = [...origins].flatMap((origin) => shownTo(sources.get(origin)!));
   const [judged, attempts, feedback] = await Promise.all([
-    readJudged(tx, job.jobId, job.status, [row]),
+    readJudged(tx, job, [row]),
     readAttempts(tx, job.jobId, self),
     readFeedback(tx, job.jobId, [...new Set([...self.ordinals, ...wanted])]),
   ]);
   const { decision, tried } = judged.get(row.id)!;
   const parents = line.filter(({ id }) => self.parentIds.includes(id));
-  return {
-    session_id: job.jobId,
-    job_id: job.jobId,
+  const parent = parents[0] ?? null;
+  const shown = {
     ...candidateView(row),
     decision,
-    messages: self.messages && renderPrompt(self.messages, self.demos),
-    diff: parents.flatMap((parent) => diffs(parent, self)),
-    reflection: reflectionView(self, parents[0] ?? null, attempts, feedback),
+    diff: parents.flatMap((one) => diffs(one, self)),
+    reflection: reflectionView(self, answersOf(self, parent), attempts, feedback),
     minibatch: await readTrialView(tx, job.jobId, line, { generation: row.generation, tried }),
     segments: segmentViews(segments, sources, feedback),
   };
+  return { self, parent, attempts, shown };
 }
 
-/** The components in which a candidate differs from a parent. */
-function diffs(parent: Ancestor, self: Ancestor): Detail['diff'] {
-  const before = textsOf(parent.messages);
-  const after = textsOf(self.messages);
-  return componentNames(self.messages ?? [])
+/** The components in which a candidate differs from a parent; those that only the parent has come last. */
+function diffs(parent: Ancestor, self: Ancestor) {
+  const before = candidateTexts(parent);
+  const after = candidateTexts(self);
+  return Object.keys({ ...after, ...before })
     .filter((component) => before[component] !== after[component])
     .map((component) => ({
       parent_id: parent.id,

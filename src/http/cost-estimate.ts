@@ -2,7 +2,15 @@ import type { z } from 'zod';
 import { priceOf } from '../clients/cost.js';
 import type { estimateSchema } from '../contracts/common.js';
 import { renderPrompt } from '../contracts/demos.js';
-import type { EvaluationSpec, GepaSession, Message, MiproSession, PolicySpec, SessionSpec } from '../contracts/spec.js';
+import type {
+  BudgetSpec,
+  EvaluationSpec,
+  GepaSession,
+  Message,
+  MiproSession,
+  PolicySpec,
+  SessionSpec,
+} from '../contracts/spec.js';
 import { estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
 import { generationsOf, trialSize, type MiproConfig } from '../core/mipro/config.js';
 import { createMipro } from '../core/mipro/state.js';
@@ -11,14 +19,14 @@ import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../core/search
 import { createUnpaired } from '../core/gepa/unpaired/state.js';
 import { unpaired } from '../core/gepa/unpaired/step.js';
 
-type Estimate = z.output<typeof estimateSchema>;
-type Range = Record<'low' | 'likely' | 'high', number>;
+export type Estimate = z.output<typeof estimateSchema>;
+export type Range = Record<'low' | 'likely' | 'high', number>;
 
 /**
  * What is assumed where nothing is known, in tokens: how long a container's prompt, an input, an answer and a rollout's feedback are. A
  * rollout is taken to make one call. Known texts count a token for every four characters.
  */
-const assumed = {
+export const assumed = {
   prompt: 400,
   input: { low: 50, likely: 300, high: 1_500 },
   answer: { low: 20, likely: 150, high: 1_000 },
@@ -55,10 +63,8 @@ interface Spending {
 export function sessionEstimate(spec: SessionSpec): Estimate {
   const { budget, policy, proposer, initialPrompt } = spec;
   const spending = spec.algorithm === 'mipro' ? miproSpending(spec) : gepaSpending(spec);
-  const { rollouts, proposals } = spending;
   const prompt = promptTokens(initialPrompt);
-  const cost = range((level) => {
-    const asked = level === 'high' ? rollouts : Math.min(rollouts, spending.asked(level));
+  return searchEstimate(spending, budget, (level) => {
     // Live traffic is paid for anyway.
     const demos =
       Math.ceil(assumed.demos[level] * spending.demos) * (assumed.input[level] + answerTokens(policy, level));
@@ -70,15 +76,35 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
       prompt + assumed.instruction + spending.shown * shown,
       Math.min(prompt + assumed.thinking[level], limitOf(proposer)),
     );
+    return { perRollout, perProposal };
+  });
+}
+
+/** What a search will ask for and cost, from what a rollout and a proposal cost; null: a price is not known. */
+export function searchEstimate(
+  spending: Spending,
+  { maxCostUsd }: BudgetSpec,
+  priceAt: (level: keyof Range) => { perRollout: number | null; perProposal: number | null },
+): Estimate {
+  const { rollouts, proposals } = spending;
+  const cost = range((level) => {
+    const { perRollout, perProposal } = priceAt(level);
     if (perRollout === null || perProposal === null) return null;
+    const asked = level === 'high' ? rollouts : Math.min(rollouts, spending.asked(level));
     // A budget of rollouts ends proposals, too.
     const tried = Math.min(proposals, Math.ceil(asked / spending.perProposal(level)));
-    return Math.min(asked * perRollout + tried * perProposal, budget.maxCostUsd ?? Infinity);
+    return Math.min(asked * perRollout + tried * perProposal, maxCostUsd ?? Infinity);
   });
   return { rollouts, cost_usd: cost };
 }
 
-function gepaSpending({ gepa, budget, rngSeed, rollouts }: GepaSession): Spending {
+/** How a GEPA search spends, of whatever kind of job. */
+export function gepaSpending({
+  gepa,
+  budget,
+  rngSeed,
+  rollouts,
+}: Pick<GepaSession, 'gepa' | 'budget' | 'rngSeed' | 'rollouts'>): Spending {
   const config: GepaConfig = { ...gepa, maxRollouts: budget.maxRollouts, rngSeed };
   const proposals = gepa.populationSize * gepa.generations;
   const minibatch = minibatchOf(config);
@@ -142,19 +168,24 @@ function rolloutPrice(policy: PolicySpec, prompt: number, level: keyof Range): n
   return priceOf(provider, model, prompt + assumed.input[level], answerTokens(policy, level));
 }
 
-function answerTokens(policy: PolicySpec, level: keyof Range): number {
+/** How long an answer is taken to be. */
+export function answerTokens(policy: PolicySpec, level: keyof Range): number {
   return Math.min(assumed.answer[level], limitOf(policy));
 }
 
 /** How long the policy lets answers be, in tokens. */
-function limitOf({ params }: PolicySpec): number {
+export function limitOf({ params }: PolicySpec): number {
   const named = [params['max_tokens'], params['max_completion_tokens']];
   return Math.min(Infinity, ...named.filter((limit): limit is number => typeof limit === 'number' && limit > 0));
 }
 
 function promptTokens(messages: Message[] | null): number {
-  if (!messages) return assumed.prompt;
-  return Math.ceil(messages.reduce((sum, { content }) => sum + content.length, 0) / 4);
+  return messages ? textTokens(messages.reduce((sum, { content }) => sum + content.length, 0)) : assumed.prompt;
+}
+
+/** Tokens of a text of so many characters. */
+export function textTokens(chars: number): number {
+  return Math.ceil(chars / 4);
 }
 
 function range(of: (level: keyof Range) => number | null): Range | null {

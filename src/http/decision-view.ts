@@ -5,6 +5,7 @@ import { exceeds, normalizeReward, sum } from '../core/scores.js';
 import { countedRollouts, settledRollouts } from '../core/settled.js';
 import { isTerminal, type Status } from '../core/status.js';
 import type { Tx } from '../storage/db.js';
+import type { JobKind } from '../storage/jobs.js';
 import {
   readOutcomes,
   readOutcomesOf,
@@ -32,17 +33,20 @@ export interface Judged {
   tried: Tried[];
 }
 
+/** What a search runs its candidates on, as people call it. */
+type Unit = 'seed' | 'task';
+
 /**
- * What was decided of these candidates of a session, by id, read from the event as it was decided. A session that began
+ * What was decided of these candidates of a job, by id, read from the event as it was decided. A session that began
  * under the earlier search has no event of an acceptance: who is accepted goes on to its evaluation, and its sums are those
  * of the stored outcomes.
  */
 export async function readJudged(
   tx: Tx,
-  jobId: string,
-  status: Status,
+  { jobId, kind, status }: { jobId: string; kind: JobKind; status: Status },
   rows: readonly CandidateRow[],
 ): Promise<Map<string, Judged>> {
+  const unit: Unit = kind === 'graph' ? 'task' : 'seed';
   const children = rows.filter(({ leverVersion }) => leverVersion > 0);
   const ids = children.map(({ id }) => id);
   const [trials, gates, verdicts] = await Promise.all([
@@ -62,7 +66,7 @@ export async function readJudged(
   const sums = await readSums(tx, jobId, wentOn, trialOf, gatesOf);
   return new Map(
     rows.map((row) => {
-      if (row.leverVersion === 0) return [row.id, { decision: ofBaseline(row), tried: [] }];
+      if (row.leverVersion === 0) return [row.id, { decision: ofBaseline(row, unit), tried: [] }];
       // As a parent it runs again in the tests of later generations.
       const own = (gatesOf.get(row.id) ?? []).filter(({ generation }) => generation === row.generation);
       const tried = [...groupBy(own, ({ seed, ordinal }) => seed ?? `live:${ordinal}`).values()].map((all) => ({
@@ -73,9 +77,9 @@ export async function readJudged(
       const verdict = verdicts.get(row.leverVersion);
       const compared = sums.get(row.id);
       const decision = verdict
-        ? decided(verdict, row, tried.length, merged.length > 0)
+        ? decided(verdict, row, { size: tried.length, isMerge: merged.length > 0, unit })
         : compared
-          ? accepted(row, compared, null, 'better')
+          ? accepted(row, compared, { estimate: null, reason: 'better', unit })
           : pending(status);
       return [row.id, { decision: { ...decision, message: decision.message + combined(merged) }, tried }];
     }),
@@ -113,12 +117,16 @@ function sumOf(outcomes: readonly (Outcome | null)[]): number | null {
   return rewards.length === 0 || rewards.length < outcomes.length ? null : sum(rewards);
 }
 
-function ofBaseline(row: CandidateRow): Decision {
+function ofBaseline(row: CandidateRow, unit: Unit): Decision {
   const message = 'Accepted: it is the baseline, with which every search begins.';
-  return { ...unknown, outcome: 'accepted', reason: 'baseline', message: message + promise(row, null) };
+  return { ...unknown, outcome: 'accepted', reason: 'baseline', message: message + promise(row, null, unit) };
 }
 
-function decided({ key, data, message }: VerdictEvent, row: CandidateRow, size: number, isMerge: boolean): Decision {
+function decided(
+  { key, data, message }: VerdictEvent,
+  row: CandidateRow,
+  { size, isMerge, unit }: { size: number; isMerge: boolean; unit: Unit },
+): Decision {
   const number = (value: unknown) => (typeof value === 'number' ? value : null);
   const sums = {
     parent_sum: number(data['parent_sum']),
@@ -126,21 +134,29 @@ function decided({ key, data, message }: VerdictEvent, row: CandidateRow, size: 
     minibatch_size: size === 0 ? null : size,
   };
   if (key.startsWith('accepted:')) {
-    return accepted(row, sums, number(data['estimated_reward']), isMerge ? 'combined' : 'better');
+    const estimate = number(data['estimated_reward']);
+    const reason = data['reason'] === 'cheaper' ? 'cheaper' : isMerge ? 'combined' : 'better';
+    return accepted(row, sums, { estimate, reason, unit });
   }
   const reason = typeof data['reason'] === 'string' ? data['reason'] : null;
-  return { ...rejected(reason, sums, message), outcome: 'rejected', reason, estimated_reward: null };
+  return { ...rejected(reason, sums, message, unit), outcome: 'rejected', reason, estimated_reward: null };
 }
 
-function accepted(row: CandidateRow, sums: Sums, estimate: number | null, reason: string): Decision {
-  const message = `Accepted: ${inWords(sums) ?? 'it is better than its parent'}.${promise(row, estimate)}`;
+function accepted(
+  row: CandidateRow,
+  sums: Sums,
+  { estimate, reason, unit }: { estimate: number | null; reason: string; unit: Unit },
+): Decision {
+  const words = inWords(sums, unit) ?? 'it is better than its parent';
+  const cost = reason === 'cheaper' ? ', and it costs less than its parent' : '';
+  const message = `Accepted: ${words}${cost}.${promise(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sums, estimated_reward: estimate, message };
 }
 
-function rejected(reason: string | null, sums: Sums, message: string): Sums & { message: string } {
+function rejected(reason: string | null, sums: Sums, message: string, unit: Unit): Sums & { message: string } {
   const { parent_sum: expected, child_sum: scored } = sums;
   const isMore = expected !== null && scored !== null && exceeds(scored, expected);
-  const words = inWords(sums);
+  const words = inWords(sums, unit);
   if (reason === 'overtaken') {
     return {
       ...sums,
@@ -166,22 +182,22 @@ function rejected(reason: string | null, sums: Sums, message: string): Sums & { 
 
 function pending(status: Status): Decision {
   const message = isTerminal(status)
-    ? 'Not decided: the session ended before.'
+    ? 'Not decided: the search ended before.'
     : 'Not decided yet: its rollouts are not all answered.';
   return { ...unknown, outcome: 'pending', reason: null, message };
 }
 
 const unknown = { parent_sum: null, child_sum: null, minibatch_size: null, estimated_reward: null };
 
-function inWords({ parent_sum: expected, child_sum: scored, minibatch_size: size }: Sums): string | null {
+function inWords({ parent_sum: expected, child_sum: scored, minibatch_size: size }: Sums, unit: Unit): string | null {
   if (expected === null || scored === null) return null;
-  const where = size === null ? 'in its test' : `on the ${size === 1 ? 'seed' : `${size} seeds`} it was tried on`;
+  const where = size === null ? 'in its test' : `on the ${size === 1 ? unit : `${size} ${unit}s`} it was tried on`;
   return `${where} it scored ${short(scored)} where ${short(expected)} was expected`;
 }
 
-function promise({ reward }: CandidateRow, estimate: number | null): string {
-  if (reward !== null) return ` Its mean reward on the evaluation seeds is ${short(reward)}.`;
-  return estimate === null ? '' : ` About ${short(estimate)} is expected of it on the evaluation seeds.`;
+function promise({ reward }: CandidateRow, estimate: number | null, unit: Unit): string {
+  if (reward !== null) return ` Its mean reward on the evaluation ${unit}s is ${short(reward)}.`;
+  return estimate === null ? '' : ` About ${short(estimate)} is expected of it on the evaluation ${unit}s.`;
 }
 
 function combined(merged: readonly number[]): string {

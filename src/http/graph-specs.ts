@@ -1,6 +1,7 @@
 import { unknownPrice } from '../clients/call-bound.js';
+import { priceOf } from '../clients/cost.js';
 import { policiesOf, type CreateGraphJob } from '../contracts/graph-job.js';
-import { taskInput, type GraphDataset } from '../contracts/graph-dataset.js';
+import { descriptionOf, taskInput, type GraphDataset } from '../contracts/graph-dataset.js';
 import type { Path } from '../contracts/dataset-problems.js';
 import type { GepaSpec, GraphSpec, PolicySpec } from '../contracts/spec.js';
 import { verifierSpec, type VerifierSpec } from '../contracts/verifier.js';
@@ -12,6 +13,7 @@ import type { GraphTask } from '../storage/graph-tasks.js';
 import type { HttpDeps } from './deps.js';
 import { listed, pointerOf, refuse, type FieldError } from './errors.js';
 import { firstGraph } from './first-graph.js';
+import { inputFaults } from './task-inputs.js';
 
 /** What is wrong, by the path in the body. */
 export interface Fault {
@@ -35,7 +37,7 @@ export function graphSpec(
     effort: request.proposer_effort,
     rngSeed: request.rng_seed,
   });
-  const description = descriptionOf(dataset);
+  const description = descriptionOf(dataset.metadata);
   const { graph, faults } = firstGraph(request, policies, description);
   const models = { policies, proposer, judge: isJudged(verifier) ? verifier.judge : null };
   const all: Fault[] = [
@@ -43,6 +45,7 @@ export function graphSpec(
     ...(budget?.max_cost_usd === undefined ? [] : priceFaults(models)),
     ...goldFaults(dataset, verifier),
     ...faults,
+    ...inputFaults(dataset, faults.length === 0 ? graph : null),
     ...configProblems({ ...search, maxRollouts, rngSeed }).map(searchFault),
   ];
   if (all.length > 0) {
@@ -55,6 +58,7 @@ export function graphSpec(
     container: null,
     policy,
     policies,
+    costUnit: policies.every(isPriced) ? 'usd' : 'tokens',
     proposer,
     gepa: search satisfies GepaSpec,
     budget: { maxRollouts, maxMinutes: budget?.max_minutes ?? null, maxCostUsd: budget?.max_cost_usd ?? null },
@@ -64,8 +68,8 @@ export function graphSpec(
     maxFailureRate: request.max_failure_rate,
     verifier,
     numTasks: dataset.tasks.length,
-    description,
-    initialGraph: jsonOf(graph!),
+    description: description?.text ?? null,
+    initialGraph: JSON.stringify(jsonOf(graph!)),
   };
   return { spec, tasks: tasksOf(dataset) };
 }
@@ -74,12 +78,6 @@ function proposerOf({ proposer }: CreateGraphJob): PolicySpec | null {
   if (!proposer) return null;
   const { model, provider, ...params } = proposer;
   return { model, provider, params };
-}
-
-/** What a data set says of its task in words. */
-function descriptionOf({ metadata = {} }: GraphDataset): string | null {
-  const told = [metadata['task_description'], metadata['description']];
-  return told.find((text): text is string => typeof text === 'string' && text.trim() !== '') ?? null;
 }
 
 interface Models {
@@ -109,6 +107,11 @@ function priceFaults({ policies, proposer, judge }: Models): Fault[] {
   const paid = [...policies, proposer, ...(judge ? [judge] : [])];
   const reasons = new Set(paid.flatMap((model) => unknownPrice(model) ?? []));
   return [...reasons].map((reason) => ({ path: ['budget', 'max_cost_usd'], message: `needs known prices: ${reason}` }));
+}
+
+/** `local` is free, which says nothing of what a graph costs elsewhere. */
+function isPriced({ provider, model }: PolicySpec): boolean {
+  return provider !== 'local' && priceOf(provider, model, 1_000, 1_000) !== null;
 }
 
 function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: VerifierSpec): Fault[] {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { graphJobSchema, graphJobSummarySchema } from '../contracts/graph-job.js';
+import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../contracts/graph-job.js';
 import type { CostBudget } from '../storage/cost-budget.js';
 import type { GraphHead, JobRow } from '../storage/jobs.js';
 import type { CandidateRow } from '../storage/reads.js';
@@ -42,6 +42,7 @@ export function graphView(
   job: GraphJob,
   read: {
     candidates: CandidateRow[];
+    pareto: z.output<typeof weighedSchema>[];
     usage: Usage;
     resent: number;
     cost: CostBudget | null;
@@ -54,6 +55,7 @@ export function graphView(
     ...graphSummary(job, deps),
     best_candidate: best(job, candidates),
     candidates,
+    pareto: read.pareto,
     history: historyView(job),
     ...estimateView(job),
     ...outcomeView(job),

@@ -24,14 +24,17 @@ import { findJob } from './control.js';
 import { create, startInTime } from './create.js';
 import type { App, HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';
+import { registerGraphDownload } from './graph-download.js';
+import { graphEstimate } from './graph-estimate.js';
 import { graphSpec } from './graph-specs.js';
 import { graphIds, graphSummary, graphView } from './graphs-view.js';
 import { registerJobRoutes } from './job-routes.js';
 import { listPage } from './lists.js';
+import { readCostFront } from './pareto-view.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from './schema.js';
 
 const base = '/api/graphgen/jobs';
-const one = `${base}/:job_id`;
+const one = `${base}/:job_id` as const;
 const tags = ['graph evolve'];
 
 /** Graph evolve jobs: a search for a better graph of model calls on a data set of tasks. */
@@ -66,6 +69,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
           status: pending ? 'pending' : 'running',
           num_tasks: spec.numTasks,
           max_rollouts: request.body.rollout_budget,
+          estimate: graphEstimate(spec, tasks),
           workflow_id: workflowId,
           temporal_url: deps.temporalUrl(workflowId),
         }),
@@ -117,13 +121,17 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     { schema: { tags, summary: 'Status', params: jobParams, response: { 200: graphJobSchema, ...problems(404) } } },
     async (request) => {
       const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
-      const read = await deps.db.org(job.orgId, async (tx) => ({
-        candidates: await readCandidates(tx, job.jobId),
-        usage: await usageOf(tx, job.jobId),
-        resent: await readResent(tx, job.jobId),
-        cost: await readCostBudget(tx, job.jobId),
-        concurrency: await readConcurrency(tx, job.jobId),
-      }));
+      const read = await deps.db.org(job.orgId, async (tx) => {
+        const candidates = await readCandidates(tx, job.jobId);
+        return {
+          candidates,
+          pareto: await readCostFront(tx, job.jobId, candidates),
+          usage: await usageOf(tx, job.jobId),
+          resent: await readResent(tx, job.jobId),
+          cost: await readCostBudget(tx, job.jobId),
+          concurrency: await readConcurrency(tx, job.jobId),
+        };
+      });
       return graphView(job, read, deps);
     },
   );
@@ -156,6 +164,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     },
   );
 
+  registerGraphDownload(app, deps, one, tags);
   registerJobRoutes(app, deps, {
     base,
     param: 'job_id',

@@ -49,9 +49,13 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
   };
 }
 
-/** Both names of a session's id; an evaluation has only `job_id`. */
-export function idFields(jobId: string): { session_id?: string; job_id: string } {
-  return jobId.startsWith('ses_') ? { session_id: jobId, job_id: jobId } : { job_id: jobId };
+/** Both names of a session's or a graph job's id; an evaluation has only `job_id`. */
+export function idFields(jobId: string): { session_id?: string; graph_gen_job_id?: string; job_id: string } {
+  return {
+    ...(jobId.startsWith('ses_') && { session_id: jobId }),
+    ...(jobId.startsWith('grf_') && { graph_gen_job_id: jobId }),
+    job_id: jobId,
+  };
 }
 
 /** What the creator should know before anything runs: a container elsewhere cannot call back to a loopback URL. */

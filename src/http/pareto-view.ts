@@ -1,17 +1,22 @@
 import type { z } from 'zod';
+import type { weighedSchema } from '../contracts/graph-job.js';
 import type { paretoSchema } from '../contracts/lineage.js';
 import { addToFront, countSeeds, emptyFront, toBits, type Front } from '../core/front.js';
 import { removeDominated } from '../core/gepa/select.js';
+import { costFront } from '../core/search/cost-front.js';
 import type { Tx } from '../storage/db.js';
-import { readEvaluatedRewards, readEvaluation } from '../storage/front.js';
-import { readCandidates } from '../storage/reads.js';
+import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../storage/front.js';
+import { readCandidates, type CandidateRow } from '../storage/reads.js';
 
 /** Candidates whose outcomes are read at once. */
 const atOnce = 50;
 const mostHolders = 100;
 
-/** The front over a session's evaluation seeds, from the stored outcomes of the candidates that are evaluated. */
-export async function readPareto(tx: Tx, jobId: string): Promise<z.output<typeof paretoSchema>> {
+/** The front over a search's evaluation seeds, from the stored outcomes of the candidates that are evaluated. */
+export async function readPareto(
+  tx: Tx,
+  jobId: string,
+): Promise<Pick<z.output<typeof paretoSchema>, 'seeds' | 'front'>> {
   const [evaluation, evaluated] = await Promise.all([
     readEvaluation(tx, jobId),
     readCandidates(tx, jobId, { status: 'evaluated' }),
@@ -37,8 +42,6 @@ export async function readPareto(tx: Tx, jobId: string): Promise<z.output<typeof
   }
   const holders = front.holders.map(({ candidate, seeds: held }) => ({ id: ids.get(candidate)!, bits: toBits(held) }));
   return {
-    session_id: jobId,
-    job_id: jobId,
     seeds: seeds.map((seed, place) => {
       const holding = holders.filter(({ bits }) => ((bits >> BigInt(place)) & 1n) === 1n).map(({ id }) => id);
       return {
@@ -54,4 +57,26 @@ export async function readPareto(tx: Tx, jobId: string): Promise<z.output<typeof
       seeds_held: countSeeds(holder),
     })),
   };
+}
+
+/** The front over reward and cost of a graph job, the cheapest first; `candidates` are all of the job. */
+export async function readCostFront(
+  tx: Tx,
+  jobId: string,
+  candidates: readonly CandidateRow[],
+): Promise<z.output<typeof weighedSchema>[]> {
+  const evaluated = candidates.filter(({ status }) => status === 'evaluated');
+  const ids = evaluated.map(({ id }) => id);
+  const costs = await readEvaluationCosts(tx, jobId, ids, await readEvaluation(tx, jobId));
+  const weighed = evaluated.flatMap(({ id, reward }) => {
+    const cost = costs.get(id);
+    return cost && reward !== null ? [{ id, reward, ...cost }] : [];
+  });
+  return costFront(weighed).map(({ id, reward, costUsd, tokens, calls }) => ({
+    candidate_id: id,
+    reward,
+    cost_usd: costUsd,
+    tokens,
+    calls,
+  }));
 }

@@ -42,7 +42,7 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
         stream: upstream.stream,
         ...result,
       };
-      const write = () =>
+      const write = (): Promise<unknown> =>
         reservation
           ? db.org(orgId, async (tx) => {
               await recordCall(tx, row);

@@ -1,3 +1,4 @@
+import { providerRefusedKey } from '../clients/proposer-call.js';
 import type { ProviderError } from '../clients/provider-answer.js';
 import { asObject, cutText } from '../clients/untrusted.js';
 import { ApiError, type OpenAiError } from './errors.js';
@@ -17,7 +18,7 @@ export function passError(provider: string, status: number, text: string): Passe
     const message = `The provider "${provider}" refused this deployment's key; tell its operator.`;
     return {
       status: 502,
-      body: { error: { message, type: 'server_error', code: 'provider_refused_key', param: null } },
+      body: { error: { message, type: 'server_error', code: providerRefusedKey, param: null } },
     };
   }
   const passed = status < 400 ? 502 : status;

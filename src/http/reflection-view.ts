@@ -1,16 +1,19 @@
 import type { z } from 'zod';
 import { cutText } from '../clients/untrusted.js';
 import { componentNames, textsOf } from '../contracts/components.js';
+import type { graphCandidateSchema } from '../contracts/graph-lineage.js';
 import type { candidateDetailSchema } from '../contracts/lineage.js';
 import type { Message } from '../contracts/spec.js';
 import { maxProposalChars, proposalTries } from '../core/search/proposal-limits.js';
-import { parseProposal } from '../core/search/reflection.js';
+import { parseProposal, type ParsedProposal } from '../core/search/reflection.js';
+import { candidateTexts } from '../storage/candidates.js';
 import type { Tx } from '../storage/db.js';
 import type { Ancestor, readFeedback } from '../storage/lineage.js';
 import { readProposerAttempts, type ProposerAttempt } from '../storage/proposals.js';
 import { iso } from './job-view.js';
 
 type Reflection = NonNullable<z.output<typeof candidateDetailSchema>['reflection']>;
+type GraphReflection = NonNullable<z.output<typeof graphCandidateSchema>['reflection']>;
 type Feedback = Awaited<ReturnType<typeof readFeedback>>;
 
 const limits = {
@@ -22,29 +25,51 @@ const limits = {
   feedbackBytes: 4 * 1024,
 };
 
+/** An answer of the proposer, read again as its activity read it: why it was refused follows from the answer. */
+export interface ReadAnswer<Component> {
+  component: Component;
+  /** From 0 for each component. */
+  attempt: number;
+  accepted: boolean;
+  reason: string | null;
+}
+
+/** What of a candidate the proposer was to write, and how its answers are read. */
+export interface Answers<Component extends string | null> {
+  components: string[];
+  read(attempt: ProposerAttempt): ReadAnswer<Component>;
+}
+
 /** What the proposer was asked and answered for a candidate that is to rewrite some of its parent's components. */
 export function readAttempts(tx: Tx, jobId: string, self: Ancestor): Promise<ProposerAttempt[]> {
-  return readProposerAttempts(tx, jobId, self.leverVersion, proposalTries * Math.max(1, self.messages?.length ?? 0));
+  const components = Object.keys(candidateTexts(self)).length;
+  return readProposerAttempts(tx, jobId, self.leverVersion, proposalTries * Math.max(1, components));
 }
 
 /** How a candidate came from its parent, or null: no model proposed it. */
-export function reflectionView(
+export function reflectionView<Component extends string | null>(
   self: Ancestor,
-  parent: Ancestor | null,
+  answers: Answers<Component>,
   attempts: readonly ProposerAttempt[],
   feedback: Feedback,
-): Reflection | null {
+): (Component extends string ? Reflection : GraphReflection) | null;
+export function reflectionView(
+  self: Ancestor,
+  answers: Answers<string | null>,
+  attempts: readonly ProposerAttempt[],
+  feedback: Feedback,
+): GraphReflection | null {
   if (attempts.length === 0 && self.ordinals.length === 0) return null;
   const asked = attempts.reduce((total, { messages }) => total + messages.length, 0);
   const bytes = Math.min(limits.textBytes, Math.floor(limits.askedBytes / Math.max(1, asked)));
-  const views = attempts.map((attempt) => attemptView(attempt, self, parent, bytes));
+  const views = attempts.map((attempt) => ({ ...attemptView(attempt, bytes), ...answers.read(attempt) }));
   const used = views.findIndex(({ accepted }) => accepted);
   // Where none was used, the last.
   const last = attempts.at(used);
   return {
     model: last?.model ?? null,
     provider: last?.provider ?? null,
-    components: self.components ?? [systemOf(self.messages)],
+    components: answers.components,
     messages: views.at(used)?.messages ?? [],
     output: views[used]?.output ?? null,
     examples: self.ordinals.flatMap((ordinal) => {
@@ -63,34 +88,44 @@ export function exampleView(
   return { rollout_id: rolloutId, seed, feedback: cutText(feedback, bytes) };
 }
 
-/** Why an answer was refused follows from the answer: it is read again as the proposer's activity read it. */
-function attemptView(attempt: ProposerAttempt, self: Ancestor, parent: Ancestor | null, bytes: number) {
-  const { occurrence, finishReason } = attempt;
-  const names = componentNames(self.messages ?? []);
-  // What is asked for each component is numbered after those for the component before it.
-  const component =
-    self.components === null
-      ? systemOf(self.messages)
-      : (names[Math.floor(occurrence / proposalTries)] ?? systemOf(self.messages));
-  const parsed = parseProposal(attempt.text, {
-    parent: textsOf(parent?.messages ?? null)[component] ?? '',
-    maxChars: maxProposalChars,
-    finishReason,
-  });
-  const accepted = parsed.ok && parsed.text === textsOf(self.messages)[component];
+function attemptView(attempt: ProposerAttempt, bytes: number) {
   return {
-    component,
-    attempt: self.components === null ? occurrence : occurrence % proposalTries,
     messages: attempt.messages.map(({ role, content }) => ({ role, content: cutText(content, bytes) })),
     output: cutText(attempt.text, limits.textBytes),
-    finish_reason: finishReason,
-    accepted,
-    reason: accepted ? null : parsed.ok ? 'another answer was taken' : parsed.reason,
+    finish_reason: attempt.finishReason,
     prompt_tokens: attempt.promptTokens,
     completion_tokens: attempt.completionTokens,
     cost_usd: attempt.costUsd,
     created_at: iso(attempt.createdAt),
   };
+}
+
+/** How the answers for a candidate of a session are read. */
+export function sessionAnswers(self: Ancestor, parent: Ancestor | null): Answers<string> {
+  const names = componentNames(self.messages ?? []);
+  const texts = textsOf(self.messages);
+  const before = textsOf(parent?.messages ?? null);
+  const only = systemOf(self.messages);
+  return {
+    components: self.components ?? [only],
+    read({ occurrence, text, finishReason }) {
+      const place = self.components === null ? { component: only, attempt: occurrence } : placeOf(occurrence, names);
+      const component = place.component ?? only;
+      const rules = { parent: before[component] ?? '', maxChars: maxProposalChars, finishReason };
+      return { ...place, component, ...verdictOn(parseProposal(text, rules), texts[component]) };
+    },
+  };
+}
+
+/** What is asked for each component is numbered after those for the component before it. */
+export function placeOf(occurrence: number, components: readonly string[]) {
+  return { component: components[Math.floor(occurrence / proposalTries)], attempt: occurrence % proposalTries };
+}
+
+/** Whether what was read in an answer is the candidate's own text, and why it is not. */
+export function verdictOn(read: ParsedProposal, own: string | undefined): { accepted: boolean; reason: string | null } {
+  const accepted = read.ok && read.text === own;
+  return { accepted, reason: accepted ? null : read.ok ? 'another answer was taken' : read.reason };
 }
 
 /** The component that a session rewrote while it knew only one. */

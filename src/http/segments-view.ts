@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { componentNames, textsOf } from '../contracts/components.js';
 import type { candidateDetailSchema } from '../contracts/lineage.js';
 import { attribute, type AttributedSegment } from '../core/text/attribution.js';
+import { candidateTexts } from '../storage/candidates.js';
 import type { Ancestor, readFeedback } from '../storage/lineage.js';
 import { exampleView } from './reflection-view.js';
 
@@ -24,10 +24,10 @@ export interface ComponentSegment extends AttributedSegment {
 
 /** Whose sentences a candidate's prompt is made of, component by component. `line`: the candidate after its ancestors. */
 export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
-  const texts = line.map(({ messages }) => textsOf(messages));
+  const texts = line.map(candidateTexts);
   const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
   const parents = line.map(({ parentIds }) => parentIds.flatMap((id) => versions.get(id) ?? []));
-  const segments = componentNames(line.at(-1)?.messages ?? []).flatMap((component) =>
+  const segments = Object.keys(texts.at(-1) ?? {}).flatMap((component) =>
     attribute(
       line.map(({ leverVersion }, place) => ({
         candidate: leverVersion,

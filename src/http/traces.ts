@@ -8,13 +8,12 @@ import { readTraceCalls, readTraceHead, readTraceHeads, type TraceCall, type Tra
 import type { HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
 import { idFields, iso, isoOrNull } from './job-view.js';
+import { entryDate } from './zip.js';
 
 type Trace = z.output<typeof traceSchema>;
 
 const headsAtOnce = 100;
 const bytesAtOnce = 4 * 1024 * 1024;
-// ZIP keeps no time zone and begins in 1980; a fixed date makes equal contents equal bytes.
-const entryDate = new Date(1980, 0, 1);
 
 /** One trace as JSON. */
 export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {

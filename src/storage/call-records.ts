@@ -69,8 +69,8 @@ export async function takeBack(tx: Tx, id: string, attempt: number): Promise<voi
   await tx.query('update model_calls set served_attempt = 0 where id = $1 and served_attempt = $2', [id, attempt]);
 }
 
-/** Records a call as the next occurrence of its request. Recording the same id again changes nothing. */
-export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
+/** Records a call as the next occurrence of its request. Recording the same id again changes nothing: false. */
+export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
   for (;;) {
     const rows = await tx.query(
       `with known as (select 1 from model_calls where id = $1),
@@ -112,9 +112,9 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<void> {
       ],
       'record_call',
     );
-    if (rows.length > 0) return;
+    if (rows.length > 0) return true;
     const [known] = await tx.query('select 1 from model_calls where id = $1', [call.id]);
-    if (known) return;
+    if (known) return false;
     // Another call took this occurrence between the count and the insert: count again.
   }
 }

@@ -1,3 +1,4 @@
+import { textsOf } from '../contracts/components.js';
 import type { Demo } from '../contracts/demos.js';
 import type { GraphJson } from '../contracts/graph.js';
 import type { Message } from '../contracts/spec.js';
@@ -5,6 +6,8 @@ import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';
 import { componentDigests } from './levers.js';
+import { graphTexts } from '../core/graph/components.js';
+import { graphOf } from '../core/graph/json.js';
 import { candidateId } from '../core/ids.js';
 
 /**
@@ -59,6 +62,14 @@ export interface StoredPrompt {
   messages: Message[] | null;
   demos: Demo[];
   graph: GraphJson | null;
+}
+
+/** A candidate's texts by component, whatever it is; none while its prompt is not known. */
+export function candidateTexts({
+  messages,
+  graph,
+}: Pick<StoredPrompt, 'messages'> & { graph?: GraphJson | null }): Record<string, string> {
+  return graph ? graphTexts(graphOf(graph)) : textsOf(messages);
 }
 
 /** A candidate's prompt and the lever versions of its parents. */

@@ -8,6 +8,7 @@ import { isTerminal } from '../core/status.js';
 import type { Db, Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { presenceLock } from './notifications.js';
+import { patiently, sqlStateOf, type Patience } from './patience.js';
 
 /** A call that is about to be sent, in dollars; `rolloutId` null: the proposer's. `presence`: the process that sends it. */
 export interface CostReservation {
@@ -30,6 +31,7 @@ export interface CostBudget {
 /** No call of a process that lives is under way for longer: what is older was lost. */
 const longestCall = '25 minutes';
 const busyMs = 100;
+const uniqueViolation = '23505';
 
 /** Gives a session its budget. */
 export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promise<void> {
@@ -68,7 +70,7 @@ export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): P
        update job_budgets set exhausted_at = coalesce(exhausted_at, clock_timestamp()) where job_id = $1
      )
      insert into cost_reservations (id, job_id, org_id, rollout_id, amount_usd, presence, refused)
-     values ($2, $1, $3, $4, 0, $5, true)`,
+     values ($2, $1, $3, $4, 0, $5, true) on conflict (id) do nothing`,
     [job.jobId, call.id, job.orgId, call.rolloutId, call.presence],
   );
   await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
@@ -99,18 +101,32 @@ async function countLost(tx: Tx, job: JobRef, costUsd: number): Promise<boolean>
   return row!.refused;
 }
 
-/** Reserves, waiting while only calls under way stand in the way. Rejects with the signal's reason. */
+/**
+ * Reserves, waiting while only calls under way stand in the way, and with `patience` for a database that does not answer. Rejects
+ * with the signal's reason.
+ */
 export async function reserveInTurn(
   db: Db,
   job: JobRef,
   call: CostReservation,
   signal: AbortSignal,
+  patience: Patience = { patienceMs: 0, onRetry: () => undefined },
 ): Promise<'reserved' | 'refused'> {
   for (;;) {
     signal.throwIfAborted();
-    const found = await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
+    const found = await patiently(() => reserveOnce(db, job, call), patience);
     if (found !== 'busy') return found;
     await delay(busyMs);
+  }
+}
+
+/** Reserves; what was reserved before, of which no word came back, is reserved. */
+async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<Reserved> {
+  try {
+    return await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
+  } catch (error) {
+    if (sqlStateOf(error) === uniqueViolation) return 'reserved';
+    throw error;
   }
 }
 

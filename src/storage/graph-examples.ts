@@ -9,6 +9,8 @@ interface Row extends Record<string, unknown> {
   details: { output?: unknown; steps?: FailedRun['steps'] } | null;
   error: { message: string } | null;
   input: unknown;
+  calls: number;
+  tokens: number | null;
 }
 
 /** A run of a graph as a proposer is shown it. */
@@ -17,8 +19,15 @@ export type GraphExample = FailedRun & { ordinal: number };
 /** What a proposer is shown of runs of a graph, in the order asked: the task's input, the graph's output, reward and feedback. */
 export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<GraphExample[]> {
   const rows = await tx.query<Row>(
-    `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input
-       from rollouts r join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+    `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input, taken.calls, taken.tokens
+       from rollouts r
+       join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       cross join lateral (
+         select count(*) as calls,
+                case when count(*) = count(prompt_tokens + completion_tokens)
+                     then coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint end as tokens
+           from model_calls c where c.rollout_id = r.id and c.purpose = 'rollout'
+       ) taken
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
   );
@@ -30,6 +39,8 @@ export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonl
     output: textOf(row.details?.output),
     steps: row.details?.steps ?? [],
     reward: row.reward ?? 0,
+    calls: row.calls,
+    tokens: row.tokens,
     feedback: feedbackOf({ ...row, details: null }),
   }));
 }

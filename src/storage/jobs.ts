@@ -10,6 +10,7 @@ import type {
   MiproSession,
   MiproSpec,
 } from '../contracts/spec.js';
+import type { VerifierSpec } from '../contracts/verifier.js';
 import type { Status } from '../core/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';
@@ -92,7 +93,7 @@ export interface SessionProjection {
   leversMarked?: boolean;
 }
 
-/** A job's spec without what grows with the request: seeds, prompts, env_config. */
+/** A job's spec without what grows with the request: seeds, prompts, env_config, what a verifier compares. */
 export type SessionHead =
   | (Omit<GepaSession, 'gepa' | 'initialPrompt'> & { gepa: Omit<GepaSpec, Seeds> })
   | (Omit<MiproSession, 'mipro' | 'initialPrompt'> & { mipro: Omit<MiproSpec, Seeds> });
@@ -100,7 +101,10 @@ type Seeds = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
   candidate: { sessionId: string | null; candidateId: string | null } | null;
 };
-export type GraphHead = Omit<GraphSpec, 'gepa' | 'initialGraph'> & { gepa: Omit<GepaSpec, Seeds> };
+export type GraphHead = Omit<GraphSpec, 'gepa' | 'initialGraph' | 'description' | 'verifier'> & {
+  gepa: Omit<GepaSpec, Seeds>;
+  verifier: Pick<VerifierSpec, 'mode'>;
+};
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
 /** A job as it is stored. */
@@ -124,9 +128,10 @@ export interface JobRow<Head = JobHead> {
 
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
-  (spec - array['seeds', 'initialPrompt', 'initialGraph']) #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
+  (spec - array['seeds', 'initialPrompt', 'initialGraph', 'description'])
+    #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
     #- '{mipro,trainSeeds}' #- '{mipro,evaluationSeeds}' #- '{mipro,heldoutSeeds}'
-    #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' as spec,
+    #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' #- '{verifier,fields}' as spec,
   coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 

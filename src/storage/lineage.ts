@@ -1,12 +1,13 @@
 /** What is read of where a candidate comes from, what it was tried on, and what was decided. */
 import type { Demo } from '../contracts/demos.js';
+import type { GraphJson } from '../contracts/graph.js';
 import type { Message } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import { feedbackOf } from './reflection-examples.js';
 
 /**
  * One candidate on the way from the root to another; `ordinals` are the rollouts that its reflection was shown, `components`
- * what it rewrote (null: a session that knew the system message alone).
+ * what it rewrote (null: a session that knew the system message alone; none: the structure of a graph).
  */
 export interface Ancestor extends Record<string, unknown> {
   id: string;
@@ -14,6 +15,8 @@ export interface Ancestor extends Record<string, unknown> {
   parentIds: string[];
   messages: Message[] | null;
   demos: Demo[];
+  /** Of a graph job, in the place of messages. */
+  graph: GraphJson | null;
   ordinals: number[];
   components: string[] | null;
 }
@@ -29,7 +32,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
        select parent from candidates c join line on line.id = c.id, unnest(c.parent_ids) as parent where c.job_id = $1
      )
      select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
-            ${reflected},
+            c.graph, ${reflected},
             c.detail->'reflection'->'components' as components
        from candidates c join line on line.id = c.id where c.job_id = $1 order by c.lever_version`,
     [jobId, candidateId],
@@ -160,6 +163,8 @@ export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
   seed: number | null;
+  /** Of a graph job: the id of the task at the place that `seed` is; else null. */
+  taskId: string | null;
   stage: string;
   generation: number;
   reward: number | null;
@@ -177,10 +182,11 @@ export async function readSeedEvals(
   page: { after: number; limit: number },
 ): Promise<SeedEval[]> {
   return tx.query<SeedEval>(
-    `select id as "rolloutId", ordinal, seed, stage, generation, case when status = 'succeeded' then reward end as reward,
-            status, feedback, error->>'message' as error, completed_at as "completedAt"
-       from rollouts
-      where job_id = $1 and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
+    `select id as "rolloutId", ordinal, seed, task_id as "taskId", stage, generation,
+            case when status = 'succeeded' then reward end as reward, status, feedback, error->>'message' as error,
+            completed_at as "completedAt"
+       from rollouts r left join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+      where r.job_id = $1 and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
     [jobId, candidateId, page.after, page.limit],
   );
 }

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** For how long something is tried again, and what is told of each failure. */
+export interface Patience {
+  patienceMs: number;
+  onRetry(error: unknown): void;
+}
+
 /**
  * Tries again for as long as what the database says may pass. Rejects with its last error when `patienceMs` are over, and
  * at once where waiting does not help.
  */
-export async function patiently<T>(
-  work: () => Promise<T>,
-  { patienceMs, onRetry }: { patienceMs: number; onRetry(error: unknown): void },
-): Promise<T> {
+export async function patiently<T>(work: () => Promise<T>, { patienceMs, onRetry }: Patience): Promise<T> {
   const givenUpAt = Date.now() + patienceMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
     try {

@@ -3,6 +3,7 @@ import type { Message, PolicySpec } from '../contracts/spec.js';
 import { recordCall } from './call-records.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
+import { toText } from './json.js';
 
 /** What a model said. */
 export interface ModelText {
@@ -37,15 +38,15 @@ export async function readAnswersOf(tx: Tx, jobId: string, rolloutId: string): P
     [jobId, rolloutId],
     'read_answers_of_rollout',
   );
-  return new Map(
-    rows.map(({ id, response: { choices } }) => {
-      const { message, finish_reason: finishReason } = choices[0]!;
-      return [id, { text: message.content, finishReason }];
-    }),
-  );
+  return new Map(rows.map(({ id, response }) => [id, textOf(response)]));
 }
 
-/** Records an answer before it is used. */
+function textOf({ choices }: Completion): ModelText {
+  const { message, finish_reason: finishReason } = choices[0]!;
+  return { text: message.content, finishReason };
+}
+
+/** Records an answer before it is used. Gives what is on record then: of two runners that have asked for it, what the first was told. */
 export async function recordAnswer(
   tx: Tx,
   place: AnswerPlace,
@@ -59,14 +60,17 @@ export async function recordAnswer(
     costSource: string;
     latencyMs: number;
   },
-): Promise<void> {
+): Promise<ModelText> {
   const request = { ...params, model, messages };
   const { orgId, jobId, rolloutId, candidateId, attempt, presence } = place;
-  const { text, finishReason, promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
+  const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
+  const text = toText(answer.text);
+  const finishReason = answer.finishReason === null ? null : toText(answer.finishReason);
   const message = { role: 'assistant', content: text };
-  await recordCall(tx, {
+  const id = answerId(place);
+  const isFirst = await recordCall(tx, {
     ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
-    id: answerId(place),
+    id,
     correlationId: rolloutId,
     requestHash: createHash('sha256').update(JSON.stringify({ provider, request })).digest(),
     response: { choices: [{ index: 0, message, finish_reason: finishReason }] },
@@ -74,4 +78,7 @@ export async function recordAnswer(
     httpStatus: 200,
     ...{ promptTokens, completionTokens, costUsd, costSource, latencyMs },
   });
+  if (isFirst) return { text, finishReason };
+  const [row] = await tx.query<{ response: Completion }>('select response from model_calls where id = $1', [id]);
+  return textOf(row!.response);
 }

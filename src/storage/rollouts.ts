@@ -51,16 +51,37 @@ export async function areWhole(tx: Tx, jobId: string, from: number, to: number):
   return row?.whole === to - from;
 }
 
-/** The outcomes of rollouts `from` to `to` (exclusive), in the order they were asked for; null while one is still open. */
-export async function readAnswers(tx: Tx, jobId: string, from: number, to: number): Promise<RolloutAnswer[] | null> {
+/** What a call costs, by unit. The judge's calls are not the candidate's. */
+const costOfCalls = {
+  usd: 'cost_usd',
+  tokens: 'prompt_tokens + completion_tokens',
+} as const;
+
+/**
+ * The outcomes of rollouts `from` to `to` (exclusive), in the order they were asked for; null while one is still open. With a
+ * `costUnit` each has what its calls cost.
+ */
+export async function readAnswers(
+  tx: Tx,
+  jobId: string,
+  from: number,
+  to: number,
+  costUnit?: keyof typeof costOfCalls,
+): Promise<RolloutAnswer[] | null> {
+  const each = costUnit && costOfCalls[costUnit];
+  const cost = each
+    ? `(select case when count(*) = count(${each}) then coalesce(sum(${each}), 0)::float8 end
+          from model_calls c where c.rollout_id = r.id and c.purpose = 'rollout')`
+    : 'null::float8';
   const rows = await tx.query<{
     ordinal: number;
     status: string;
     reward: number | null;
     infrastructure: boolean | null;
+    cost: number | null;
   }>(
-    `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure
-       from rollouts where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
+    `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure, ${cost} as cost
+       from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
     [jobId, from, to],
   );
   if (rows.length < to - from || rows.some((r) => r.status !== 'succeeded' && r.status !== 'failed')) return null;
@@ -68,6 +89,7 @@ export async function readAnswers(tx: Tx, jobId: string, from: number, to: numbe
     ordinal: r.ordinal,
     reward: r.status === 'succeeded' ? r.reward : null,
     infrastructure: r.infrastructure ?? false,
+    ...(r.cost !== null && { cost: r.cost }),
   }));
 }
 

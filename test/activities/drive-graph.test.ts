@@ -65,15 +65,71 @@ describe('a graph that is driven', () => {
     expect(tries).toEqual([0, 1, 0, 1, 2]);
   });
 
+  test('says of the one answer of a step that is asked once that it is not usable', async () => {
+    const graph = graphOf([step('a', { tries: 1, output: { schema: { type: 'number' } } })], 'a');
+    const { run } = await driveGraph(graph, input, () => answer('x'));
+    expect(outcomeOf(run)).toMatchObject({ reason: expect.stringMatching(/^The answer is not usable: /) as unknown });
+  });
+
   test.each([true, false])(
-    'fails where a model cannot be asked; whose fault it is (passing: %s) is told',
-    async (passing) => {
-      const ask = (): Promise<Said> => Promise.resolve({ ok: false, code: 'step_refused', message: 'no', passing });
+    'fails where a model cannot be asked; whose fault it is (infrastructure: %s) is told',
+    async (infrastructure) => {
+      const ask = (): Promise<Said> =>
+        Promise.resolve({ ok: false, code: 'step_refused', message: 'no', infrastructure });
       const { run, fault } = await driveGraph(graphOf([step('a')], 'a.said'), input, ask);
       expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'a', reason: 'no' });
-      expect(fault).toEqual({ code: 'step_refused', infrastructure: passing });
+      expect(fault).toEqual({ code: 'step_refused', infrastructure });
     },
   );
+
+  describe('whose branches fail', () => {
+    const numbers = { schema: { type: 'number' } } as const;
+    const graph = graphOf(
+      [
+        step('a', { tries: 1, output: numbers }),
+        step('b', { tries: 1, output: numbers }),
+        step('c'),
+        { id: 'all', type: 'transform', op: 'list', inputs: { c: 'c', b: 'b', a: 'a' } },
+      ],
+      'all',
+    );
+    /** Drives it with these answers, which come in this order. */
+    async function inOrder(answers: Record<string, Said>, order: readonly string[]) {
+      const asked: string[] = [];
+      const comes = new Map<string, () => void>();
+      const driven = driveGraph(graph, input, async ({ key }) => {
+        asked.push(key);
+        await new Promise<void>((come) => comes.set(key, come));
+        return answers[key]!;
+      });
+      for (const key of order) {
+        comes.get(key)!();
+        await new Promise((later) => setImmediate(later));
+      }
+      const { run, fault } = await driven;
+      return { outcome: outcomeOf(run), fault, asked };
+    }
+
+    test('go on, and the first in the graph is told, whichever failed first', async () => {
+      const answers = { a: said('x'), b: said('y'), c: said('z') };
+      const first = await inOrder(answers, ['a', 'b', 'c']);
+      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, asked: ['a', 'b', 'c'] });
+      expect(await inOrder(answers, ['c', 'b', 'a'])).toEqual(first);
+      expect(await inOrder(answers, ['b', 'a', 'c'])).toEqual(first);
+    });
+
+    test('by the infrastructure, too, say so: nothing is known of the graph', async () => {
+      const refused: Said = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
+      const answers = { a: said('x'), b: refused, c: said('z') };
+      for (const order of [
+        ['a', 'b', 'c'],
+        ['b', 'a', 'c'],
+      ]) {
+        const { outcome, fault } = await inOrder(answers, order);
+        expect([outcome, fault]).toMatchObject([{ step: 'b' }, { infrastructure: true }]);
+      }
+    });
+  });
 
   test('rejects once what is under way has ended, and begins nothing more', async () => {
     let ended = 0;

@@ -65,19 +65,30 @@ describe('a call of the proposer', () => {
     [429, true, 1],
     [503, true, 1],
     [500, true, 0],
+    [404, true, 0],
     [400, false, 0],
+    [413, false, 0],
   ])(
-    '%d says whether it may pass, by whom it was asked, and who is asked for less',
-    async (status, passing, pushbacks) => {
+    '%d says whose fault it is, by whom it was asked, and who is asked for less',
+    async (status, infrastructure, pushbacks) => {
       const heard: string[] = [];
       const reply = { status, raw: 'no', headers: { 'retry-after': '3600' } };
       const answer = await ask(() => reply, { asker: 'judge', onPushback: (because: string) => heard.push(because) });
-      expect(answer).toMatchObject({ ok: false, code: 'judge_refused', passing });
+      expect(answer).toMatchObject({ ok: false, code: 'judge_refused', infrastructure });
       expect(heard).toEqual(
         Array<string>(pushbacks).fill(`The provider "openai" answered the judge with ${status}: no`),
       );
     },
   );
+
+  test('401 names the setting that has the key', async () => {
+    expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toEqual({
+      ok: false,
+      code: 'provider_refused_key',
+      message: 'The provider "openai" answered the step with 401: no such key. Check OPENAI_API_KEY.',
+      infrastructure: true,
+    });
+  });
 
   test('Retry-After is kept to; one that is too long is not waited for', async () => {
     const at: number[] = [];
@@ -86,6 +97,21 @@ describe('a call of the proposer', () => {
     const answer = await ask(() => ({ status: 429, raw: '', headers: { 'retry-after': '3600' } }));
     expect(answer).toMatchObject({ ok: false });
     expect(model.requests).toHaveLength(3);
+  });
+
+  test('tells when it begins to wait for money or for the provider, and when that is over', async () => {
+    const heard: string[] = [];
+    const said = (what: string) => heard.push(what);
+    const meter = {
+      open: async (body: Record<string, unknown>) => Promise.resolve({ body }).finally(() => said('paid')),
+      close: () => Promise.resolve(),
+    };
+    await ask((n) => (said('asked'), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0' } } : {}), {
+      meter,
+      onWait: () => (said('waits'), () => said('goes on')),
+    });
+    const paying = ['waits', 'paid', 'goes on', 'asked'];
+    expect(heard).toEqual([...paying, 'waits', 'goes on', ...paying]);
   });
 
   test('a hang is a time-out, tried three times', async () => {

@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { WorkflowFailedError } from '@temporalio/client';
 import { statusQuery } from '../../workflows/messages.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { startGraphWorld, type GraphWorld } from '../support/graph-world.js';
 import {
   createEvaluation,
+  createGraphJob,
   createSession,
   ended,
   eventsOf,
@@ -16,28 +18,62 @@ import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 
 // The transition table of every job over HTTP, through the real workflow, cell by cell; and the same commands from the
-// Temporal UI. An evaluation and a session share the machinery, so each runs the whole table.
+// Temporal UI. The kinds of job share the machinery, so each runs the whole table.
 
 let service: TestService;
 let box: FakeContainer;
+let world: GraphWorld;
 beforeAll(async () => {
-  service = await startTestService();
+  world = await startGraphWorld();
+  service = await startTestService(world.env);
   box = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }] });
 }, 60_000);
 afterAll(async () => {
   await box.close();
   await service.stop();
+  await world.close();
 }, 60_000);
-afterEach(() => box.behave(() => answers.reward(1)));
+afterEach(() => behave('reward'));
 
-type Kind = 'evaluation' | 'session';
-const kinds: Kind[] = ['evaluation', 'session'];
+type Kind = 'evaluation' | 'session' | 'graph';
+const kinds: Kind[] = ['evaluation', 'session', 'graph'];
+
+/** What containers and models do from now on: reward every rollout, once `opened`, refuse the key, or never answer. */
+function behave(how: 'reward' | 'refuse' | 'hang', opened: Promise<unknown> = Promise.resolve()): void {
+  const reward = answers.held(opened, answers.reward(1));
+  box.behave(() => ({ reward, refuse: answers.refuseKey(401), hang: answers.hang() })[how]);
+  world.model.reply(async (request) => {
+    if (how === 'hang') await new Promise(() => undefined);
+    await opened;
+    return how === 'refuse' ? { status: 401, raw: '{}' } : world.answer(request);
+  });
+}
+
+/** The calls for a job's rollouts, and whether each is over. */
+function callsOf(id: string): { over: boolean }[] {
+  const asked = world.model.requests.filter(({ body }) => body.model === models.get(id));
+  return [
+    ...box.callsOf(id).map(({ out }) => ({ over: out !== null })),
+    ...asked.map(({ closed }) => ({ over: closed })),
+  ];
+}
+/** The model of each graph job, by its id: models are not told whose calls they answer. */
+const models = new Map<string, string>();
 const commands = ['pause', 'resume', 'cancel', 'reward', 'stop'] as const;
 type CommandName = (typeof commands)[number];
 const policy = { provider: 'local', model: 'local' };
 
-function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
+async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
   const common = { container_url: box.url, policy, max_concurrent: atOnce };
+  if (kind === 'graph') {
+    const model = `task-${models.size}`;
+    const { dataset, ...job } = world.job(12, { policy_model: model, max_concurrent: atOnce, rollout_budget: 30 });
+    // It knows every rule from the beginning.
+    const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
+    const id = await createGraphJob(at, { ...job, dataset: known });
+    models.set(id, model);
+    return id;
+  }
   const seeds = [0, 1, 2];
   return kind === 'evaluation'
     ? createEvaluation(at, { ...common, seeds })
@@ -62,19 +98,75 @@ const isClosedAs = (id: string, name: string) =>
 /** A job in that status, by the ways that lead there. */
 async function jobIn(kind: Kind, status: string): Promise<string> {
   if (status === 'failed') {
-    box.behave(() => answers.refuseKey(401));
+    behave('refuse');
     const id = await create(kind);
     await reached(id, 'failed');
     return id;
   }
-  box.behave(() => (status === 'completed' ? answers.reward(1) : answers.hang()));
+  behave(status === 'completed' ? 'reward' : 'hang');
   const id = await create(kind);
-  if (status === 'running') await until('a rollout is in flight', () => box.callsOf(id).length > 0);
+  if (status === 'running') await until('a rollout is in flight', () => callsOf(id).length > 0);
   if (status === 'completed') await reached(id, 'completed');
   if (status === 'paused') expect(await command(id, 'pause')).toMatchObject({ status: 200 });
   if (status === 'cancelled') expect(await command(id, 'cancel')).toMatchObject({ status: 200 });
   return id;
 }
+
+describe('a graph job that waits to be started', () => {
+  const waiting = async () => {
+    const { dataset, ...job } = world.job(12, { rollout_budget: 30, auto_start: false });
+    const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
+    return createGraphJob(service, { ...job, dataset: known });
+  };
+  const hasWorkflow = (id: string) =>
+    service
+      .workflow(id)
+      .describe()
+      .then(
+        () => true,
+        (error: Error) => {
+          if (error.name !== 'WorkflowNotFoundError') throw error;
+          return false;
+        },
+      );
+  const pending = {
+    pause: [409, 'pending'],
+    resume: [409, 'pending'],
+    cancel: [200, 'cancelled'],
+    reward: [200, 'pending'],
+    stop: [200, 'completed'],
+  } as const;
+
+  test.each(commands)('%s: as the table has it, and no workflow is begun for it', async (name) => {
+    const id = await waiting();
+    const [code, after] = pending[name];
+    const answer = await command(id, name);
+    expect([answer.status, code === 409 ? answer.body['current_status'] : answer.body['status']]).toEqual([
+      code,
+      after,
+    ]);
+    expect([await statusOf(id), await hasWorkflow(id)]).toEqual([after, false]);
+    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    const told = { cancelled: ['job_cancelled'], completed: ['reward_received', 'job_complete'], pending: [] }[after];
+    expect(types).toEqual(name === 'reward' ? ['reward_received'] : told);
+  });
+
+  test('a reward before the start is kept; started, paused and at its end it is told what it is', async () => {
+    const id = await waiting();
+    expect(await command(id, 'reward')).toMatchObject({ status: 200, body: { counted: true } });
+    const start = () => service.api.call<{ status: string }>('POST', `${pathOf(id)}/start`);
+    behave('hang');
+    expect([(await start()).status, (await start()).status]).toEqual(['running', 'running']);
+    await until('its workflow decides', () => service.workflow(id).query(statusQuery));
+    expect((await command(id, 'pause')).status).toBe(200);
+    expect((await start()).status).toBe('paused');
+    expect(await service.workflow(id).query(statusQuery)).toMatchObject({ status: 'paused' });
+    expect((await command(id, 'cancel')).status).toBe(200);
+    await expect(start()).rejects.toThrow('The job is cancelled and cannot be started.');
+    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    expect(types).toEqual(['reward_received', 'job_started', 'paused', 'job_cancelled']);
+  });
+});
 
 const refused = 409;
 type Row = Record<CommandName, [code: number, status: string]>;
@@ -124,9 +216,9 @@ describe.each(kinds)('%s: the transition table', (kind) => {
 describe.each(kinds)('%s: what commands do', (kind) => {
   test('once a pause is answered nothing starts; what is in flight finishes and counts; a resume goes on', async () => {
     const { opened, open } = gate();
-    box.behave(() => answers.held(opened, answers.reward(1)));
+    behave('reward', opened);
     const id = await create(kind);
-    const mine = () => box.callsOf(id);
+    const mine = () => callsOf(id);
     await until('one is in flight', () => mine().length === 1);
     expect((await command(id, 'pause')).status).toBe(200);
     open();
@@ -149,9 +241,9 @@ describe.each(kinds)('%s: what commands do', (kind) => {
 
   test('a job whose last rollout ends while it is paused stays paused until it is resumed', async () => {
     const { opened, open } = gate();
-    box.behave(() => answers.held(opened, answers.reward(1)));
+    behave('reward', opened);
     const id = await create(kind, 3);
-    await until('all are in flight', () => box.callsOf(id).length === 3);
+    await until('all are in flight', () => callsOf(id).length === 3);
     expect((await command(id, 'pause')).status).toBe(200);
     open();
     await until('all have ended, and nothing runs', async () => {
@@ -166,9 +258,8 @@ describe.each(kinds)('%s: what commands do', (kind) => {
 
   test('a cancel tells what is in flight to stop, closes the workflow CANCELED and the row cancelled', async () => {
     const id = await jobIn(kind, 'running');
-    const entry = box.callsOf(id)[0]!;
     expect((await command(id, 'cancel')).status).toBe(200);
-    await until('the container was told', () => entry.out !== null);
+    await until('whoever was asked was told', () => callsOf(id)[0]!.over);
     await expect(service.workflow(id).result()).rejects.toThrow(WorkflowFailedError);
     expect((await service.workflow(id).describe()).status.name).toBe('CANCELLED');
     const events = await eventsOf(service, id);
@@ -216,7 +307,7 @@ describe.each(kinds)('%s: what commands do', (kind) => {
         [id],
       );
       expect(view.status).toBe(row!.status);
-      if (kind === 'session' && status === 'completed') {
+      if (kind !== 'evaluation' && status === 'completed') {
         expect(row!.projection).toMatchObject({
           generation: view.generation,
           bestReward: view.bestReward,
@@ -240,7 +331,7 @@ describe.each(kinds)('%s: what commands do', (kind) => {
       return false;
     });
     await expect(service.workflow(id).result()).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/refused/) },
+      cause: { message: expect.stringMatching(/refused|answered the step with 401/) },
     });
   });
 });

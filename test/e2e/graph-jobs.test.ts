@@ -40,7 +40,7 @@ describe('a graph job', () => {
     expect(seen.history.map(({ generation }) => generation)).toEqual(range(0, seen.history.length));
     expect(seen.progress.rollouts_completed).toBeLessThanOrEqual(300);
     const graphs = await on.service.query<{ steps: number; messages: unknown }>(
-      `select jsonb_array_length(graph->'steps') as steps, messages from candidates where job_id = $1`,
+      `select json_array_length(graph->'steps') as steps, messages from candidates where job_id = $1`,
       [id],
     );
     expect(new Set(graphs.map(({ messages }) => messages))).toEqual(new Set([null]));
@@ -105,6 +105,122 @@ describe('a graph job', () => {
     expect(calls('other').length).toBeGreaterThan(0);
   });
 
+  test('runs a graph as it was given, its steps’ inputs in their order, and what is made of it as well', async () => {
+    const text = (id: string, text: string) => ({ id, type: 'transform', op: 'template', inputs: {}, text });
+    const ask = (id: string, inputs: object, content: string, output: object) => {
+      return { id, type: 'llm', inputs, messages: [{ role: 'user', content }], output };
+    };
+    const given = { question: 'input.question', said: 'said' };
+    const properties = { explanation: { type: 'string' }, a: { type: 'string' } };
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        text('one', 'FIRST'),
+        text('two', 'SECOND'),
+        // A long name before a short one.
+        { id: 'both', type: 'transform', op: 'list', inputs: { original: 'one', b: 'two' } },
+        { id: 'said', type: 'transform', op: 'join', inputs: { list: 'both' }, by: '|' },
+        ask('solve', given, 'Name the rule: {{question}} {{said}}', { field: 'answer' }),
+        ask('other', given, '{{question}} {{said}}', { schema: { type: 'object', properties, required: ['a'] } }),
+        {
+          id: 'either',
+          type: 'select',
+          cases: [{ when: { of: 'one', is: 'equals', value: 'FIRST' }, then: 'solve.answer' }],
+          otherwise: 'other.a',
+        },
+      ],
+      output: 'either',
+    };
+    const id = await create(12, { initial_graph, rollout_budget: 150 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const told = calls('task').flatMap(({ body }) => /\w+\|\w+/.exec(JSON.stringify(body.messages)) ?? []);
+    expect(new Set(told)).toEqual(new Set(['FIRST|SECOND']));
+    const graphs = await on.service.query<{ graph: typeof initial_graph }>(
+      'select graph from candidates where job_id = $1 order by lever_version',
+      [id],
+    );
+    expect(graphs[0]!.graph).toEqual(initial_graph);
+    const listed = graphs.map(({ graph }) => JSON.stringify(graph.steps.find((step) => step.id === 'both')!.inputs));
+    expect(new Set(listed)).toEqual(new Set(['{"original":"one","b":"two"}']));
+    expect(graphs.length).toBeGreaterThan(2);
+    const shown = (await textOf(id)).text;
+    expect(shown).toMatch(/input original = one\n +input b = two/);
+    expect(shown).toContain(JSON.stringify(properties));
+  });
+
+  test('goes on with an answer as it is on record, without what Postgres cannot keep', async () => {
+    const user = (content: string) => [{ role: 'user', content }];
+    const step = (id: string, inputs: object, content: string) => {
+      return { id, type: 'llm', inputs, messages: user(content), output: { field: 'answer' } };
+    };
+    const question = { question: 'input.question' };
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        step('think', question, 'Think: {{question}}'),
+        step(
+          'solve',
+          { ...question, thought: 'think.answer' },
+          '{{question}} {{thought}} There is rule-0, rule-1, rule-2.',
+        ),
+      ],
+      output: 'solve.answer',
+    };
+    on.world.model.reply((request) =>
+      request.body.messages[0]!.content.startsWith('Think') ? { text: 'nul\0 half\ud83d' } : on.world.answer(request),
+    );
+    const id = await create(6, { initial_graph, rollout_budget: 40 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const told = calls('task')
+      .map(({ body }) => body.messages[0]!.content)
+      .filter((said) => !said.startsWith('Think'));
+    expect(told.length).toBeGreaterThan(0);
+    for (const said of told) expect(said).toContain('nul\ufffd half\ufffd');
+  });
+
+  test('leaves out a step that costs and brings nothing, and says why', async () => {
+    const user = (content: string) => [{ role: 'user', content }];
+    const rules = 'There is rule-0, rule-1, rule-2.';
+    const step = (id: string, inputs: object, content: string) => {
+      return { id, type: 'llm', inputs, messages: user(content), output: { field: 'answer' } };
+    };
+    const question = { question: 'input.question' };
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        step('think', question, `{{question}} ${rules}`),
+        step('solve', { ...question, thought: 'think.answer' }, `{{question}} {{thought}} ${rules}`),
+      ],
+      output: 'solve.answer',
+    };
+    const edits = [
+      { edit: 'prompt', step: 'solve', messages: user(`{{question}} ${rules}`) },
+      { edit: 'rewire', step: 'solve', input: 'thought', to: null },
+    ];
+    on.world.model.reply((request) => {
+      const said = request.body.messages.map(({ content }) => content).join('\n');
+      if (!said.includes('The edits that there are')) return on.world.answer(request);
+      expect(said).toMatch(/## What it took\n2 model calls, \d+ tokens/);
+      expect(said).toMatch(/at most [36] model calls, of the edited graph at most 72: /);
+      return { text: `\`\`\`json\n${JSON.stringify(edits)}\n\`\`\`` };
+    });
+    const job = on.world.job(12, { initial_graph, rollout_budget: 120 });
+    const dataset = job['dataset'] as { gold_outputs: { task_id: string; output: string }[] };
+    // What nobody solves is what there is to learn from.
+    const gold_outputs = dataset.gold_outputs.map((gold, at) => (at % 2 === 0 ? gold : { ...gold, output: 'rule-9' }));
+    const id = await createGraphJob(on.service, { ...job, dataset: { ...dataset, gold_outputs } });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen.status).toBe('completed');
+    expect((await textOf(id)).text).not.toContain('think');
+    expect(seen.best_reward).toBe(seen.history[0]!.best_reward);
+    const accepted = (await eventsOf(on.service, id)).filter(({ type }) => type === 'candidate_accepted');
+    expect(accepted).toEqual([
+      expect.objectContaining({
+        data: expect.objectContaining({ candidate_id: seen.best_candidate!.candidate_id, reason: 'cheaper' }),
+      }),
+    ]);
+  });
+
   test('is scored by a judge, whose answers are on record; one that cannot be read is no reward', async () => {
     let garbled = 0;
     on.world.model.reply((request) => {
@@ -132,6 +248,85 @@ describe('a graph job', () => {
     expect(judged!.n).toBe(calls('judge').length);
   });
 
+  test('learns from a graph that gives no output: that is a score, not a failure of the job', async () => {
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        {
+          id: 'solve',
+          type: 'llm',
+          inputs: { question: 'input.question' },
+          messages: [{ role: 'user', content: '{{question}}' }],
+          tries: 1,
+          output: { schema: { type: 'object', properties: { rule: { type: 'string' } }, required: ['rule'] } },
+        },
+      ],
+      output: 'solve.rule',
+    };
+    const fixed = '{{question}} Answer in JSON.';
+    on.world.model.reply((request) => {
+      const said = request.body.messages.map(({ content }) => content).join('\n');
+      if (/Write a new instruction|The edits that there are/.test(said)) {
+        expect(said).toContain('There is no output. Step solve: The answer is not usable');
+        const edits = [{ edit: 'prompt', step: 'solve', messages: [{ role: 'user', content: fixed }] }];
+        const text = said.includes('The edits') ? JSON.stringify(edits) : fixed;
+        return { text: `\`\`\`\n${text}\n\`\`\`` };
+      }
+      const item = Number(/item (\d+)/.exec(said)![1]);
+      const rule = `rule-${item % on.world.rules}`;
+      return { text: said.includes('JSON') ? JSON.stringify({ rule }) : rule };
+    });
+    const id = await create(60, { initial_graph, rollout_budget: 400 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  });
+
+  test.each([
+    ['a provider that is slow', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
+    ['a path that is gone', {}, () => Promise.resolve()],
+  ])('%s is not the graph’s fault', async (what, more, wait) => {
+    on.world.model.reply(async (request) => {
+      await wait();
+      return what.includes('slow') ? on.world.answer(request) : { status: 404, raw: 'gone' };
+    });
+    const id = await create(6, { rollout_budget: 40, ...more });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'failed' });
+    const rollouts = await on.service.query<{ infrastructure: string; reward: number | null }>(
+      `select error->>'infrastructure' as infrastructure, reward from rollouts where job_id = $1 and status = 'failed'`,
+      [id],
+    );
+    expect(new Set(rollouts.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ infrastructure: 'true', reward: null })]),
+    );
+  });
+
+  test('waiting for money takes nothing of a run’s time', async () => {
+    const ids = range(0, 8).map((n) => `solve_${n}`);
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        ...ids.map((id) => ({
+          ...{ id, type: 'llm', inputs: { question: 'input.question' }, output: { field: 'answer' } },
+          messages: [{ role: 'user', content: '{{question}} There is rule-0, rule-1, rule-2.' }],
+        })),
+        { id: 'vote', type: 'vote', of: ids.map((id) => `${id}.answer`), by: 'majority' },
+      ],
+      output: 'vote',
+    };
+    on.world.model.reply(async (request) => {
+      await new Promise((later) => setTimeout(later, 200));
+      return { ...on.world.answer(request), usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    });
+    // Room for the reservation of one call at a time: a run of eight calls takes longer than it may.
+    const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+    const id = await create(6, {
+      ...model,
+      ...{ initial_graph, rollout_budget: 20, rollout_timeout: 1, max_concurrent: 1, budget: { max_cost_usd: 0.004 } },
+    });
+    expect(await ended<GraphJob>(on.service, id, 120)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const failed = await on.service.query(`select error from rollouts where job_id = $1 and error is not null`, [id]);
+    expect(failed).toEqual([]);
+  });
+
   test('fails with a reason where the model refuses every call', async () => {
     on.world.model.reply(() => ({ status: 400, raw: '{"error":{"message":"no such model"}}' }));
     const id = await create(6, { rollout_budget: 40 });
@@ -143,6 +338,54 @@ describe('a graph job', () => {
     );
     expect(row!.error).toMatchObject({ code: 'step_refused' });
     expect(row!.error.message).toContain('no such model');
+  });
+});
+
+describe('a provider that refuses its key', () => {
+  const refusal = { status: 401, raw: '{"error":{"message":"Incorrect API key provided: sk-test"}}' };
+  const refuse = (asker: string) =>
+    on.world.model.reply((request) => (request.body.model === asker ? refusal : on.world.answer(request)));
+
+  test('fails the job at its first call, and says which setting to look at', async () => {
+    refuse('gpt-4o-mini');
+    const id = await create(20, { policy_model: 'gpt-4o-mini', policy_provider: 'openai', max_concurrent: 2 });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/^The provider "openai" answered the step with 401: .*Check OPENAI_API_KEY\.$/),
+      error_details: { code: 'provider_refused_key', retryable: false },
+      progress: { rollouts_completed: 0 },
+    });
+    expect(seen.error).not.toContain('sk-test');
+    // No more than was under way at once: the baseline is not asked for against a closed door.
+    expect(on.world.model.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  test('is told of the judge as well', async () => {
+    refuse('judge');
+    const { gold_outputs: _, ...dataset } = on.world.job(20)['dataset'] as Record<string, unknown>;
+    const verifier_config = { mode: 'rubric', model: 'judge' };
+    const judged = { ...dataset, default_rubric: 'Is it a rule?', verifier_config };
+    const id = await create(20, { dataset: judged, max_concurrent: 2 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/"fake" answered the judge with 401: .*Check FAKE_API_KEY\.$/),
+      error_details: { code: 'provider_refused_key' },
+    });
+    expect(calls('judge').length).toBeLessThanOrEqual(2);
+  });
+
+  test('as its proposer’s, fails the job as it fails sessions, and keeps the baseline', async () => {
+    refuse('writer');
+    const id = await create(20);
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'failed',
+      best_reward: 0,
+      error: expect.stringMatching(/"fake" answered the proposer with 401: .*Check FAKE_API_KEY\./),
+      error_details: { code: 'proposer_failed' },
+    });
+    expect(calls('writer').length).toBeLessThanOrEqual(4);
+    expect((await textOf(id)).text).toContain(firstPrompt);
   });
 });
 
@@ -186,6 +429,9 @@ describe('budget.max_cost_usd', () => {
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
       status: 'failed',
       stopped_by: 'max_cost_usd',
+      error: expect.stringMatching(
+        /^budget\.max_cost_usd was used up before the baseline .* raise it, or give fewer tasks\.$/,
+      ),
       error_details: { code: 'max_cost_usd' },
     });
     expect(answered()).toBeLessThanOrEqual(0.003);

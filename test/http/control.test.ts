@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { statuses, transition, type Status } from '../../src/core/status.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../src/temporal/commands.js';
-import { createEvaluation, createSession, finish, startHttp, type TestHttp } from './support.js';
+import { createEvaluation, createGraphJob, createSession, finish, startHttp, type TestHttp } from './support.js';
 
 let http: TestHttp;
 beforeAll(async () => {
@@ -14,6 +14,7 @@ beforeEach(() => {
 
 const sessions = '/api/v1/online/sessions';
 const jobs = '/api/v1/offline/jobs';
+const graphs = '/api/graphgen/jobs';
 
 async function jobIn(status: Status, create: (http: TestHttp) => Promise<string>): Promise<string> {
   const jobId = await create(http);
@@ -33,6 +34,7 @@ describe('the transition table, cell by cell', () => {
   const kinds = [
     ['a session', sessions, createSession],
     ['an evaluation', jobs, createEvaluation],
+    ['a graph job', graphs, createGraphJob],
   ] as const;
   const verbs = [
     ['pause', 'paused'],
@@ -58,6 +60,7 @@ describe('the transition table, cell by cell', () => {
         if (expected.ok) {
           expect([code, body.status, body.job_id]).toEqual([200, expected.status, jobId]);
           expect(body.session_id).toBe(jobId.startsWith('ses_') ? jobId : undefined);
+          expect(body.graph_gen_job_id).toBe(jobId.startsWith('grf_') ? jobId : undefined);
         } else {
           expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
           expect(body.detail).toContain(status);
@@ -68,13 +71,57 @@ describe('the transition table, cell by cell', () => {
     },
   );
 
-  test.each(statuses)('a reward with stop to a session that is %s', async (status) => {
-    const jobId = await jobIn(status, createSession);
-    const answer = await http.call('POST', `${sessions}/${jobId}/reward`, { stop: true });
-    const expected = transition(status, 'reward_stop');
-    expect(answer.status).toBe(expected.ok ? 200 : 409);
-    if (expected.ok) expect(answer.body.status).toBe('completed');
-    else expect(answer.body.current_status).toBe(status);
+  const rewards = kinds.flatMap(([noun, base, create]) => statuses.map((status) => ({ noun, base, create, status })));
+  test.each(rewards)('a reward to $noun that is $status, without stop and with', async ({ base, create, status }) => {
+    for (const stop of [false, true]) {
+      const jobId = await jobIn(status, create);
+      const answer = await http.call('POST', `${base}/${jobId}/reward`, { reward: 0.5, stop });
+      const expected = transition(status, stop ? 'reward_stop' : 'reward');
+      expect(answer.status).toBe(expected.ok ? 200 : 409);
+      if (expected.ok) expect(answer.body).toMatchObject({ status: expected.status, counted: true });
+      else expect(answer.body.current_status).toBe(status);
+      const [kept] = await http.db.org('default', (tx) =>
+        tx.query('select counted from rewards where job_id = $1', [jobId]),
+      );
+      expect(kept!['counted']).toBe(expected.ok);
+    }
+  });
+
+  test.each(statuses)('a start of a graph job that is %s', async (status) => {
+    const jobId = await jobIn(status, (on) => createGraphJob(on, { auto_start: false }));
+    const { status: code, body } = await http.call('POST', `${graphs}/${jobId}/start`, {});
+    if (['completed', 'failed', 'cancelled'].includes(status)) {
+      expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
+    } else {
+      const after = status === 'pending' ? 'running' : status;
+      expect([code, body]).toEqual([200, { job_id: jobId, graph_gen_job_id: jobId, status: after }]);
+    }
+    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(status === 'pending' ? 1 : 0);
+  });
+
+  test('a graph job that is started twenty times at once is started once', async () => {
+    const jobId = await createGraphJob(http, { auto_start: false });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => http.call('POST', `${graphs}/${jobId}/start`, {})),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(new Set(['200 running']));
+    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(1);
+  });
+
+  test('start and cancel at once: one of them was first, and both were told the same', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const jobId = await createGraphJob(http, { auto_start: false });
+      const [start, cancel] = await Promise.all([
+        http.call('POST', `${graphs}/${jobId}/start`, {}),
+        http.call('POST', `${graphs}/${jobId}/cancel`, {}),
+      ]);
+      expect([cancel.status, cancel.body.status]).toEqual([200, 'cancelled']);
+      const startedFirst = start.status === 200;
+      if (!startedFirst) expect([start.status, start.body.current_status]).toEqual([409, 'cancelled']);
+      // Whoever was first: a job that has no workflow was closed by HTTP, else its workflow was asked.
+      expect(sentTo(jobId)).toHaveLength(startedFirst ? 1 : 0);
+      expect((await http.call('GET', `${graphs}/${jobId}`)).body.status).toBe('cancelled');
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readJob, type GraphHead } from '../../src/storage/jobs.js';
 import { startHttp, type TestHttp } from './support.js';
 
 const url = '/api/graphgen/jobs';
@@ -24,6 +25,7 @@ const step = {
   output: { field: 'answer' },
 };
 const graph = { inputs: ['question'], steps: [step], output: 'solve.answer' };
+const anyCost: unknown = expect.any(Number);
 const create = (body: object = good, headers: Record<string, string> = {}) => http.call('POST', url, body, headers);
 const rows = (sql: string, jobId: string) => http.db.org('default', (tx) => tx.query(sql, [jobId]));
 
@@ -37,6 +39,7 @@ describe('a graph job is created', () => {
       status: 'running',
       num_tasks: 12,
       max_rollouts: 60,
+      estimate: { rollouts: 38, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
       workflow_id: `graph-${body.job_id}`,
       temporal_url: expect.stringContaining(body.job_id),
     });
@@ -51,10 +54,10 @@ describe('a graph job is created', () => {
         policies: [{ model: 'gpt-4o-mini', provider: 'openai', params: {} }],
         gepa: { populationSize: 2, minibatchSize: 3 },
         budget: { maxRollouts: 60, maxMinutes: null, maxCostUsd: null },
-        initialGraph: { inputs: ['question', 'context'], output: 'solve.answer' },
       },
     });
-    const { gepa } = job!['spec'] as { gepa: Record<string, number[]> };
+    const { gepa, initialGraph } = job!['spec'] as { gepa: Record<string, number[]>; initialGraph: string };
+    expect(JSON.parse(initialGraph)).toMatchObject({ inputs: ['question', 'context'], output: 'solve.answer' });
     const all = [...gepa['trainSeeds']!, ...gepa['evaluationSeeds']!, ...gepa['heldoutSeeds']!];
     expect(all.sort((left, right) => left - right)).toEqual([...Array(12).keys()]);
     const stored = await rows(
@@ -97,8 +100,34 @@ describe('a graph job is created', () => {
     expect((await create({ ...good, rng_seed: 1 }, headers)).status).toBe(422);
   });
 
+  test('with many fields, where its prompt names those that its step needs', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, 'x']));
+    const many = tasks.map(({ id }) => ({ id, input: fields }));
+    const { status } = await create({
+      ...good,
+      dataset: { ...dataset, initial_prompt: 'Answer {{f3}}.', tasks: many },
+    });
+    expect(status).toBe(201);
+  });
+
+  test('with a long description and many fields to compare, of which lists read nothing', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, 1]));
+    const { body } = await create({
+      ...good,
+      dataset: {
+        ...dataset,
+        metadata: { task_description: 'd'.repeat(100_000) },
+        gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: { f0: 1 } })),
+        verifier_config: { mode: 'json', fields },
+      },
+    });
+    const head = await http.db.org('default', (tx) => readJob<GraphHead>(tx, body.job_id as string));
+    expect(head!.spec.verifier.mode).toBe('json');
+    expect(JSON.stringify(head!.spec).length).toBeLessThan(2_000);
+  });
+
   test('with a data set of megabytes, while other paths take one', async () => {
-    const context = 'c'.repeat(500_000);
+    const context = 'c'.repeat(390_000);
     const large = tasks.map(({ id }) => ({ id, input: { question: 'q', context } }));
     expect((await create({ ...good, dataset: { ...dataset, tasks: large } })).status).toBe(201);
     expect((await http.call('POST', '/api/v1/offline/jobs', { context: context.repeat(3) })).status).toBe(413);
@@ -111,6 +140,17 @@ describe('a graph job is created', () => {
 });
 
 describe('refused with 422 before anything is stored', () => {
+  const input = (changes: object) =>
+    ({ question: 'q', context: 'c', ...changes }) as { question: string; context: string };
+  const nested = (levels: number): unknown => Array.from({ length: levels }).reduce((inner) => [inner], 'x');
+  const long = 'c'.repeat(600_000);
+  const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `f${i}`);
+  const placesOf = (count: number) =>
+    fieldsOf(count)
+      .map((name) => `{{${name}}}`)
+      .join(' ');
+  const withFields = (count: number) =>
+    tasks.map(({ id }) => ({ id, input: Object.fromEntries(fieldsOf(count).map((name) => [name, 'x'])) }));
   const withGraph = (changes: object) => ({ ...good, initial_graph: { ...graph, ...changes } });
   const cases: [name: string, body: object, pointer: string, message: RegExp][] = [
     ['no data set', { policy_model: 'm', rollout_budget: 9 }, '/dataset', /is required/],
@@ -157,6 +197,95 @@ describe('refused with 422 before anything is stored', () => {
       { ...good, dataset: { ...dataset, tasks: tasks.map(({ id }) => ({ id, input: { 'a.b': 'q' } })) } },
       '/dataset/tasks/0/input',
       /"a\.b"/,
+    ],
+    [
+      'a description that is a data set itself',
+      { ...good, dataset: { ...dataset, metadata: { description: 'd'.repeat(9_000_000) } } },
+      '/dataset/metadata/description',
+      /^has 9000000 characters; at most 100000 are allowed$/,
+    ],
+    [
+      'an input that no graph can take',
+      {
+        ...good,
+        dataset: { ...dataset, tasks: tasks.with(7, { ...tasks[7]!, input: input({ context: nested(55) }) }) },
+      },
+      '/dataset/tasks/7/input',
+      /^is nested deeper than 50 levels$/,
+    ],
+    [
+      'an input that no call has room for',
+      { ...good, dataset: { ...dataset, tasks: tasks.with(3, { ...tasks[3]!, input: input({ context: long }) }) } },
+      '/dataset/tasks/3/input',
+      /^fails the first graph before a model is asked: step solve: its messages have more than 400000 characters$/,
+    ],
+    [
+      'an input that a graph’s first step cannot work on',
+      withGraph({
+        steps: [
+          {
+            ...step,
+            id: 'count',
+            type: 'transform',
+            op: 'count',
+            inputs: { list: 'input.question' },
+            messages: undefined,
+            output: undefined,
+          },
+        ],
+        output: 'count',
+      }),
+      '/dataset/tasks/0/input',
+      /^fails the first graph before a model is asked: step count: count takes a list, and got the text "q0"$/,
+    ],
+    [
+      'more fields than a step can be given',
+      { ...good, dataset: { ...dataset, tasks: withFields(25) } },
+      '/dataset/tasks/0/input',
+      /^has 25 fields; at most 20 can be given to one step: name those that it needs as \{\{field\}\} in initial_prompt$/,
+    ],
+    [
+      'more fields than a graph takes',
+      { ...good, dataset: { ...dataset, initial_prompt: 'Answer {{f1}}.', tasks: withFields(51) } },
+      '/dataset/tasks/0/input',
+      /^has 51 fields; a graph takes at most 50/,
+    ],
+    [
+      'a prompt with more of them than a step can be given',
+      { ...good, dataset: { ...dataset, initial_prompt: placesOf(21), tasks: withFields(25) } },
+      '/dataset/initial_prompt',
+      /^names 21 fields; at most 20 can be given to one step$/,
+    ],
+    [
+      'a message of several',
+      {
+        ...good,
+        dataset: {
+          ...dataset,
+          initial_prompt: {
+            messages: [
+              { role: 'system', content: 'Answer.' },
+              { role: 'user', content: '{{date}} {{question}}' },
+            ],
+          },
+        },
+      },
+      '/dataset/initial_prompt/messages/1/content',
+      /^has \{\{date\}\}/,
+    ],
+    [
+      'as many messages as there can be, none with the input',
+      {
+        ...good,
+        dataset: {
+          ...dataset,
+          initial_prompt: {
+            messages: Array.from({ length: 20 }, (_, i) => ({ role: 'system', content: `Rule ${i}.`, name: `m${i}` })),
+          },
+        },
+      },
+      '/dataset/tasks/0/input',
+      /none of the 20 messages/,
     ],
     ['a graph that is none', { ...good, initial_graph: 'solve' }, '/initial_graph', /object/],
     [

@@ -316,7 +316,7 @@ test('at the end all of it is still there, and what was not decided says so', as
   expect(await get(`/candidates/${cand(1)}`)).toEqual(before);
   expect((await get(`/candidates/${cand(3)}`)).decision).toMatchObject({
     outcome: 'pending',
-    message: 'Not decided: the session ended before.',
+    message: 'Not decided: the search ended before.',
   });
 });
 

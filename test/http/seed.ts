@@ -1,3 +1,4 @@
+import type { GraphJson } from '../../src/contracts/graph.js';
 import type { Message } from '../../src/contracts/spec.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import { recordCall } from '../../src/storage/call-records.js';
@@ -36,6 +37,8 @@ export async function seedCandidates(
     parents?: number[];
     text?: string;
     messages?: Message[];
+    /** In the place of these. */
+    graph?: GraphJson;
     /** The rollouts that its reflection was shown, and what it rewrote; without the latter it is as earlier sessions have it. */
     ordinals?: number[];
     components?: string[];
@@ -50,7 +53,8 @@ export async function seedCandidates(
       const messages = candidate.messages ?? [{ role: 'system', content: text ?? `version ${leverVersion}` }];
       const reflection = ordinals ? { reflection: { ordinals, ...(components && { components }) } } : {};
       const detail = merge ? { merge: { parents } } : reflection;
-      await addCandidate(tx, job, { leverVersion, generation, parents, messages, detail });
+      const content = candidate.graph ? { messages: null, graph: candidate.graph } : { messages };
+      await addCandidate(tx, job, { leverVersion, generation, parents, ...content, detail });
       await tx.query('update candidates set status = $2, reward = $3 where id = $1', [
         candidateId(jobId, leverVersion),
         status,
@@ -63,7 +67,7 @@ export async function seedCandidates(
 /** Writes rollouts in the order asked for, each with the model call it made. */
 export async function seedRollouts(http: TestHttp, jobId: string, rollouts: SeededRollout[]): Promise<void> {
   const job = { orgId: 'default', jobId };
-  const session = jobId.startsWith('ses_');
+  const searched = !jobId.startsWith('evl_');
   await http.db.org('default', async (tx) => {
     await planRollouts(
       tx,
@@ -75,7 +79,7 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
         stage,
         generation,
       })),
-      session,
+      searched,
     );
     for (const [ordinal, rollout] of rollouts.entries()) {
       const id = rolloutId(jobId, ordinal);
@@ -88,7 +92,7 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
           purpose: 'rollout',
           rolloutId: id,
           correlationId: id,
-          candidateId: session ? candidateId(jobId, rollout.candidate) : null,
+          candidateId: searched ? candidateId(jobId, rollout.candidate) : null,
           requestHash: Buffer.from(id),
           attempt: 1,
           presence: 1,

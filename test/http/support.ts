@@ -72,10 +72,9 @@ export async function finish(
   status: 'completed' | 'failed' | 'cancelled',
   accepted: string[] = [],
 ): Promise<void> {
-  const session = job.jobId.startsWith('ses_');
-  const type = session
-    ? { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' }[status]
-    : `eval.policy.job.${status}`;
+  const type = job.jobId.startsWith('evl_')
+    ? `eval.policy.job.${status}`
+    : { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' }[status];
   await finishJob(tx, job, {
     status,
     stoppedBy: status,
@@ -195,6 +194,20 @@ export const evaluationRequest = {
   seeds: [0, 1],
 };
 
+const graphTasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}` } }));
+
+/** A graph job's. */
+export const graphRequest = {
+  dataset: {
+    initial_prompt: 'Answer.',
+    tasks: graphTasks,
+    gold_outputs: graphTasks.map(({ id }) => ({ task_id: id, output: 'x' })),
+    verifier_config: { mode: 'exact' },
+  },
+  policy_model: 'gpt-4o-mini',
+  rollout_budget: 60,
+};
+
 /** Creates a session and answers its id. */
 export async function createSession(http: TestHttp, more: object = {}): Promise<string> {
   const { body } = await http.call('POST', '/api/v1/online/sessions', {
@@ -206,5 +219,11 @@ export async function createSession(http: TestHttp, more: object = {}): Promise<
 /** Creates an evaluation and answers its id. */
 export async function createEvaluation(http: TestHttp, more: object = {}): Promise<string> {
   const { body } = await http.call('POST', '/api/v1/offline/jobs', { ...evaluationRequest, ...more });
+  return body.job_id;
+}
+
+/** Creates a graph job and answers its id. */
+export async function createGraphJob(http: TestHttp, more: object = {}): Promise<string> {
+  const { body } = await http.call('POST', '/api/graphgen/jobs', { ...graphRequest, ...more });
   return body.job_id;
 }

@@ -1,18 +1,30 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { gate, type Gate } from '../support/gate.js';
 import { startGraphWorld, type GraphWorld } from '../support/graph-world.js';
-import { createGraphJob, ended, readJob, type GraphJob } from '../support/jobs-over-http.js';
+import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
+import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: kill -9 of the worker of a graph job, at moments at which a rollout has made one of its two calls and not the other. No
-// answer that was recorded is bought again: what is asked beyond what is on record was in flight at a kill, and the job finds what one
-// without a kill finds.
+// The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which most can go wrong: between a model's
+// answer and its record, between the last answer of a rollout and the rollout's outcome, at the judge, in a run that has just continued
+// as new. Locks on tables hold the records up. No answer that was recorded is bought again, the same is found as without a kill, and
+// the books have every dollar that was answered.
 
-const kills = 3;
-const concurrent = 4;
+const maxUsd = 1;
+const tightUsd = 0.02;
+/** Dollars a token of gpt-4o-mini, as OpenAI publishes them. */
+const price = { prompt: 0.15e-6, answer: 0.6e-6 };
+const usage = { prompt_tokens: 100, completion_tokens: 200 };
+const callUsd = usage.prompt_tokens * price.prompt + usage.completion_tokens * price.answer;
+
+let temporal: OwnTemporal;
 let world: GraphWorld;
 let service: TestService;
+let pool: pg.Pool;
 let worker: Tree | undefined;
 
 const start = async () => {
@@ -22,65 +34,205 @@ const start = async () => {
 };
 
 beforeAll(async () => {
-  world = await startGraphWorld();
-  service = await startTestService(world.env, { serve: true, work: false });
+  [temporal, world] = await Promise.all([startShortHistories(40), startGraphWorld()]);
+  service = await startTestService({ ...world.env, TEMPORAL_ADDRESS: temporal.address }, { serve: true, work: false });
+  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
   await start();
-}, 60_000);
+}, 90_000);
 afterAll(async () => {
   await worker?.kill();
   await service.stop();
+  await pool.end();
   await world.close();
+  await temporal.stop();
 }, 60_000);
 
-const twoSteps = {
+type Asker = 'think' | 'solve' | 'judge' | 'writer';
+
+/** A call as the outside sees it, by what stands in its messages. */
+interface Asked {
+  job: string;
+  asker: Asker;
+}
+function askedIn(said: string): Asked {
+  const job = /\(job (\w+)\)/.exec(said)![1]!;
+  if (/Write a new instruction|The edits that there are/.test(said)) return { job, asker: 'writer' };
+  if (said.includes('# Output to judge')) return { job, asker: 'judge' };
+  return { job, asker: said.includes('Thought: ') ? 'solve' : 'think' };
+}
+
+/** Where a job is to stand still: from the first call that is so on, none of its calls is answered. */
+interface Stand {
+  is(asked: Asked): boolean | Promise<boolean>;
+  at: Asker | null;
+  gate: Gate;
+}
+const stands = new Map<string, Stand>();
+/** Every call that came, by the name of its job. */
+const noted = new Map<string, number>();
+const stopAt = (job: string, is: Stand['is']) => stands.set(job, { is, at: null, gate: gate() });
+const allStand = (jobs: string[]) =>
+  until(`${jobs.join(', ')} stand still`, () => jobs.every((job) => stands.get(job)!.at !== null), 60);
+/** Answers what is held of these jobs; the others' calls are answered when nobody waits any more. */
+const release = (jobs: string[]) => jobs.forEach((job) => stands.get(job)?.gate.open());
+
+const twoSteps = (job: string) => ({
   inputs: ['question'],
   steps: ['think', 'solve'].map((id) => ({
     id,
     type: 'llm',
     inputs: { question: 'input.question', ...(id === 'solve' && { thought: 'think.answer' }) },
     messages: [
-      { role: 'system', content: 'Name the rule.' },
-      { role: 'user', content: id === 'solve' ? '{{question}} {{thought}}' : '{{question}}' },
+      { role: 'system', content: `Name the rule. (job ${job})` },
+      { role: 'user', content: id === 'solve' ? '{{question}}\nThought: {{thought}}' : '{{question}}' },
     ],
     output: { field: 'answer' },
   })),
   output: 'solve.answer',
-};
-const create = () =>
-  createGraphJob(service, world.job(20, { initial_graph: twoSteps, max_concurrent: concurrent, rollout_budget: 160 }));
+});
 
-/** What a job has found, without the ids that differ from one to the next. */
-async function found(id: string) {
-  const { history, stopped_by } = await readJob<GraphJob>(service, id);
+function create(job: string, max_cost_usd = maxUsd): Promise<string> {
+  const tasks = range(0, 12).map((item) => ({
+    id: `t${item}`,
+    input: { question: `What is item ${item}? (job ${job})` },
+  }));
+  const openai = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+  return createGraphJob(
+    service,
+    world.job(0, {
+      ...openai,
+      dataset: {
+        tasks,
+        default_rubric: 'Is it a rule?',
+        verifier_config: { mode: 'rubric', model: 'gpt-4o-mini', provider: 'openai' },
+      },
+      ...{ initial_graph: twoSteps(job), max_concurrent: 3, rollout_budget: 80, budget: { max_cost_usd } },
+    }),
+  );
+}
+
+/** What a job has found, without what names it. */
+async function found(job: string, id: string): Promise<unknown> {
+  const { history, stopped_by, best_reward } = await readJob<GraphJob>(service, id);
   const candidates = await service.query(
     'select lever_version, graph, status, reward, rollout_count from candidates where job_id = $1 order by 1',
     [id],
   );
-  return { history, stopped_by, candidates };
+  const text = JSON.stringify({ history, stopped_by, best_reward, candidates });
+  return JSON.parse(text.replaceAll(`(job ${job})`, '(job)')) as unknown;
 }
 const recorded = async (id: string) =>
   (await service.query<{ n: number }>('select count(*) as n from model_calls where job_id = $1', [id]))[0]!.n;
 
-test('nothing recorded is bought again, and the same is found', async () => {
-  const undisturbed = await create();
-  expect(await ended<GraphJob>(service, undisturbed, 120)).toMatchObject({ status: 'completed' });
-  const asked = world.model.requests.length;
-  expect(asked).toBe(await recorded(undisturbed));
+/** Calls of each job that no record is of, so that they have to be bought again. */
+const lost = new Map<string, number>();
 
-  world.reset();
-  // Every answer takes a while, so that a kill finds calls in flight.
-  world.model.reply(async (request) => {
-    await new Promise((later) => setTimeout(later, 30));
-    return world.answer(request);
-  });
-  const id = await create();
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await until('so much is on record', async () => (await recorded(id)) >= (asked * kill) / (kills + 2), 120);
-    await worker!.kill();
-    await start();
+/** kill -9 of the worker once `when` holds while nobody can write to a table, and a new one. */
+async function killWith(
+  ids: Map<string, string>,
+  table: string,
+  jobs: string[],
+  when: () => Promise<boolean>,
+): Promise<void> {
+  const client = await pool.connect();
+  await client.query('begin');
+  await client.query(`lock table ${table} in share mode`);
+  release(jobs);
+  await until(`what follows waits for ${table}`, when, 30);
+  await worker!.kill();
+  // What it had begun to write must not be written by a server that does not know yet that it is gone.
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
+  );
+  await client.query('rollback');
+  client.release();
+  for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
+  for (const [job, { gate }] of stands) {
+    gate.open();
+    stands.delete(job);
   }
-  expect(await ended<GraphJob>(service, id, 180)).toMatchObject({ status: 'completed' });
-  expect(await found(id)).toEqual(await found(undisturbed));
-  expect(await recorded(id)).toBe(asked);
-  expect(world.model.requests.length).toBeLessThanOrEqual(asked + kills * concurrent);
-}, 400_000);
+  await start();
+}
+async function waiting(table: string): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>(
+    `select count(distinct pid)::int as n from pg_locks where not granted and relation = '${table}'::regclass`,
+  );
+  return rows[0]!.n;
+}
+
+test('nothing recorded is bought again, and every dollar is in the books', async () => {
+  world.model.reply(async (request) => {
+    const said = request.body.messages.map(({ content }) => content).join('\n');
+    const asked = askedIn(said);
+    noted.set(asked.job, (noted.get(asked.job) ?? 0) + 1);
+    const stand = stands.get(asked.job);
+    if (stand && (stand.at || (await stand.is(asked)))) {
+      stand.at ??= asked.asker;
+      await stand.gate.opened;
+    }
+    const model = asked.asker === 'judge' ? 'judge' : 'task';
+    return { ...world.answer({ ...request, body: { ...request.body, model } }), usage };
+  });
+
+  const twin = await create('twin');
+  expect(await ended<GraphJob>(service, twin, 60)).toMatchObject({ status: 'completed' });
+  expect(noted.get('twin')).toBe(await recorded(twin));
+
+  const ids = new Map<string, string>();
+  const begin = async (job: string, is: Stand['is'], usd = maxUsd) => {
+    stopAt(job, is);
+    ids.set(job, await create(job, usd));
+  };
+  const runOf = async (job: string) => (await service.workflow(ids.get(job)!).describe()).runId;
+  const first = new Map<string, string>();
+  await Promise.all([
+    begin('proposal', ({ asker }) => asker === 'writer'),
+    begin('judge', ({ asker }) => asker === 'judge'),
+    begin('step', ({ asker }) => asker === 'solve'),
+    begin('run', async ({ job }) => {
+      if (!ids.has(job)) return false;
+      if (!first.has(job)) first.set(job, await runOf(job));
+      return (await runOf(job)) !== first.get(job);
+    }),
+    begin('tight', ({ asker }) => asker === 'judge', tightUsd),
+  ]);
+  const all = [...ids.keys()];
+  await allStand(all);
+  expect(stands.get('proposal')!.at).toBe('writer');
+  // Answers that are paid for and on no record; two jobs' answers never even come.
+  await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await waiting('model_calls')) >= 3);
+  expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
+  const before = new Map(lost);
+
+  // Answers that are on record, the last of their rollouts, of outcomes that are not.
+  for (const job of ['judge', 'step']) stopAt(job, ({ asker }) => asker === 'judge');
+  await allStand(['judge', 'step']);
+  await killWith(ids, 'events', ['judge', 'step'], async () => {
+    if ((await waiting('events')) < 2) return false;
+    const open = await Promise.all(
+      ['judge', 'step'].map(async (job) => noted.get(job)! - (await recorded(ids.get(job)!))),
+    );
+    return open[0] === before.get('judge') && open[1] === before.get('step');
+  });
+  for (const job of ['judge', 'step']) expect(lost.get(job)).toBe(before.get(job));
+
+  for (const [job, id] of ids) {
+    const seen = await ended<GraphJob>(service, id, 90);
+    if (job === 'tight') expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
+    else expect([job, await found(job, id)]).toEqual([job, await found('twin', twin)]);
+    const events = await eventsOf(service, id);
+    expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
+    expect(events.at(-1)!.type).toBe('job_complete');
+    // Asked for once, but for what no record was of when the worker died.
+    expect([job, noted.get(job)]).toEqual([job, (await recorded(id)) + lost.get(job)!]);
+    const answered = noted.get(job)! * callUsd;
+    const { spent_usd: spent, reserved_usd: reserved } = seen.budget;
+    expect(spent! + reserved!).toBeLessThanOrEqual(job === 'tight' ? tightUsd : maxUsd);
+    expect(spent! + reserved!).toBeGreaterThanOrEqual(answered - 1e-9);
+    const [sums] = await service.query<{ amount: number }>(
+      'select coalesce(sum(amount_usd), 0)::float8 as amount from cost_reservations where job_id = $1',
+      [id],
+    );
+    expect(sums!.amount).toBeCloseTo(reserved!, 9);
+  }
+}, 300_000);

@@ -26,13 +26,18 @@ export function inputOf<T>(history: History): T {
   return JSON.parse(Buffer.from(data).toString()) as T;
 }
 
-/** The largest payload of a history in bytes: whatever an event carries of ours. */
-export function largestPayload(history: History): number {
-  let largest = 0;
+/** All that events of a history carry of ours. */
+export function payloadsOf(history: History): Uint8Array[] {
+  const found: Uint8Array[] = [];
   const walk = (value: unknown): void => {
-    if (value instanceof Uint8Array) largest = Math.max(largest, value.byteLength);
+    if (value instanceof Uint8Array) found.push(value);
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(walk);
   };
   walk(history.events);
-  return largest;
+  return found;
+}
+
+/** The largest payload of a history in bytes. */
+export function largestPayload(history: History): number {
+  return Math.max(0, ...payloadsOf(history).map(({ byteLength }) => byteLength));
 }

@@ -8,6 +8,8 @@ export interface ModelRequest {
   headers: IncomingHttpHeaders;
   /** The how-manieth request of all, from 1. */
   n: number;
+  /** Whether it is over: answered to the end, or given up by who asked. */
+  closed: boolean;
 }
 
 /** What the fake model does with a request; default: answers with a text and a usage counted in words. */
@@ -58,8 +60,9 @@ export async function startFakeModel(
       return;
     }
     const body = JSON.parse(await text(request)) as ModelRequest['body'];
-    const received = { body, headers: request.headers, n: requests.length + 1 };
+    const received = { body, headers: request.headers, n: requests.length + 1, closed: false };
     requests.push(received);
+    response.once('close', () => (received.closed = true));
     response.once('finish', () => (finished += 1));
     const reply = await choose(received);
     if (reply.cutAfter === 0 && reply.tail === undefined) response.socket?.resetAndDestroy();

@@ -5,11 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { ZipArchive } from 'archiver';
 import { promptOf, withPrompt, type Graph } from '../../core/graph/graph.js';
 import { jsonOf } from '../../core/graph/json.js';
 import { graphMermaid } from '../../core/graph/mermaid.js';
 import { graphText } from '../../core/graph/text.js';
+import { entryDate } from '../zip.js';
 import { readmeText } from './readme.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -33,63 +35,108 @@ export interface GraphExport {
     tasks: readonly JsonObject[];
     cost: JsonObject;
   };
-  /** A line of candidates.jsonl each. */
-  candidates: readonly JsonObject[];
+  /** A line of candidates.jsonl each; asked for once to be summed, and once to be sent. */
+  candidates: () => AsyncIterable<JsonObject>;
 }
 
+/** `content`: what is large comes piece by piece, the same whenever it is asked for. */
 export interface ExportFile {
   name: string;
-  bytes: Buffer;
+  content: Buffer | (() => AsyncIterable<Buffer>);
+}
+
+/** A file and what the manifest says of it; `bytes` is how many. */
+export interface SummedFile extends ExportFile {
+  bytes: number;
+  sha256: string;
 }
 
 export interface GraphArchive {
   fileName: string;
-  bytes: Buffer;
-  /** With its quotes. */
+  /** With its quotes: the sum of the manifest, which has those of all other files. */
   etag: string;
+  /** The ZIP; an error of the stream is why it broke off. */
+  open(): Readable;
 }
 
 const program = readFileSync(new URL('./run.py', import.meta.url));
-// ZIP keeps no time zone and begins in 1980.
-const entryDate = new Date(Date.UTC(1980, 0, 1));
 const modes = { program: 0o755, text: 0o644 };
 
-/** The download of a graph job. */
+/** The download of a graph job. It is made as it is read: what is held of it is small, however large it is. */
 export async function graphArchive(exported: GraphExport): Promise<GraphArchive> {
-  const bytes = await zipOf(exportFiles(exported));
-  return { fileName: `${exported.jobId}-graph.zip`, bytes, etag: `"${sha256(bytes)}"` };
+  const files = await exportFiles(exported);
+  return {
+    fileName: `${exported.jobId}-graph.zip`,
+    etag: `"${files.at(-1)!.sha256}"`,
+    open: () => zipOf(files),
+  };
 }
 
-/** The files of an archive, in their order; manifest.json has the sum of each of the others. */
-export function exportFiles(exported: GraphExport): ExportFile[] {
+/** The files of an archive, in their order; manifest.json, the last, has the sum of each of the others. */
+export async function exportFiles(exported: GraphExport): Promise<SummedFile[]> {
   const { jobId, candidateId, reward, models, provider, versions, rngSeed, results, candidates } = exported;
   const graph = withModels(exported.graph, models[0]);
   const named = { job_id: jobId, candidate_id: candidateId };
-  const files = [
-    text('README.md', readmeText({ ...exported, graph })),
-    { name: 'run.py', bytes: program },
-    json('graph.json', jsonOf(graph)),
-    text('graph.txt', graphText(graph)),
-    text('graph.mmd', graphMermaid(graph)),
-    json('best_prompt.json', { ...named, reward, steps: promptsOf(graph) }),
-    json('results.json', { ...named, ...results }),
-    text('candidates.jsonl', candidates.map((candidate) => `${JSON.stringify(candidate)}\n`).join('')),
-  ];
-  const sums = files.map(({ name, bytes }) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
-  return [...files, json('manifest.json', { ...named, versions, rng_seed: rngSeed, provider, models, files: sums })];
+  const files = await Promise.all(
+    [
+      text('README.md', readmeText({ ...exported, graph })),
+      { name: 'run.py', content: program },
+      json('graph.json', jsonOf(graph)),
+      text('graph.txt', graphText(graph)),
+      text('graph.mmd', graphMermaid(graph)),
+      json('best_prompt.json', { ...named, reward, steps: promptsOf(graph) }),
+      json('results.json', { ...named, ...results }),
+      { name: 'candidates.jsonl', content: () => linesOf(candidates()) },
+    ].map(summed),
+  );
+  const sums = files.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 }));
+  const manifest = { ...named, versions, rng_seed: rngSeed, provider, models, files: sums };
+  return [...files, await summed(json('manifest.json', manifest))];
 }
 
-/** The files as a ZIP. */
-export async function zipOf(files: readonly ExportFile[]): Promise<Buffer> {
+/** The files as a ZIP; it breaks off where one is no longer what was summed. */
+export function zipOf(files: readonly SummedFile[]): Readable {
   const archive = new ZipArchive({ store: true });
-  for (const { name, bytes } of files)
-    archive.append(bytes, { name, date: entryDate, mode: name === 'run.py' ? modes.program : modes.text });
-  const [chunks] = await Promise.all([archive.toArray() as Promise<Buffer[]>, archive.finalize()]);
-  return Buffer.concat(chunks);
+  const breakOff = (error: Error) => {
+    archive.abort();
+    archive.destroy(error);
+  };
+  for (const file of files) {
+    const { name, content } = file;
+    const source = Buffer.isBuffer(content) ? content : Readable.from(checked(file, content()));
+    if (source instanceof Readable) source.once('error', breakOff);
+    archive.append(source, { name, date: entryDate, mode: name === 'run.py' ? modes.program : modes.text });
+  }
+  archive.finalize().catch(breakOff);
+  return archive;
+}
+
+/** The file with what the manifest says of it. */
+export async function summed(file: ExportFile): Promise<SummedFile> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of Buffer.isBuffer(file.content) ? [file.content] : file.content()) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { ...file, bytes, sha256: hash.digest('hex') };
+}
+
+async function* checked({ name, sha256 }: SummedFile, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} has changed since it was summed for the manifest`);
+}
+
+async function* linesOf(values: AsyncIterable<JsonObject>): AsyncGenerator<Buffer> {
+  for await (const value of values) yield Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
 /** The graph in which no step is left to the first policy model. */
-function withModels(graph: Graph, first: string): Graph {
+export function withModels(graph: Graph, first: string): Graph {
   const steps = graph.steps.map((step) => withPrompt(step, { model: promptOf(step)?.model ?? first }));
   return { ...graph, steps };
 }
@@ -105,13 +152,9 @@ function promptsOf({ steps }: Graph): JsonObject {
 }
 
 function text(name: string, content: string): ExportFile {
-  return { name, bytes: Buffer.from(content) };
+  return { name, content: Buffer.from(content) };
 }
 
 function json(name: string, content: unknown): ExportFile {
   return text(name, `${JSON.stringify(content, null, 2)}\n`);
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -26,7 +26,7 @@ import time
 from collections import namedtuple
 from decimal import Decimal
 
-MAX_SIZE, MAX_DEPTH, MAX_ANSWER, MAX_MESSAGES = 1_000_000, 50, 500_000, 400_000
+MAX_SIZE, MAX_DEPTH, MAX_ANSWER, MAX_MESSAGES, MAX_RUN = 1_000_000, 50, 500_000, 400_000, 4_000_000
 TIMEOUT_S, TRIES, MAP_ITEMS = 120, 3, 20  # where a step does not say
 AT_ONCE = 8  # calls that are made at the same time at most
 WAITS = (0.5, 1, None)  # seconds before a call that was not answered is made again; the third time is the last
@@ -43,6 +43,10 @@ class Failed(Exception):
         super().__init__(reason)
         self.reason = reason
         self.step = step
+
+
+class RunFailed(Failed):
+    """The run has failed as a whole, and at no step."""
 
 
 class Unusable(Exception):
@@ -467,6 +471,7 @@ class Run:
         self.values = {}  # by step
         self.answers = {}  # of each step that has asked models: a list, with WAITING for those that are missing
         self.wanted = []
+        self.left = MAX_RUN  # characters that messages may still have
         self.waiting = set()
         too_large = size_problem(task_input)
         if too_large:
@@ -506,7 +511,7 @@ class Run:
             if too_large:
                 raise Failed(f"{step.get('op', step['type'])} gives a value that {too_large}")
         except Failed as failure:
-            raise failure if failure.step else Failed(failure.reason, name) from None
+            raise failure if failure.step or isinstance(failure, RunFailed) else Failed(failure.reason, name) from None
         if value is not WAITING:
             self.values[name] = value
         return value
@@ -532,7 +537,7 @@ class Run:
             return self.vote(step)
         if kind == "map":
             return self.each(step)
-        return self.ask(step, step, [self.render(step)] * int(step.get("samples", 1)))
+        return self.ask(step, step, [(None, None)] * int(step.get("samples", 1)))
 
     def choose(self, step):
         """The first case that holds; a later condition is looked at, and a branch run, only when it is needed."""
@@ -558,7 +563,7 @@ class Run:
         items, most = self.list_of(step), int(step.get("max_items", MAP_ITEMS))
         if len(items) > most:
             raise Failed(f"map takes at most {most} items, and got {described(items)}")
-        return self.ask(step, step, [self.render(step, step["as"], item) for item in items]) if items else []
+        return self.ask(step, step, [(step["as"], item) for item in items]) if items else []
 
     def vote(self, step):
         values = self.list_of(step) if "over" in step else [self.resolve(ref) for ref in step["of"]]
@@ -571,7 +576,7 @@ class Run:
         if len(candidates) == 1:
             return candidates[0]
         judge = step["by"]["judge"]
-        return self.ask(step, judge, [self.render(judge, "candidates", numbered(candidates))], candidates)
+        return self.ask(step, judge, [("candidates", numbered(candidates))], candidates)
 
     def list_of(self, step):
         value = self.resolve(step["over"])
@@ -594,13 +599,19 @@ class Run:
             messages.append({"role": message["role"], "content": content})
         return messages
 
-    def ask(self, step, prompt, all_messages, candidates=None):
+    def ask(self, step, prompt, given, candidates=None):
+        """Wants a call for each of these: a name that its messages have without its being an input, and its value."""
+
         def read(text):
             return read_answer(step["output"], text) if candidates is None else read_verdict(candidates, text)
 
         name = step["id"]
-        self.answers[name] = [WAITING] * len(all_messages)
-        for at, messages in enumerate(all_messages):
+        self.answers[name] = [WAITING] * len(given)
+        for at, (own, value) in enumerate(given):
+            messages = self.render(prompt, own, value)
+            self.left -= sum(units(message["content"]) for message in messages)
+            if self.left < 0:
+                raise RunFailed(f"the messages of the run's model calls have more than {MAX_RUN} characters in all")
             key = name if at == 0 else f"{name}#{at + 1}"
             settings = [prompt.get("timeout_s", TIMEOUT_S), int(prompt.get("tries", TRIES))]
             self.wanted.append(Call(key, name, at, messages, prompt.get("model"), *settings, read))

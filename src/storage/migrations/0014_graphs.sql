@@ -16,8 +16,8 @@ create policy org on graph_tasks using (org_id = current_setting('app.org', true
   with check (org_id = current_setting('app.org', true));
 grant select, insert, update, delete on graph_tasks to ratchet_app;
 
--- What a candidate of a graph job is, in the place of messages.
-alter table candidates add column graph jsonb;
+-- What a candidate of a graph job is, in the place of messages. json and not jsonb: lists are made of a step's inputs in their order.
+alter table candidates add column graph json;
 
 -- The judge's calls are told from the graph's own.
 alter table model_calls drop constraint model_calls_purpose_check;

@@ -2,7 +2,7 @@
  * run.py does what the interpreter does: for any graph, input and answers both come to the same value, or both fail, and then at a
  * step and for a reason that the interpreter fails at too; and they make the same calls, with the same messages, as often.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   maxStepCalls,
@@ -16,15 +16,16 @@ import { graphProblems } from '../../../src/core/graph/validate.js';
 import type { Json } from '../../../src/core/graph/values.js';
 import { answerTo, anyGraph, anyInput } from '../../core/graph/cases.js';
 import { oddAnswers, oddGraph, oddInput, rightAnswer } from './cases.js';
-import { noPython, startDriver, type Driver } from './driver.js';
+import { withPython } from '../../support/python.js';
+import { startDriver, type Driver } from './driver.js';
 import { byKey, failureAt, play, type Answers } from './play.js';
 
-const suite = noPython ? describe.skip : describe;
+const { python, ...able } = withPython();
 
-suite(`run.py${noPython ? ' (skipped: there is no python3 on this machine)' : ''}`, () => {
+able.describe('run.py', () => {
   let driver: Driver;
   beforeAll(() => {
-    driver = startDriver();
+    driver = startDriver(python);
   });
   afterAll(() => driver.close());
 
@@ -318,6 +319,23 @@ suite(`run.py${noPython ? ' (skipped: there is no python3 on this machine)' : ''
     const two = asking('{{x}}');
     const [asked] = two.steps as [LlmStep];
     two.steps = [{ ...asked, messages: [...asked.messages, ...asked.messages] }];
+    const many = asking('{{x}}');
+    many.steps = [{ ...asked, samples: 20 }];
+    many.output = 's';
+    const each: Step = {
+      ...asked,
+      id: 'each',
+      type: 'map',
+      over: 'input.x.items',
+      as: 'one',
+      inputs: { x: 'input.x.text', y: 'one' },
+    };
+    const map: Graph = {
+      inputs: ['x'],
+      steps: [{ ...each, messages: [{ role: 'user', content: '{{x}}{{y}}' }] }],
+      output: 'each',
+    };
+    const tenth = '😀'.repeat(199_999);
     const list = graphOf({ op: 'list' }, { x: 1 });
     for (const [graph, x, answer, end] of [
       [list, half, '', 'done'],
@@ -330,6 +348,10 @@ suite(`run.py${noPython ? ' (skipped: there is no python3 on this machine)' : ''
       [asking('{{x}}!'), '😀'.repeat(200_000), '', 'failed at a step'],
       [two, '😀'.repeat(100_000), '', 'done'],
       [two, `${'😀'.repeat(100_000)}!`, '', 'failed at a step'],
+      [many, '😀'.repeat(100_000), '', 'done'],
+      [many, `${'😀'.repeat(100_000)}!`, '', 'failed'],
+      [map, { text: tenth, items: Array(10).fill('ab') }, '', 'done'],
+      [map, { text: tenth, items: Array(11).fill('a') }, '', 'failed'],
       [asking('{{x}}'), '', half, 'done'],
       [asking('{{x}}'), '', `${half}!`, 'failed at a step'],
     ] as const)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { graphSchema } from '../../../src/contracts/graph.js';
 import type { Graph } from '../../../src/core/graph/graph.js';
@@ -11,10 +12,18 @@ import { graphOf } from '../../../src/core/graph/json.js';
 import { graphMermaid } from '../../../src/core/graph/mermaid.js';
 import { graphText } from '../../../src/core/graph/text.js';
 import { graphProblems } from '../../../src/core/graph/validate.js';
-import { exportFiles, graphArchive, zipOf, type GraphExport } from '../../../src/http/graph-export/archive.js';
+import {
+  exportFiles,
+  graphArchive,
+  summed,
+  zipOf,
+  type GraphExport,
+  type JsonObject,
+} from '../../../src/http/graph-export/archive.js';
 import { anyGraph, graphWith, llm, user } from '../../core/graph/cases.js';
 import { unzip } from '../../support/unzip.js';
-import { noPython, program } from './driver.js';
+import { withPython } from '../../support/python.js';
+import { program } from './driver.js';
 
 const judge = { inputs: { q: 'input.question' }, messages: user('{{q}}\n{{candidates}}') };
 const graph: Graph = graphWith(
@@ -26,6 +35,12 @@ const graph: Graph = graphWith(
   ],
   'all',
 );
+/** As the database gives them, one after the other. */
+const each = (...candidates: JsonObject[]) =>
+  async function* () {
+    yield* candidates;
+  };
+const tried = [{ candidate_id: 'cand_1_0', text: 'a\nb' }, { candidate_id: 'cand_1_4' }];
 const exported: GraphExport = {
   jobId: 'graph_1',
   candidateId: 'cand_1_4',
@@ -40,7 +55,7 @@ const exported: GraphExport = {
     tasks: [{ task_id: 't1', reward: 1 }],
     cost: { total_usd: null },
   },
-  candidates: [{ candidate_id: 'cand_1_0', text: 'a\nb' }, { candidate_id: 'cand_1_4' }],
+  candidates: each(...tried),
 };
 
 const names = [
@@ -54,19 +69,22 @@ const names = [
   'candidates.jsonl',
   'manifest.json',
 ];
-const textOf = (name: string, of: GraphExport = exported) =>
-  exportFiles(of)
-    .find((file) => file.name === name)!
-    .bytes.toString();
-const jsonIn = (name: string, of?: GraphExport) => JSON.parse(textOf(name, of));
+const zipped = async (of: GraphExport = exported) => buffer((await graphArchive(of)).open());
+const textOf = async (name: string, of?: GraphExport) =>
+  (await unzip(await zipped(of))).find((file) => file.name === name)!.text;
+const jsonIn = async (name: string, of?: GraphExport) => JSON.parse(await textOf(name, of));
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+const { python, ...able } = withPython();
 
 describe('an archive', () => {
   test('has the same bytes for the same content, and others for any other', async () => {
-    const { bytes, etag, fileName } = await graphArchive(exported);
-    expect(fileName).toBe('graph_1-graph.zip');
-    expect(etag).toBe(`"${sha256(bytes)}"`);
-    expect(await graphArchive(structuredClone(exported))).toEqual({ bytes, etag, fileName });
+    const { etag, fileName, open } = await graphArchive(exported);
+    const bytes = await buffer(open());
+    expect([fileName, etag]).toEqual(['graph_1-graph.zip', expect.stringMatching(/^"[0-9a-f]{64}"$/)]);
+    const again = await graphArchive({ ...exported });
+    expect([again.fileName, again.etag]).toEqual([fileName, etag]);
+    for (const one of [open(), again.open()]) expect((await buffer(one)).equals(bytes)).toBe(true);
     const others: GraphExport[] = [
       {
         ...exported,
@@ -78,23 +96,22 @@ describe('an archive', () => {
       { ...exported, rngSeed: 8 },
       { ...exported, versions: { ...exported.versions, algorithm: 'other' } },
       { ...exported, results: { ...exported.results, tasks: [] } },
-      { ...exported, candidates: [] },
+      { ...exported, candidates: each() },
     ];
     const etags = await Promise.all(others.map(async (other) => (await graphArchive(other)).etag));
     expect(new Set([etag, ...etags]).size).toBe(others.length + 1);
   });
 
   test('says no time, and holds its files in their order', async () => {
-    const { bytes } = await graphArchive(exported);
-    const entries = await unzip(bytes);
+    const entries = await unzip(await zipped());
     expect(entries.map(({ name }) => name)).toEqual(names);
     expect(new Set(entries.map(({ date }) => date))).toEqual(new Set(['Tue Jan 01 1980']));
     expect(entries.find(({ name }) => name === 'run.py')!.text).toBe(readFileSync(program, 'utf8'));
   });
 
-  test('has the sum of every other file in its manifest, with what it was made by', () => {
-    const files = exportFiles(exported);
-    expect(jsonIn('manifest.json')).toEqual({
+  test('has the sum of every other file in its manifest, with what it was made by', async () => {
+    const files = await unzip(await zipped());
+    expect(await jsonIn('manifest.json')).toEqual({
       job_id: 'graph_1',
       candidate_id: 'cand_1_4',
       versions: { ratchet: '0.1.0', algorithm: 'gepa' },
@@ -103,12 +120,12 @@ describe('an archive', () => {
       models: ['big', 'small'],
       files: files
         .filter(({ name }) => name !== 'manifest.json')
-        .map(({ name, bytes }) => ({ name, bytes: bytes.length, sha256: sha256(bytes) })),
+        .map(({ name, text }) => ({ name, bytes: Buffer.byteLength(text), sha256: sha256(Buffer.from(text)) })),
     });
   });
 
-  test('names the model of every step that asks one, a judge among them', () => {
-    const { steps } = jsonIn('graph.json');
+  test('names the model of every step that asks one, a judge among them', async () => {
+    const { steps } = await jsonIn('graph.json');
     expect(steps).toMatchObject([
       { model: 'big' },
       { model: 'small' },
@@ -116,17 +133,18 @@ describe('an archive', () => {
       { id: 'all' },
     ]);
     expect(steps[3]).not.toHaveProperty('model');
-    expect(textOf('graph.txt')).toContain('model: "big"');
+    expect(await textOf('graph.txt')).toContain('model: "big"');
   });
 
-  test('of any graph holds the same graph in each form, which can be run', () => {
-    fc.assert(
-      fc.property(anyGraph, (found) => {
-        const of = { ...exported, graph: found };
-        const read = graphOf(graphSchema.parse(jsonIn('graph.json', of)));
+  test('of any graph holds the same graph in each form, which can be run', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyGraph, async (found) => {
+        const files = await exportFiles({ ...exported, graph: found });
+        const textOf = (name: string) => String(files.find((file) => file.name === name)!.content);
+        const read = graphOf(graphSchema.parse(JSON.parse(textOf('graph.json'))));
         expect(graphProblems(read)).toEqual([]);
-        expect(textOf('graph.txt', of)).toBe(graphText(read));
-        expect(textOf('graph.mmd', of)).toBe(graphMermaid(read));
+        expect(textOf('graph.txt')).toBe(graphText(read));
+        expect(textOf('graph.mmd')).toBe(graphMermaid(read));
         expect(JSON.stringify(read)).not.toContain('"model":null');
         const withoutModels = (text: string) => text.replace(/ +model: .*\n/g, '');
         expect(withoutModels(graphText(read))).toBe(withoutModels(graphText(found)));
@@ -134,8 +152,8 @@ describe('an archive', () => {
     );
   });
 
-  test('has prompts by step, results, and a line for each candidate', () => {
-    expect(jsonIn('best_prompt.json')).toEqual({
+  test('has prompts by step, results, and a line for each candidate', async () => {
+    expect(await jsonIn('best_prompt.json')).toEqual({
       job_id: 'graph_1',
       candidate_id: 'cand_1_4',
       reward: 0.75,
@@ -145,28 +163,32 @@ describe('an archive', () => {
         best: { model: 'big', messages: judge.messages },
       },
     });
-    expect(jsonIn('results.json')).toEqual({ job_id: 'graph_1', candidate_id: 'cand_1_4', ...exported.results });
-    const lines = textOf('candidates.jsonl').split('\n');
+    expect(await jsonIn('results.json')).toEqual({ job_id: 'graph_1', candidate_id: 'cand_1_4', ...exported.results });
+    const lines = (await textOf('candidates.jsonl')).split('\n');
     expect(lines.pop()).toBe('');
-    expect(lines.map((line) => JSON.parse(line))).toEqual(exported.candidates);
-    expect(textOf('candidates.jsonl', { ...exported, candidates: [] })).toBe('');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(tried);
+    expect(await textOf('candidates.jsonl', { ...exported, candidates: each() })).toBe('');
   });
 
-  test('says in its README what to type and what it was found with', () => {
-    const readme = textOf('README.md');
+  test('says in its README what to type and what it was found with', async () => {
+    const readme = await textOf('README.md');
     expect(readme).toContain('4 steps from an input to one output, at most 5 model calls a run');
     expect(readme).toContain(`echo '{"question":"…"}' | python run.py -`);
     expect(readme).toContain('python run.py --text "…"');
     expect(readme).toContain('scored 0.75');
     for (const name of names.filter((name) => name !== 'README.md')) expect(readme).toContain(`\`${name}\``);
-    const two = textOf('README.md', { ...exported, reward: null, graph: { ...graph, inputs: ["what's", 'question'] } });
+    const two = await textOf('README.md', {
+      ...exported,
+      reward: null,
+      graph: { ...graph, inputs: ["what's", 'question'] },
+    });
     expect(two).toContain(`echo '{"what'\\''s":"…","question":"…"}' | python run.py -`);
     expect(two).not.toContain('--text');
     expect(two).not.toContain('scored');
   });
 });
 
-(noPython ? describe.skip : describe)(`Python's zipfile${noPython ? ' (skipped: there is no python3)' : ''}`, () => {
+able.describe("Python's zipfile", () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'ratchet-archive-'));
@@ -174,19 +196,41 @@ describe('an archive', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('opens an archive: nothing is broken or compressed, and one file is a program', async () => {
-    writeFileSync(join(folder, 'graph.zip'), (await graphArchive(exported)).bytes);
+    writeFileSync(join(folder, 'graph.zip'), await zipped());
     const script = `import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
     assert archive.testzip() is None
     print(json.dumps([[i.filename, oct(i.external_attr >> 16), i.compress_type, i.date_time] for i in archive.infolist()]))`;
-    const found = JSON.parse(execFileSync('python3', ['-c', script, join(folder, 'graph.zip')], { encoding: 'utf8' }));
+    const found = JSON.parse(execFileSync(python, ['-c', script, join(folder, 'graph.zip')], { encoding: 'utf8' }));
     const epoch = [1980, 1, 1, 0, 0, 0];
     expect(found).toEqual(names.map((name) => [name, name === 'run.py' ? '0o100755' : '0o100644', 0, epoch]));
   });
 });
 
-test('a file of many megabytes is put in whole', async () => {
+test('a file of many megabytes is put in whole, from one piece or from many', async () => {
   const bytes = Buffer.alloc(20_000_000, 'a line of a candidate\n');
-  const [entry] = await unzip(await zipOf([{ name: 'candidates.jsonl', bytes }]));
-  expect(sha256(Buffer.from(entry!.text))).toBe(sha256(bytes));
+  async function* pieces() {
+    for (let from = 0; from < bytes.length; from += 70_000) yield bytes.subarray(from, from + 70_000);
+  }
+  const files = [await summed({ name: 'a', content: bytes }), await summed({ name: 'b', content: pieces })];
+  expect(files.map(({ bytes: size, sha256: sum }) => [size, sum])).toEqual(
+    Array(2).fill([bytes.length, sha256(bytes)]),
+  );
+  const entries = await unzip(await buffer(zipOf(files)));
+  expect(entries.map(({ text }) => sha256(Buffer.from(text)))).toEqual(Array(2).fill(sha256(bytes)));
+});
+
+test('breaks off where a candidate cannot be read, or is no longer what the manifest says', async () => {
+  let asked = 0;
+  const changing = async function* () {
+    yield { candidate_id: `cand_1_${(asked += 1)}` };
+  };
+  const changed = await graphArchive({ ...exported, candidates: changing });
+  await expect(buffer(changed.open())).rejects.toThrow('candidates.jsonl has changed');
+  const failing = async function* () {
+    yield* tried;
+    if ((asked += 1) > 3) throw new Error('the database is gone');
+  };
+  const broken = await graphArchive({ ...exported, candidates: failing });
+  await expect(buffer(broken.open())).rejects.toThrow('the database is gone');
 });

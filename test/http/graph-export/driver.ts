@@ -1,15 +1,12 @@
 /** run.py in a process of its own, for many cases one after the other. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Graph } from '../../../src/core/graph/graph.js';
 import { jsonOf } from '../../../src/core/graph/json.js';
 
 export const program = resolve(__dirname, '../../../src/http/graph-export/run.py');
-export const noPython = spawnSync('python3', ['--version']).error !== undefined;
-const openaiVersion = '3.54.0';
 
 export interface PythonCall {
   step: string;
@@ -44,7 +41,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-export function startDriver(python = 'python3'): Driver {
+export function startDriver(python: string): Driver {
   const env = { ...process.env, OPENAI_API_KEY: 'key', NO_PROXY: '127.0.0.1' };
   const child = spawn(python, [join(__dirname, 'driver.py'), program], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -67,24 +64,4 @@ export function startDriver(python = 'python3'): Driver {
       if (child.exitCode === null) await once(child, 'exit');
     },
   };
-}
-
-/** A Python that has the openai package, made once and kept below .ratchet; or why there is none. */
-export function pythonWithOpenai(): { python: string } | { missing: string } {
-  const home = resolve(__dirname, '../../../.ratchet/test-venv', `openai-${openaiVersion}`);
-  const python = join(home, 'bin', 'python');
-  if (existsSync(python)) return { python };
-  const making = `${home}.new`;
-  rmSync(making, { recursive: true, force: true });
-  const options = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
-  const steps: [string, string[]][] = [
-    ['python3', ['-m', 'venv', making]],
-    [join(making, 'bin', 'python'), ['-m', 'pip', 'install', ...options, `openai==${openaiVersion}`]],
-  ];
-  for (const [file, args] of steps) {
-    const { status, error, stderr } = spawnSync(file, args, { timeout: 300_000, encoding: 'utf8' });
-    if (status !== 0) return { missing: `${args[1]}: ${error?.message ?? stderr.trim().split('\n').at(-1)}` };
-  }
-  renameSync(making, home);
-  return { python };
 }

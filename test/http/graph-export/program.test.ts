@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { promptOf, withPrompt, type Graph, type Step } from '../../../src/core/graph/graph.js';
 import type { Call } from '../../../src/core/graph/run.js';
@@ -14,12 +14,11 @@ import { graphArchive, type GraphExport } from '../../../src/http/graph-export/a
 import { answerSchema, anyGraph, anyInput, graphWith, llm, user } from '../../core/graph/cases.js';
 import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fake-model.js';
 import { listen } from '../../support/loopback.js';
-import { pythonWithOpenai, startDriver, type Driver } from './driver.js';
+import { withPython } from '../../support/python.js';
+import { startDriver, type Driver } from './driver.js';
 import { failureAt, play } from './play.js';
 
-const found = pythonWithOpenai();
-const suite = 'missing' in found ? describe.skip : describe;
-const python = 'missing' in found ? '' : found.python;
+const { python, ...able } = withPython();
 
 const exported: GraphExport = {
   jobId: 'graph_1',
@@ -31,10 +30,10 @@ const exported: GraphExport = {
   versions: {},
   rngSeed: 0,
   results: { history: [], tasks: [], cost: {} },
-  candidates: [],
+  candidates: async function* () {},
 };
 
-suite(`run.py${'missing' in found ? ` (skipped: no openai package, ${found.missing})` : ''}`, () => {
+able.describe('run.py', () => {
   let model: FakeModel;
   let folder: string;
   const folders: string[] = [];
@@ -55,8 +54,9 @@ suite(`run.py${'missing' in found ? ` (skipped: no openai package, ${found.missi
   async function unpacked(graph: Graph): Promise<string> {
     const into = mkdtempSync(join(tmpdir(), 'ratchet-run-'));
     folders.push(into);
-    writeFileSync(join(into, 'graph.zip'), (await graphArchive({ ...exported, graph })).bytes);
-    execFileSync('python3', ['-m', 'zipfile', '-e', join(into, 'graph.zip'), into]);
+    const archive = await graphArchive({ ...exported, graph });
+    writeFileSync(join(into, 'graph.zip'), await buffer(archive.open()));
+    execFileSync(python, ['-m', 'zipfile', '-e', join(into, 'graph.zip'), into]);
     return into;
   }
 
