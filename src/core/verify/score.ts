@@ -25,7 +25,7 @@ export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | n
     case 'exact':
       return null;
     case 'contains':
-      return normalize(asText(answerOf(gold)), true) === '' ? 'is empty: every output would contain it' : null;
+      return normalize(asText(answerOf(gold) ?? ''), true) === '' ? 'is empty: every output would contain it' : null;
     case 'numeric':
       return lastNumber(answerOf(gold)) === null ? 'holds no number' : null;
     case 'json':

@@ -187,7 +187,8 @@ describe('every mode', () => {
 
   test('a gold output that nothing can be compared with is told of and refused', () => {
     expect(goldProblem(exact, '')).toBeNull();
-    expect(goldProblem(contains, { answer: ' ' })).toMatch(/is empty/);
+    for (const gold of [{ answer: ' ' }, null, { answer: null }])
+      expect(goldProblem(contains, gold)).toMatch(/is empty/);
     expect(goldProblem(contains, 'x')).toBeNull();
     expect(goldProblem(numeric, 'none')).toBe('holds no number');
     expect(goldProblem(numeric, { answer: '7' })).toBeNull();
