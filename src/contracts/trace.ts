@@ -3,6 +3,7 @@ import { timestamp, usageSchema } from './common.js';
 
 const callSchema = z.object({
   call_id: z.string(),
+  step: z.string().nullable().optional().describe('Of a graph job: the step that asked; null: the judge.'),
   provider: z.string(),
   model: z.string(),
   stream: z.boolean(),
@@ -15,6 +16,15 @@ const callSchema = z.object({
   cost_source: z.string(),
   latency_ms: z.number().nullable(),
   created_at: timestamp,
+});
+
+const stepSchema = z.object({
+  step: z.string(),
+  calls: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  cost_usd: z.number().nullable(),
+  latency_ms: z.number().describe('The sum over its calls, which may have been under way at once.'),
 });
 
 /** Everything about one rollout: what it was, how it ended, and its model calls word for word. */
@@ -44,6 +54,7 @@ export const traceSchema = z
     started_at: timestamp.nullable(),
     completed_at: timestamp.nullable(),
     usage: usageSchema.omit({ cost_source: true }),
+    steps: z.array(stepSchema).optional().describe('Of a graph job: what each step that asked a model has taken.'),
     calls: z.array(callSchema),
   })
   .meta({ id: 'Trace' });

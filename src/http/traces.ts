@@ -3,7 +3,8 @@ import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { traceSchema } from '../contracts/trace.js';
-import type { JobRow } from '../storage/jobs.js';
+import { kindOf, type JobRow } from '../storage/jobs.js';
+import { stepOfAnswer } from '../storage/rollout-answers.js';
 import { readTraceCalls, readTraceHead, readTraceHeads, type TraceCall, type TraceHead } from '../storage/traces.js';
 import type { HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
@@ -87,7 +88,25 @@ async function readTraces(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Prom
   return heads.map((head) => view(job, head, byRollout.get(head.rolloutId) ?? []));
 }
 
+/** What each step of a graph has taken, in the order of their first calls. */
+function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
+  const byStep = new Map<string, TraceCall[]>();
+  for (const call of calls) {
+    const step = stepOfAnswer(call.callId, call.rolloutId);
+    if (step !== null) byStep.set(step, [...(byStep.get(step) ?? []), call]);
+  }
+  return [...byStep].map(([step, own]) => ({
+    step,
+    calls: own.length,
+    prompt_tokens: sum(own, (call) => call.promptTokens ?? 0),
+    completion_tokens: sum(own, (call) => call.completionTokens ?? 0),
+    cost_usd: own.every((call) => call.costUsd !== null) ? sum(own, (call) => call.costUsd!) : null,
+    latency_ms: sum(own, (call) => call.latencyMs ?? 0),
+  }));
+}
+
 function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
+  const isGraph = kindOf(job.jobId) === 'graph';
   const promptTokens = sum(calls, (call) => call.promptTokens ?? 0);
   const completionTokens = sum(calls, (call) => call.completionTokens ?? 0);
   const answered = calls.filter((call) => call.httpStatus < 300);
@@ -120,8 +139,10 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
       total_tokens: promptTokens + completionTokens,
       total_cost_usd: known ? sum(answered, (call) => call.costUsd ?? 0) : null,
     },
+    ...(isGraph && { steps: stepsView(calls) }),
     calls: calls.map((call) => ({
       call_id: call.callId,
+      ...(isGraph && { step: stepOfAnswer(call.callId, call.rolloutId) }),
       provider: call.provider,
       model: call.model,
       stream: call.stream,

@@ -27,6 +27,12 @@ export function answerId({ rolloutId, key, tries }: Pick<AnswerPlace, 'rolloutId
   return `call_${rolloutId.slice(4)}_${key}_${tries}`;
 }
 
+/** The step of a graph whose answer has this id; null: the judge's. */
+export function stepOfAnswer(id: string, rolloutId: string): string | null {
+  const key = id.slice(answerId({ rolloutId, key: '', tries: 0 }).length - '_0'.length).replace(/_\d+$/, '');
+  return key.startsWith('@') ? null : key.split('#', 1)[0]!;
+}
+
 interface Completion {
   choices: { message: { content: string }; finish_reason: string | null }[];
 }

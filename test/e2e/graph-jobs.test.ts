@@ -18,6 +18,14 @@ const textOf = async (id: string) => {
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
 };
 
+const allRules = 'There is rule-0, rule-1, rule-2.';
+/** A step that asks a model about the question; beside it, what else it is given. */
+const llm = (id: string, content: string, inputs: object = {}) => ({
+  ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
+  ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },
+});
+const graphOf = (steps: object[], output: string) => ({ inputs: ['question'], steps, output });
+
 describe('a graph job', () => {
   test('finds a graph that knows all rules, by prompts and by edits, and what it says of itself adds up', async () => {
     const id = await create(20, { rollout_budget: 300 });
@@ -82,20 +90,7 @@ describe('a graph job', () => {
   });
 
   test('goes on from a graph that is given, and asks the models that its steps name', async () => {
-    const initial_graph = {
-      inputs: ['question'],
-      steps: [
-        {
-          id: 'think',
-          type: 'llm',
-          inputs: { question: 'input.question' },
-          messages: [{ role: 'user', content: '{{question}} There is rule-0, rule-1, rule-2.' }],
-          model: 'other',
-          output: { field: 'answer' },
-        },
-      ],
-      output: 'think.answer',
-    };
+    const initial_graph = graphOf([{ ...llm('think', allRules), model: 'other' }], 'think.answer');
     const { policy_model: _, ...job } = on.world.job(6, { rollout_budget: 40 });
     const id = await createGraphJob(on.service, { ...job, policy_models: ['task', 'other'], initial_graph });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
@@ -149,52 +144,30 @@ describe('a graph job', () => {
   });
 
   test('goes on with an answer as it is on record, without what Postgres cannot keep', async () => {
-    const user = (content: string) => [{ role: 'user', content }];
-    const step = (id: string, inputs: object, content: string) => {
-      return { id, type: 'llm', inputs, messages: user(content), output: { field: 'answer' } };
-    };
-    const question = { question: 'input.question' };
-    const initial_graph = {
-      inputs: ['question'],
-      steps: [
-        step('think', question, 'Think: {{question}}'),
-        step(
-          'solve',
-          { ...question, thought: 'think.answer' },
-          '{{question}} {{thought}} There is rule-0, rule-1, rule-2.',
-        ),
-      ],
-      output: 'solve.answer',
-    };
+    const initial_graph = graphOf(
+      [llm('think', 'Think!'), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
+      'solve.answer',
+    );
+    const isThought = (said: string) => said.endsWith('Think!');
     on.world.model.reply((request) =>
-      request.body.messages[0]!.content.startsWith('Think') ? { text: 'nul\0 half\ud83d' } : on.world.answer(request),
+      isThought(request.body.messages[0]!.content) ? { text: 'nul\0 half\ud83d' } : on.world.answer(request),
     );
     const id = await create(6, { initial_graph, rollout_budget: 40 });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
     const told = calls('task')
       .map(({ body }) => body.messages[0]!.content)
-      .filter((said) => !said.startsWith('Think'));
+      .filter((said) => !isThought(said));
     expect(told.length).toBeGreaterThan(0);
     for (const said of told) expect(said).toContain('nul\ufffd half\ufffd');
   });
 
   test('leaves out a step that costs and brings nothing, and says why', async () => {
-    const user = (content: string) => [{ role: 'user', content }];
-    const rules = 'There is rule-0, rule-1, rule-2.';
-    const step = (id: string, inputs: object, content: string) => {
-      return { id, type: 'llm', inputs, messages: user(content), output: { field: 'answer' } };
-    };
-    const question = { question: 'input.question' };
-    const initial_graph = {
-      inputs: ['question'],
-      steps: [
-        step('think', question, `{{question}} ${rules}`),
-        step('solve', { ...question, thought: 'think.answer' }, `{{question}} {{thought}} ${rules}`),
-      ],
-      output: 'solve.answer',
-    };
+    const initial_graph = graphOf(
+      [llm('think', allRules), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
+      'solve.answer',
+    );
     const edits = [
-      { edit: 'prompt', step: 'solve', messages: user(`{{question}} ${rules}`) },
+      { edit: 'prompt', step: 'solve', messages: llm('', allRules).messages },
       { edit: 'rewire', step: 'solve', input: 'thought', to: null },
     ];
     on.world.model.reply((request) => {
@@ -219,6 +192,40 @@ describe('a graph job', () => {
         data: expect.objectContaining({ candidate_id: seen.best_candidate!.candidate_id, reason: 'cheaper' }),
       }),
     ]);
+  });
+
+  test('has a trace of each task, which says what each step has taken', async () => {
+    const solve = llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' });
+    const initial_graph = graphOf([llm('think', allRules), { ...solve, samples: 3 }], 'solve');
+    const job = on.world.job(6, { initial_graph, rollout_budget: 20 });
+    const { gold_outputs: _, ...dataset } = job['dataset'] as Record<string, unknown>;
+    const verifier_config = { mode: 'rubric', model: 'judge' };
+    const id = await createGraphJob(on.service, {
+      ...job,
+      dataset: { ...dataset, default_rubric: 'Is it a rule?', verifier_config },
+    });
+    await ended<GraphJob>(on.service, id);
+    const [rollout] = await on.service.query<{ id: string }>(
+      `select id from rollouts where job_id = $1 and status = 'succeeded' order by ordinal limit 1`,
+      [id],
+    );
+    const headers = { authorization: `Bearer ${on.service.apiKey}` };
+    const trace = (await (await fetch(`${on.service.url}${pathOf(id)}/traces/${rollout!.id}`, { headers })).json()) as {
+      steps: { step: string; calls: number; prompt_tokens: number; completion_tokens: number }[];
+      calls: { step: string | null }[];
+      usage: { total_tokens: number };
+    };
+    expect(trace.steps.map((one) => [one.step, one.calls])).toEqual([
+      ['think', 1],
+      ['solve', 3],
+    ]);
+    expect(trace.calls.map((call) => call.step)).toEqual(['think', 'solve', 'solve', 'solve', null]);
+    const [judged] = await on.service.query<{ tokens: number }>(
+      `select (prompt_tokens + completion_tokens)::int as tokens from model_calls where rollout_id = $1 and purpose = 'judge'`,
+      [rollout!.id],
+    );
+    const ofSteps = trace.steps.reduce((sum, one) => sum + one.prompt_tokens + one.completion_tokens, 0);
+    expect(ofSteps + judged!.tokens).toBe(trace.usage.total_tokens);
   });
 
   test('is scored by a judge, whose answers are on record; one that cannot be read is no reward', async () => {
@@ -249,20 +256,8 @@ describe('a graph job', () => {
   });
 
   test('learns from a graph that gives no output: that is a score, not a failure of the job', async () => {
-    const initial_graph = {
-      inputs: ['question'],
-      steps: [
-        {
-          id: 'solve',
-          type: 'llm',
-          inputs: { question: 'input.question' },
-          messages: [{ role: 'user', content: '{{question}}' }],
-          tries: 1,
-          output: { schema: { type: 'object', properties: { rule: { type: 'string' } }, required: ['rule'] } },
-        },
-      ],
-      output: 'solve.rule',
-    };
+    const schema = { type: 'object', properties: { rule: { type: 'string' } }, required: ['rule'] };
+    const initial_graph = graphOf([{ ...llm('solve', ''), tries: 1, output: { schema } }], 'solve.rule');
     const fixed = '{{question}} Answer in JSON.';
     on.world.model.reply((request) => {
       const said = request.body.messages.map(({ content }) => content).join('\n');
@@ -301,17 +296,8 @@ describe('a graph job', () => {
 
   test('waiting for money takes nothing of a run’s time', async () => {
     const ids = range(0, 8).map((n) => `solve_${n}`);
-    const initial_graph = {
-      inputs: ['question'],
-      steps: [
-        ...ids.map((id) => ({
-          ...{ id, type: 'llm', inputs: { question: 'input.question' }, output: { field: 'answer' } },
-          messages: [{ role: 'user', content: '{{question}} There is rule-0, rule-1, rule-2.' }],
-        })),
-        { id: 'vote', type: 'vote', of: ids.map((id) => `${id}.answer`), by: 'majority' },
-      ],
-      output: 'vote',
-    };
+    const vote = { id: 'vote', type: 'vote', of: ids.map((id) => `${id}.answer`), by: 'majority' };
+    const initial_graph = graphOf([...ids.map((id) => llm(id, allRules)), vote], 'vote');
     on.world.model.reply(async (request) => {
       await new Promise((later) => setTimeout(later, 200));
       return { ...on.world.answer(request), usage: { prompt_tokens: 1, completion_tokens: 1 } };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { rolloutId } from '../../src/core/ids.js';
 import { connect, type Db } from '../../src/storage/db.js';
-import { answerId, readAnswersOf, recordAnswer } from '../../src/storage/rollout-answers.js';
+import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../src/storage/rollout-answers.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
 
@@ -28,4 +28,14 @@ test('an answer is used as it is on record; of two to one call the first stays, 
   expect(await record('another', null, 2)).toEqual(first);
   const kept = await db.org('default', (tx) => readAnswersOf(tx, job.jobId, of.rolloutId));
   expect([...kept]).toEqual([[answerId(of), first]]);
+});
+
+test.each([
+  ['solve', 'solve'],
+  ['solve#12', 'solve'],
+  ['a_1_2#3', 'a_1_2'],
+  ['@judge', null],
+])('the id of an answer says of which step it is: %s', (key, step) => {
+  const of = rolloutId('grf_0_1', 23);
+  for (const tries of [0, 12]) expect(stepOfAnswer(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
 });
