@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -41,6 +41,12 @@ async function orphan(dataDir: string): Promise<Answer> {
   await parent.ended;
   expect(lives(mark)).toBe(true);
   return answer;
+}
+
+/** Whether every thread of a process has stopped (state T, the third field of its stat). */
+function isStopped(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.every((thread) => /\) [Tt] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
 }
 
 /** Starts a workflow that nobody works on, so that only the server remembers it. */
@@ -91,6 +97,8 @@ describe('embedded Temporal', () => {
     const hung = await orphan(dataDir);
     const mark = markOf(hung.pid)!;
     process.kill(hung.pid, 'SIGSTOP');
+    // The signal is on its way to each thread: one that still runs may answer.
+    await until('all of it stands still', () => isStopped(hung.pid));
     const after = await start({ dataDir });
     expect([after.address, after.adopted]).toEqual([hung.address, false]);
     expect(lives(mark)).toBe(false);
