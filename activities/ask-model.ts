@@ -2,13 +2,10 @@ import { proposerCall } from '../src/clients/proposer-call.js';
 import type { GraphSpec, Message, PolicySpec } from '../src/contracts/spec.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';
-import { patiently } from '../src/storage/patience.js';
+import { databasePatienceMs, patiently } from '../src/storage/patience.js';
 import { answerId, recordAnswer, type ModelText } from '../src/storage/rollout-answers.js';
 import { meterOf } from './call-meter.js';
 import type { ActivityDeps } from './deps.js';
-
-/** How long a rollout waits for a database that does not answer; as long as its runner does. */
-export const databasePatienceMs = 60_000;
 
 /** A run of a graph on a task under way, and the answers that an earlier runner of it had recorded. */
 export interface GraphRollout {

@@ -5,15 +5,12 @@ import type { BudgetSpec, PolicySpec } from '../src/contracts/spec.js';
 import { costSpent } from '../src/core/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';
 import type { JobRef } from '../src/storage/events.js';
-import { patiently } from '../src/storage/patience.js';
+import { databasePatienceMs, patiently } from '../src/storage/patience.js';
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './failure.js';
 
 /** What the fault `costSpent` says. */
 export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';
-
-/** As long as the answer itself is kept for the database. */
-const databasePatienceMs = 60_000;
 
 /** A call whose tries are to be paid; `rolloutId` null: the proposer's. */
 interface Payer {

@@ -5,8 +5,8 @@ import { parseJudgement } from '../src/core/verify/judgement.js';
 import { agreement, criteriaOf, exampleTasks } from '../src/core/verify/rubric.js';
 import type { Verification } from '../src/core/verify/verification.js';
 import { readTasks, type GraphTask } from '../src/storage/graph-tasks.js';
-import { patiently } from '../src/storage/patience.js';
-import { askModel, databasePatienceMs, type GraphRollout } from './ask-model.js';
+import { databasePatienceMs, patiently } from '../src/storage/patience.js';
+import { askModel, type GraphRollout } from './ask-model.js';
 
 /** The key of the judge's call: no step of a graph can have it. */
 const key = '@judge';

@@ -8,6 +8,7 @@ import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
 import { exchange, type Claim, type Exchange, type Report, type Want } from '../src/storage/exchange.js';
 import type { Outcome } from '../src/storage/outcomes.js';
+import { databasePatienceMs } from '../src/storage/patience.js';
 import { Ahead } from './ahead.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from './deps.js';
@@ -25,8 +26,6 @@ const sliceRollouts = 10;
 const longestMs = 60 * 60_000;
 /** So long the first outcome waits for others where no slot waits for the exchange: fewer, larger exchanges cost less. */
 const lingerMs = 5;
-/** How long results wait for a database that does not answer; while it does not, nobody else can take the lease. */
-const databasePatienceMs = 60_000;
 
 type Fault = { code: string; message: string; retryable: boolean };
 /** `spent`: the session's money is used up. */

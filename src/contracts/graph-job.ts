@@ -22,6 +22,7 @@ import {
   historySchema,
   outcome,
   policyOptimizationSchema,
+  searchFields,
 } from './session.js';
 import type { PolicySpec } from './spec.js';
 
@@ -117,15 +118,7 @@ const summary = {
   policy_models: z.array(z.string()),
   verifier_mode: z.string(),
   num_tasks: z.int(),
-  progress: z.object({
-    generation: z.int(),
-    total_generations: z.int(),
-    best_reward: z.number().nullable(),
-    rollouts_completed: z.int(),
-    max_rollouts: z.int().nullable(),
-  }),
-  best_reward: z.number().nullable(),
-  best_candidate: z.object({ candidate_id: z.string() }).nullable(),
+  ...searchFields,
 };
 
 /** A graph job in a list. */

@@ -274,13 +274,8 @@ export const outcome = {
 
 export const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
 
-const summary = {
-  session_id: z.string(),
-  ...jobFields,
-  algorithm: z.string(),
-  correlation_id: z.string().nullable(),
-  container_url: z.string().nullable().describe('null: its rollouts are live traffic.'),
-  policy: z.object({ model: z.string(), provider: z.string() }),
+/** How far a search is, in every list of jobs that search. */
+export const searchFields = {
   progress: z.object({
     generation: z.int(),
     total_generations: z.int(),
@@ -290,6 +285,16 @@ const summary = {
   }),
   best_reward: z.number().nullable(),
   best_candidate: z.object({ candidate_id: z.string() }).nullable(),
+};
+
+const summary = {
+  session_id: z.string(),
+  ...jobFields,
+  algorithm: z.string(),
+  correlation_id: z.string().nullable(),
+  container_url: z.string().nullable().describe('null: its rollouts are live traffic.'),
+  policy: z.object({ model: z.string(), provider: z.string() }),
+  ...searchFields,
 };
 
 /** A session in a list. */

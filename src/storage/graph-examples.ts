@@ -1,6 +1,6 @@
 import type { FailedRun } from '../core/graph/edit-proposal.js';
 import type { Tx } from './db.js';
-import { feedbackOf } from './reflection-examples.js';
+import { feedbackOf, inOrder } from './reflection-examples.js';
 
 interface Row extends Record<string, unknown> {
   ordinal: number;
@@ -31,9 +31,7 @@ export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonl
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
   );
-  const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
-  rows.sort((left, right) => order.get(left.ordinal)! - order.get(right.ordinal)!);
-  return rows.map((row) => ({
+  return inOrder(rows, ordinals).map((row) => ({
     ordinal: row.ordinal,
     input: textOf(row.input),
     output: textOf(row.details?.output),

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** How long what is paid for, or a rollout under way, waits for a database that does not answer: while it does not, nobody else can take the lease. */
+export const databasePatienceMs = 60_000;
+
 /** For how long something is tried again, and what is told of each failure. */
 export interface Patience {
   patienceMs: number;

@@ -34,15 +34,19 @@ export async function readExamples(
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
   );
-  const order = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
-  rows.sort((left, right) => order.get(left.ordinal)! - order.get(right.ordinal)!);
-  return rows.map((row) => ({
+  return inOrder(rows, ordinals).map((row) => ({
     ordinal: row.ordinal,
     input: inputOf(row),
     output: textOf(row.response?.choices?.[0]?.message?.content),
     reward: row.reward ?? 0,
     feedback: feedbackOf(row),
   }));
+}
+
+/** Rows in the order in which their rollouts were named. */
+export function inOrder<Row extends { ordinal: number }>(rows: readonly Row[], ordinals: readonly number[]): Row[] {
+  const places = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
+  return [...rows].sort((left, right) => places.get(left.ordinal)! - places.get(right.ordinal)!);
 }
 
 /** A rollout's feedback as reflection is shown it: why it failed, else what the container said, else its details. */

@@ -425,6 +425,18 @@ describe('budget.max_cost_usd', () => {
 });
 
 describe('commands', () => {
+  /** A job whose proposer has been asked, and answers once it is let. */
+  async function createHeld() {
+    const { opened, open } = gate();
+    on.world.model.reply(async (request) => {
+      if (request.body.model === 'writer') await opened;
+      return on.world.answer(request);
+    });
+    const id = await create(20);
+    await until('a proposal is asked for', () => calls('writer').length > 0);
+    return { id, open };
+  }
+
   test('created with auto_start false it is pending until it is started', async () => {
     const id = await create(6, { auto_start: false, rollout_budget: 200 });
     expect(await read(id)).toMatchObject({ status: 'pending', started_at: null });
@@ -433,13 +445,7 @@ describe('commands', () => {
   });
 
   test('paused nothing starts, and resumed it goes on', async () => {
-    const { opened, open } = gate();
-    on.world.model.reply(async (request) => {
-      if (request.body.model === 'writer') await opened;
-      return on.world.answer(request);
-    });
-    const id = await create(20);
-    await until('a proposal is asked for', () => calls('writer').length > 0);
+    const { id, open } = await createHeld();
     expect(await command(on.service, id, 'pause')).toMatchObject({ status: 'paused' });
     const before = calls('task').length;
     open();
@@ -455,13 +461,7 @@ describe('commands', () => {
   });
 
   test('cancelled it ends, and keeps the best so far', async () => {
-    const { opened, open } = gate();
-    on.world.model.reply(async (request) => {
-      if (request.body.model === 'writer') await opened;
-      return on.world.answer(request);
-    });
-    const id = await create(20);
-    await until('a proposal is asked for', () => calls('writer').length > 0);
+    const { id, open } = await createHeld();
     expect(await command(on.service, id, 'cancel')).toMatchObject({ status: 'cancelled' });
     open();
     const seen = await read(id);
