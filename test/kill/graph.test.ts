@@ -65,15 +65,17 @@ function askedIn(said: string): Asked {
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
+  /** For its calls by whom it stands, and for its others, which nobody waits for any more when they are answered. */
   gate: Gate;
+  others: Gate;
 }
 const stands = new Map<string, Stand>();
 /** Every call that came, by the name of its job. */
 const noted = new Map<string, number>();
-const stopAt = (job: string, is: Stand['is']) => stands.set(job, { is, at: null, gate: gate() });
+const stopAt = (job: string, is: Stand['is']) => stands.set(job, { is, at: null, gate: gate(), others: gate() });
 const allStand = (jobs: string[]) =>
   until(`${jobs.join(', ')} stand still`, () => jobs.every((job) => stands.get(job)!.at !== null), 60);
-/** Answers what is held of these jobs; the others' calls are answered when nobody waits any more. */
+/** Answers the calls by whom these jobs stand. */
 const release = (jobs: string[]) => jobs.forEach((job) => stands.get(job)?.gate.open());
 
 const twoSteps = (job: string) => ({
@@ -138,17 +140,21 @@ async function killWith(
   await client.query('begin');
   await client.query(`lock table ${table} in share mode`);
   release(jobs);
-  await until(`what follows waits for ${table}`, when, 30);
-  await worker!.kill();
-  // What it had begun to write must not be written by a server that does not know yet that it is gone.
-  await pool.query(
-    `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
-  );
-  await client.query('rollback');
-  client.release();
+  try {
+    await until(`what follows waits for ${table}`, when, 30);
+    await worker!.kill();
+    // What it had begun to write must not be written by a server that does not know yet that it is gone.
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
+    );
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
   for (const [job, id] of ids) lost.set(job, (noted.get(job) ?? 0) - (await recorded(id)));
-  for (const [job, { gate }] of stands) {
-    gate.open();
+  for (const [job, stand] of stands) {
+    stand.gate.open();
+    stand.others.open();
     stands.delete(job);
   }
   await start();
@@ -168,7 +174,7 @@ test('nothing recorded is bought again, and every dollar is in the books', async
     const stand = stands.get(asked.job);
     if (stand && (stand.at || (await stand.is(asked)))) {
       stand.at ??= asked.asker;
-      await stand.gate.opened;
+      await (asked.asker === stand.at ? stand.gate : stand.others).opened;
     }
     const model = asked.asker === 'judge' ? 'judge' : 'task';
     return { ...world.answer({ ...request, body: { ...request.body, model } }), usage };
@@ -202,19 +208,16 @@ test('nothing recorded is bought again, and every dollar is in the books', async
   // Answers that are paid for and on no record; two jobs' answers never even come.
   await killWith(ids, 'model_calls', ['proposal', 'judge', 'step'], async () => (await waiting('model_calls')) >= 3);
   expect(Math.min(...all.map((job) => lost.get(job)!))).toBeGreaterThan(0);
-  const before = new Map(lost);
 
   // Answers that are on record, the last of their rollouts, of outcomes that are not.
   for (const job of ['judge', 'step']) stopAt(job, ({ asker }) => asker === 'judge');
   await allStand(['judge', 'step']);
+  const judged = (job: string) => recorded(ids.get(job)!);
+  const before = [await judged('judge'), await judged('step')] as const;
   await killWith(ids, 'events', ['judge', 'step'], async () => {
-    if ((await waiting('events')) < 2) return false;
-    const open = await Promise.all(
-      ['judge', 'step'].map(async (job) => noted.get(job)! - (await recorded(ids.get(job)!))),
-    );
-    return open[0] === before.get('judge') && open[1] === before.get('step');
+    const now = [await judged('judge'), await judged('step')] as const;
+    return now[0] > before[0] && now[1] > before[1] && (await waiting('events')) >= 2;
   });
-  for (const job of ['judge', 'step']) expect(lost.get(job)).toBe(before.get(job));
 
   for (const [job, id] of ids) {
     const seen = await ended<GraphJob>(service, id, 90);
