@@ -1,5 +1,6 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { GraphSpec, Message, PolicySpec } from '../src/contracts/spec.js';
+import type { Said as StepSaid } from '../src/core/graph/drive.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';
 import { databasePatienceMs, patiently } from '../src/storage/patience.js';
@@ -29,8 +30,8 @@ export interface Asked {
   timeoutMs: number;
 }
 
-/** `infrastructure`: the failure is not the doing of who asks. */
-export type Said = ({ ok: true } & ModelText) | { ok: false; code: string; message: string; infrastructure: boolean };
+/** As a graph's driver takes it, with all that is recorded of the answer. */
+export type Said = ({ ok: true } & ModelText) | Extract<StepSaid, { ok: false }>;
 
 /** A model's answer: the one that is recorded, else one that is bought, and recorded before it is used. */
 export async function askModel(rollout: GraphRollout, asked: Asked, signal: AbortSignal): Promise<Said> {

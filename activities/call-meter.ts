@@ -44,7 +44,7 @@ export function meterOf(
       open = id;
       return { body };
     },
-    async close(costUsd) {
+    async close({ costUsd }) {
       if (open === null) return;
       const id = open;
       open = null;

@@ -1,5 +1,4 @@
-import type { Said } from '../../activities/ask-model.js';
-import { driveGraph } from '../../activities/drive-graph.js';
+import { driveGraph, type Said } from '../../src/core/graph/drive.js';
 import type { Graph, LlmStep } from '../../src/core/graph/graph.js';
 import { headOf } from '../../src/core/graph/refs.js';
 import { outcomeOf } from '../../src/core/graph/run.js';
@@ -15,7 +14,7 @@ export type Executor = () => Promise<string>;
 /** The service's own driver of its interpreter. */
 export function ratchet(graph: Graph, ask: Ask): Executor {
   const said = async (messages: Parameters<Ask>[0]): Promise<Said> => {
-    return { ok: true, text: await ask(messages), finishReason: 'stop' };
+    return { ok: true, text: await ask(messages) };
   };
   return async () => {
     const { run } = await driveGraph(graph, input, ({ messages }) => said(messages));

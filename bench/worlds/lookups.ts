@@ -6,11 +6,11 @@
  *              hundred inputs, in 60 when its prompt has it think step by step. Told the town by an earlier call it is right
  *   one-step   what is kept in a town: one call is enough, whatever a graph adds costs and gives nothing
  */
+import { driveGraph } from '../../src/core/graph/drive.js';
 import type { Graph } from '../../src/core/graph/graph.js';
 import { singleStepGraph } from '../../src/core/graph/single-step.js';
 import { outcomeOf } from '../../src/core/graph/run.js';
 import { score } from '../../src/core/verify/score.js';
-import { driveGraph } from '../../activities/drive-graph.js';
 import { drawsOfSeed, drawsOfText } from './draws.js';
 import { propose } from './lookup-proposer.js';
 import { readLookup, steps, townWanted, writeLookup, type Lookup } from './lookup-texts.js';
@@ -128,11 +128,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     async trueReward(graph) {
       let sum = 0;
       for (let seed = fresh.from; seed < fresh.from + fresh.count; seed += 1) {
-        const ask = (asked: readonly ChatMessage[]) => ({
-          ok: true as const,
-          text: answer(asked),
-          finishReason: 'stop',
-        });
+        const ask = (asked: readonly ChatMessage[]) => ({ ok: true as const, text: answer(asked) });
         const { run } = await driveGraph(graph, { question: input(seed) }, ({ messages }) =>
           Promise.resolve(ask(messages)),
         );

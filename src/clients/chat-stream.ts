@@ -44,6 +44,12 @@ export class StreamFold {
     const choices = [...this.choices.values()].sort((a, b) => Number(a['index']) - Number(b['index']));
     return { ...this.head, object: 'chat.completion', choices, ...(this.usage === null ? {} : { usage: this.usage }) };
   }
+
+  /** Whether every choice has come to its end: then a stream without [DONE] is whole. */
+  isWhole(): boolean {
+    const choices = [...this.choices.values()];
+    return choices.length > 0 && choices.every((choice) => choice['finish_reason'] != null);
+  }
 }
 
 /** Fields that some providers repeat in every chunk and that are not text to be joined. */
@@ -102,6 +108,12 @@ export function* chunksOf(completion: Json, includeUsage: boolean): Generator<Js
 
 function indexed(calls: unknown[]): unknown[] {
   return calls.map((call, index) => ({ index, ...asObject(call) }));
+}
+
+/** A completion as the events of a stream, `[DONE]` last. */
+export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Buffer> {
+  for (const chunk of chunksOf(completion, includeUsage)) yield Buffer.from(sseData(chunk));
+  yield Buffer.from(sseData(doneData));
 }
 
 /** A chunk, or any other data, as one server-sent event. */

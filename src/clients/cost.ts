@@ -27,6 +27,20 @@ export const noCost: CallCost = {
   costSource: 'table',
 };
 
+/** What several calls took together; a number is null where that of one of them is. */
+export function sumOfCosts(costs: readonly CallCost[]): CallCost {
+  const sumOf = (name: 'promptTokens' | 'completionTokens' | 'costUsd') =>
+    costs.reduce<number | null>((sum, { [name]: one }) => (sum === null || one === null ? null : sum + one), 0);
+  const costUsd = sumOf('costUsd');
+  const known = costs.every(({ costSource }) => costSource === 'reported') ? 'reported' : 'table';
+  return {
+    promptTokens: sumOf('promptTokens'),
+    completionTokens: sumOf('completionTokens'),
+    costUsd,
+    costSource: costUsd === null ? 'unknown' : known,
+  };
+}
+
 /**
  * The tokens and cost of a chat completion, from its `usage`. A cost that the provider reports (OpenRouter's
  * `usage.cost`) comes first, then the price table for that very provider; `local` runs in this process and is free.

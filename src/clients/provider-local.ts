@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { chunksOf, doneData, sseData } from './chat-stream.js';
+import { eventsOf } from './chat-stream.js';
 import { LocalRequestError } from './local/complete.js';
 import { completeLocally } from './local/index.js';
 import type { ModelAnswer } from './provider-answer.js';
@@ -17,16 +17,11 @@ export function answerLocally(body: Record<string, unknown>): ModelAnswer {
   }
   if (body['stream'] !== true) return json(200, completion);
   const includeUsage = field(body['stream_options'], 'include_usage') === true;
-  const events = Readable.from(streamed(completion, includeUsage));
+  const events = Readable.from(eventsOf(completion, includeUsage));
   return { status: 200, contentType: 'text/event-stream', retryAfter: null, body: events };
 }
 
 function json(status: number, value: unknown): ModelAnswer {
   const body = Readable.from([Buffer.from(JSON.stringify(value))]);
   return { status, contentType: 'application/json', retryAfter: null, body };
-}
-
-function* streamed(completion: Record<string, unknown>, includeUsage: boolean): Generator<Buffer> {
-  for (const chunk of chunksOf(completion, includeUsage)) yield Buffer.from(sseData(chunk));
-  yield Buffer.from(sseData(doneData));
 }

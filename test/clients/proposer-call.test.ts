@@ -180,4 +180,52 @@ describe('a call of the proposer', () => {
     );
     await expect(work).rejects.toThrow('cancelled');
   });
+
+  describe('that is streamed', () => {
+    const streamed = async (reply: (n: number) => ModelReply, more: Record<string, unknown> = {}) => {
+      const pieces: string[] = [];
+      const answer = await ask(reply, { onText: (piece: string) => pieces.push(piece), ...more });
+      return { answer, pieces };
+    };
+
+    test('passes on the pieces, and gives what the same answer in one piece gives', async () => {
+      const { answer, pieces } = await streamed(() => ({ text: 'Be very precise.' }));
+      expect(pieces).toEqual(['Be ', 'very ', 'precise.']);
+      const latencyMs = expect.any(Number) as unknown;
+      expect(answer).toEqual({ ...(await ask(() => ({ text: 'Be very precise.' }))), latencyMs });
+      const { stream, stream_options: options } = model.requests[0]!.body;
+      expect([stream, options]).toEqual([true, { include_usage: true }]);
+    });
+
+    test.each<[string, ModelReply]>([
+      ['refused', { status: 503, raw: '' }],
+      ['reset', { cutAfter: 1 }],
+      ['ended half-way', { cutAfter: 1, tail: '' }],
+      ['ended with an error', { cutAfter: 0, tail: 'data: {"error":{"message":"overloaded"}}\n\n' }],
+    ])('is tried again where it is %s before its first piece, and after it is not', async (_name, fault) => {
+      const again = await streamed((n) => (n === 1 ? fault : { text: 'ok' }));
+      expect([again.answer, again.pieces]).toMatchObject([{ ok: true, text: 'ok' }, ['ok']]);
+      model.requests.length = 0;
+      if (fault.cutAfter === undefined) return;
+      const { answer, pieces } = await streamed(() => ({ ...fault, text: 'ok then', cutAfter: 2 }));
+      expect([answer, pieces]).toMatchObject([{ ok: false, infrastructure: true }, ['ok ']]);
+      expect(model.requests).toHaveLength(1);
+    });
+
+    test('is metered try by try', async () => {
+      const costs: (number | null)[] = [];
+      const meter = {
+        open: (body: Record<string, unknown>) => Promise.resolve({ body }),
+        close: ({ costUsd }: { costUsd: number | null }) => Promise.resolve(void costs.push(costUsd)),
+      };
+      const faults: ModelReply[] = [
+        { cutAfter: 0, tail: 'data: {"error":{}}\n\n' },
+        { status: 500, raw: '' },
+      ];
+      await streamed((n) => faults[n - 1] ?? { usage: { prompt_tokens: 1, completion_tokens: 1, cost: 0.5 } }, {
+        meter,
+      });
+      expect(costs).toEqual([null, 0, 0.5]);
+    });
+  });
 });

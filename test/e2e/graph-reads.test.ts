@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { driveGraph } from '../../activities/drive-graph.js';
 import type {
   graphCandidateSchema,
   graphParetoSchema,
@@ -8,6 +7,7 @@ import type {
 } from '../../src/contracts/graph-lineage.js';
 import type { candidateItemSchema } from '../../src/contracts/lineage.js';
 import { applyEdits } from '../../src/core/graph/edits.js';
+import { driveGraph } from '../../src/core/graph/drive.js';
 import { editOf, graphOf, jsonOf } from '../../src/core/graph/json.js';
 import { graphText } from '../../src/core/graph/text.js';
 import { ended, graphs, pathOf, type GraphJob } from '../support/jobs-over-http.js';

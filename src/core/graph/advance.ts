@@ -119,13 +119,13 @@ function work(draft: Draft, place: number, open: number[]): Json | undefined {
 /** The case chosen, as far as that is known: conditions are looked at one by one, each only when those before do not hold. */
 function choose(draft: Draft, place: number, step: SelectStep, open: number[]): Json | undefined {
   const { ways } = draft.plan.steps[place]!;
-  const wait = (way: Way): undefined => {
-    draft.states[place] = { at: 'choosing', needs: way.from as number };
+  const wait = ({ from }: Way, chosen: Way | null): undefined => {
+    draft.states[place] = { at: 'choosing', needs: from as number, chosen };
   };
   let chosen = step.otherwise;
   for (const { when, then } of step.cases) {
     const way = ways.get(when.of)!;
-    if (!need(draft, way.from, open)) return wait(way);
+    if (!need(draft, way.from, open)) return wait(way, null);
     const found = find(draft, way);
     // A field that an answer may leave out can be asked for.
     const value = !found.ok && when.is === 'empty' ? null : read(found);
@@ -136,7 +136,7 @@ function choose(draft: Draft, place: number, step: SelectStep, open: number[]): 
     break;
   }
   const way = ways.get(chosen)!;
-  return need(draft, way.from, open) ? resolve(draft, way) : wait(way);
+  return need(draft, way.from, open) ? resolve(draft, way) : wait(way, way);
 }
 
 function answersOf({ step }: PlannedStep, answers: readonly Json[]): Json {

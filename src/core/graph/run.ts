@@ -10,7 +10,7 @@ import { readJson, valueProblem } from './json-schema.js';
 import { maxStepCalls, type AnswerForm, type Graph } from './graph.js';
 import { advance, keyOfCall, type Draft } from './advance.js';
 import { messagesOf } from './messages.js';
-import { planOf, type Plan } from './plan.js';
+import { planOf, type Plan, type Way } from './plan.js';
 import { parseVerdict } from './vote.js';
 import { cutText } from '../text/quote.js';
 import { described, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
@@ -32,9 +32,9 @@ export interface Call {
 /** What is known of a step in a run. */
 export type StepState =
   | { at: 'idle' }
-  /** Until so many of what it needs are there; a select, until the step at this place is. */
+  /** Until so many of what it needs are there; a select, until the step at this place is: of a condition, or where its value is (`chosen`). */
   | { at: 'waiting'; missing: number }
-  | { at: 'choosing'; needs: number }
+  | { at: 'choosing'; needs: number; chosen: Way | null }
   | {
       at: 'asking';
       /** Of each call, whether it has no answer yet. */

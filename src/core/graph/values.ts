@@ -26,7 +26,7 @@ export function normalText(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** The same text for the same value: JSON with sorted names. With `normal`, texts within it are compared by `normalText`. */
+/** The same text for the same value: JSON by RFC 8785, with sorted names. With `normal`, texts within it are compared by `normalText`. */
 export function canonical(value: Json, normal = false): string {
   if (typeof value === 'string') return JSON.stringify(normal ? normalText(value) : value);
   if (isList(value)) return `[${value.map((item) => canonical(item, normal)).join()}]`;

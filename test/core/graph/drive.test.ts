@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Said } from '../../activities/ask-model.js';
-import { driveGraph } from '../../activities/drive-graph.js';
-import type { Graph, LlmStep } from '../../src/core/graph/graph.js';
-import { outcomeOf, valuesOf } from '../../src/core/graph/run.js';
+import { driveGraph, type Said } from '../../../src/core/graph/drive.js';
+import type { Graph, LlmStep } from '../../../src/core/graph/graph.js';
+import { outcomeOf, valuesOf } from '../../../src/core/graph/run.js';
 
 // Whoever drives a graph makes every call that is wanted, few at once, until its answer is usable; and leaves nothing under way.
 
@@ -16,7 +15,7 @@ const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
 });
 const graphOf = (steps: Graph['steps'], output: string): Graph => ({ inputs: ['text'], steps, output });
 const input = { text: 't' };
-const said = (text: string): Said => ({ ok: true, text, finishReason: 'stop' });
+const said = (text: string): Said => ({ ok: true, text });
 const answer = async (text: string) => Promise.resolve(said(text));
 
 describe('a graph that is driven', () => {

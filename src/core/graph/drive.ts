@@ -1,13 +1,15 @@
-import type { Graph } from '../src/core/graph/graph.js';
-import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call, type Run } from '../src/core/graph/run.js';
-import type { Json } from '../src/core/graph/values.js';
-import type { Said } from './ask-model.js';
+import type { Graph } from './graph.js';
+import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call, type Run } from './run.js';
+import type { Json } from './values.js';
 
 /** Calls of one run that are under way at most. */
 const mostCalls = 8;
 
 /** The code of a step of whose answers none can be used. */
 export const unusableAnswer = 'step_answer_unusable';
+
+/** What a model says to a call, or why it says nothing. `infrastructure`: the failure is not the doing of who asks. */
+export type Said = { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
 
 /** Why a run has failed, beside what it says itself; null: it has not, or its input or a step that asks nobody is at fault. */
 export interface RunFault {
@@ -25,13 +27,13 @@ interface Failure {
 /**
  * Runs a graph: every call that can be made is made at once, within bounds, as often as its step says until its answer is usable. Where
  * steps fail the others go on, and the first of them in the graph is told: what a run comes to, and what it teaches, does not hang
- * on which answer came first. Only what the infrastructure fails ends a run at once. Rejects as `ask` does, once nothing is under
- * way any more: what is paid for is recorded then.
+ * on which answer came first. Only what the infrastructure fails ends a run at once. `ask` gets the run as it is when it is called.
+ * Rejects as `ask` does, once nothing is under way any more: what is paid for is recorded then.
  */
 export async function driveGraph(
   graph: Graph,
   input: Json,
-  ask: (call: Call, tries: number) => Promise<Said>,
+  ask: (call: Call, tries: number, run: Run) => Promise<Said>,
 ): Promise<{ run: Run; fault: RunFault | null }> {
   let run = openRun(graph, input);
   const failures = new Map<string, Failure>();
@@ -46,7 +48,7 @@ export async function driveGraph(
   const make = async (call: Call): Promise<void> => {
     let problem = '';
     for (let tries = 0; tries < call.tries && !isOver; tries += 1) {
-      const said = await ask(call, tries);
+      const said = await ask(call, tries, run);
       if (!said.ok) {
         const { code, infrastructure } = said;
         return fail(call, said.message, { code, infrastructure });
