@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ModelAnswer } from '../clients/provider-answer.js';
 import type { Providers } from '../clients/providers.js';
 import type { CallRollout } from '../storage/calls.js';
 import type { Db } from '../storage/db.js';
@@ -20,15 +21,23 @@ export interface ProxyDeps {
   recordPatienceMs?: number;
 }
 
-/** One call, resolved: who answers, for which rollout, with which request. */
-export interface ProxyCall {
+/** A call on its way to whoever answers it. */
+export interface ForwardedCall {
+  provider: string;
+  upstream: UpstreamRequest;
+  /** Answers in the place of the provider. */
+  answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
+  /** By what the log names it. */
+  logged: Record<string, string>;
+}
+
+/** A call of a job, resolved: who answers, for which rollout, with which request. */
+export interface ProxyCall extends ForwardedCall {
   orgId: string;
   jobId: string;
   correlationId: string;
   rollout: CallRollout;
   candidateId: string | null;
-  provider: string;
-  upstream: UpstreamRequest;
   /** Of a call under a budget of money: the most that it can cost, in dollars, and under which id that is reserved. */
   reservation: { id: string; costUsd: number } | null;
   /** What the request marks: its spans, which the baseline is made of, where that is not known; else the components by name, in the prompt's order. */

@@ -6,32 +6,40 @@ import { costOf, noCost, unknownCost, type CallCost } from '../clients/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../clients/provider-answer.js';
 import { parseObject } from '../clients/untrusted.js';
 import { ApiError, openAiError } from './errors.js';
-import type { ProxyCall, ProxyDeps } from './proxy-call.js';
-import type { Recorder } from './proxy-record.js';
+import { GraphFailure } from './graph-failure.js';
+import type { ForwardedCall, ProxyDeps } from './proxy-call.js';
+import type { CallResult, Recorder } from './proxy-record.js';
 import { pumpStream } from './proxy-stream.js';
 import { noAnswer, passError } from './proxy-upstream-error.js';
 
 /** Sends a call to its provider, passes the answer on and records it before its last byte. */
-export interface Forward {
-  (call: ProxyCall, reply: FastifyReply): Promise<void>;
+export interface Forward<Call extends ForwardedCall> {
+  (call: Call, reply: FastifyReply): Promise<void>;
   /** Ends what is still read for callers that have gone, and resolves when nothing is in flight. */
   settled(): Promise<void>;
 }
 
-export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
+export function createForward<Call extends ForwardedCall>(
+  deps: Pick<ProxyDeps, 'providers' | 'log' | 'callTimeoutMs' | 'lingerMs'>,
+  recorder: Recorder<Call>,
+): Forward<Call> {
   const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
   const inFlight = new Set<Promise<unknown>>();
   const closing = new AbortController();
   // Every call in flight listens to it.
   setMaxListeners(0, closing.signal);
 
-  async function forward(call: ProxyCall, reply: FastifyReply): Promise<void> {
+  async function forward(call: Call, reply: FastifyReply): Promise<void> {
     const startedAt = performance.now();
     const elapsed = () => performance.now() - startedAt;
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
       await within(callTimeoutMs, watch.signal, async (signal) => {
-        const answer = await upstream(call, providers.send(call.provider, call.upstream.body, signal));
+        const { provider, answeredBy } = call;
+        const answer = await upstream(
+          call,
+          answeredBy ? answeredBy(signal) : providers.send(provider, call.upstream.body, signal),
+        );
         const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
         if (answer.status >= 300) await refused(call, answer, reply, elapsed);
         else if (streamed) await pumpStream({ call, answer, reply, recorder, log, elapsed });
@@ -39,10 +47,12 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
       });
     } catch (error) {
       const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
-      if (!(fault instanceof ProviderError)) throw error;
-      const told = noAnswer(fault);
-      const sent = fault.code !== 'upstream_unreachable' && fault.code !== 'provider_not_usable';
-      const cost = sent ? unknownCost : noCost;
+      // Nothing but a graph refuses what it is asked, or fails, with an error of ours.
+      const isOurs = fault instanceof ApiError && call.answeredBy !== undefined;
+      if (!(fault instanceof ProviderError || isOurs)) throw error;
+      const told = fault instanceof ProviderError ? noAnswer(fault) : fault;
+      const cost =
+        fault instanceof ProviderError ? spentOn(fault) : fault instanceof GraphFailure ? fault.spent : noCost;
       await note(call, { httpStatus: told.status, response: openAiError(told), latencyMs: elapsed(), ...cost });
       throw told;
     } finally {
@@ -51,12 +61,7 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   }
 
   /** The provider's refusal, passed on. */
-  async function refused(
-    call: ProxyCall,
-    answer: ModelAnswer,
-    reply: FastifyReply,
-    elapsed: () => number,
-  ): Promise<void> {
+  async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
     await note(call, { httpStatus: passed.status, response: passed.body, latencyMs: elapsed(), ...noCost });
     const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
@@ -65,12 +70,7 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   }
 
   /** An answer in one piece: its bytes as they came, once it is recorded. */
-  async function whole(
-    call: ProxyCall,
-    answer: ModelAnswer,
-    reply: FastifyReply,
-    elapsed: () => number,
-  ): Promise<void> {
+  async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const bytes = await upstream(call, buffer(answer.body));
     const completion = parseObject(bytes.toString());
     if (!completion) {
@@ -91,15 +91,15 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   }
 
   /** Records a call that gave no answer; the caller hears of the fault in any case. */
-  async function note(call: ProxyCall, result: Parameters<Recorder['record']>[1]): Promise<void> {
+  async function note(call: Call, result: CallResult): Promise<void> {
     try {
       await recorder.record(call, result);
     } catch (error) {
-      log.error({ err: error, job_id: call.jobId, rollout_id: call.rollout.id }, 'a failed model call is not recorded');
+      log.error({ err: error, ...call.logged }, 'a failed model call is not recorded');
     }
   }
 
-  const tracked = (call: ProxyCall, reply: FastifyReply): Promise<void> => {
+  const tracked = (call: Call, reply: FastifyReply): Promise<void> => {
     const work = forward(call, reply);
     const done: Promise<unknown> = work.then(forget, forget);
     inFlight.add(done);
@@ -116,12 +116,17 @@ export function createForward(deps: ProxyDeps, recorder: Recorder): Forward {
   });
 }
 
+/** A fault before the provider had the request costs nothing; what any other has cost nobody knows. */
+function spentOn({ code }: ProviderError): CallCost {
+  return code === 'upstream_unreachable' || code === 'provider_not_usable' ? noCost : unknownCost;
+}
+
 /** Tells what goes wrong at the provider from what goes wrong here. */
-async function upstream<T>({ provider }: ProxyCall, work: Promise<T>): Promise<T> {
+async function upstream<T>({ provider }: ForwardedCall, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw providerError(provider, error);
+    throw error instanceof ApiError ? error : providerError(provider, error);
   }
 }
 

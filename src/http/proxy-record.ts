@@ -5,7 +5,7 @@ import { settleCost } from '../storage/cost-budget.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
 import { patiently } from '../storage/patience.js';
 import { freeSlot } from '../storage/slots.js';
-import type { ProxyCall, ProxyDeps } from './proxy-call.js';
+import type { ForwardedCall, ProxyCall, ProxyDeps } from './proxy-call.js';
 
 /** How a call to the model ended. */
 export interface CallResult extends CallCost {
@@ -15,14 +15,14 @@ export interface CallResult extends CallCost {
 }
 
 /** Writes model calls down. */
-export interface Recorder {
+export interface Recorder<Call extends ForwardedCall = ProxyCall> {
   /**
    * Records a call and answers with its id. An answer that was paid for is worth waiting for the database; rejects when
    * that does not come back in time.
    */
-  record(call: ProxyCall, result: CallResult): Promise<string>;
+  record(call: Call, result: CallResult): Promise<string>;
   /** Makes an answer that does not reach the caller available to a retry within the same attempt. */
-  takeBackUnlessDelivered(call: ProxyCall, id: string, reply: FastifyReply): void;
+  takeBackUnlessDelivered(call: Call, id: string, reply: FastifyReply): void;
 }
 
 export function createRecorder({ db, notifications, log, recordPatienceMs = 15_000 }: ProxyDeps): Recorder {

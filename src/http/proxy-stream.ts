@@ -6,17 +6,17 @@ import { doneData, isUsageChunk, sseData, StreamFold } from '../clients/chat-str
 import { costOf, unknownCost } from '../clients/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../clients/provider-answer.js';
 import { sseBlocks } from '../clients/sse.js';
-import { asObject, parseObject } from '../clients/untrusted.js';
-import type { ProxyCall } from './proxy-call.js';
+import { parseObject } from '../clients/untrusted.js';
+import type { ForwardedCall } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';
 import { streamHeaders } from './proxy-replay.js';
 import { streamError } from './proxy-upstream-error.js';
 
-export interface Pump {
-  call: ProxyCall;
+export interface Pump<Call extends ForwardedCall> {
+  call: Call;
   answer: ModelAnswer;
   reply: FastifyReply;
-  recorder: Recorder;
+  recorder: Recorder<Call>;
   log: Logger;
   elapsed: () => number;
 }
@@ -34,7 +34,7 @@ const stallMs = 30_000;
  * answer is recorded before its last event; a failure on the way ends the stream with an error event and no [DONE].
  * A caller that goes away does not stop the reading. Never rejects.
  */
-export async function pumpStream(pump: Pump): Promise<void> {
+export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): Promise<void> {
   const { call, answer, reply } = pump;
   const out = new PassThrough();
   void reply.code(answer.status).headers(streamHeaders).send(out);
@@ -43,7 +43,7 @@ export async function pumpStream(pump: Pump): Promise<void> {
   let ended = false;
   const end = async (last: string): Promise<void> => {
     ended = true;
-    if (failure === null && last === '' && !isWhole(fold)) {
+    if (failure === null && last === '' && !fold.isWhole()) {
       failure = {
         code: 'upstream_connection_lost',
         message: `The provider "${call.provider}" ended its answer half-way.`,
@@ -77,21 +77,26 @@ export async function pumpStream(pump: Pump): Promise<void> {
 }
 
 /** Records what came; answers with the event to end the stream with when that fails, null when all is well. */
-async function record(pump: Pump, fold: StreamFold, failure: Failure | null): Promise<string | null> {
+async function record<Call extends ForwardedCall>(
+  pump: Pump<Call>,
+  fold: StreamFold,
+  failure: Failure | null,
+): Promise<string | null> {
   const { call, answer, reply, recorder, log, elapsed } = pump;
   const completion = fold.completion();
   const result = {
     httpStatus: failure ? 502 : answer.status,
     response: failure ? { ...completion, ...streamError(failure.code, failure.message) } : completion,
     latencyMs: elapsed(),
-    ...(failure ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
+    // What was told of a stream that failed is right all the same.
+    ...(failure && !completion?.['usage'] ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
   };
   try {
     const id = await recorder.record(call, result);
     recorder.takeBackUnlessDelivered(call, id, reply);
     return null;
   } catch (error) {
-    log.error({ err: error, job_id: call.jobId, rollout_id: call.rollout.id }, 'a model call is not recorded');
+    log.error({ err: error, ...call.logged }, 'a model call is not recorded');
     return failure ? null : sseData(streamError('not_recorded', 'The answer could not be recorded; try again.'));
   }
 }
@@ -108,10 +113,4 @@ async function write(out: PassThrough, text: string): Promise<void> {
     clearTimeout(timer);
     controller.abort();
   }
-}
-
-/** Whether every choice has come to its end: then a stream without [DONE] is whole. */
-function isWhole(fold: StreamFold): boolean {
-  const choices = fold.completion()?.['choices'];
-  return Array.isArray(choices) && choices.length > 0 && choices.every((c) => asObject(c)?.['finish_reason'] != null);
 }

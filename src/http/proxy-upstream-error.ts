@@ -1,7 +1,7 @@
 import { providerRefusedKey } from '../clients/proposer-call.js';
 import type { ProviderError } from '../clients/provider-answer.js';
 import { asObject, cutText } from '../clients/untrusted.js';
-import { ApiError, type OpenAiError } from './errors.js';
+import { ApiError, openAiError, type OpenAiError } from './errors.js';
 
 /** An error of the provider as we pass it on: its status, and its body in OpenAI's shape. */
 export interface PassedError {
@@ -14,19 +14,19 @@ export interface PassedError {
  * the caller's, and a redirect is not followed: both are a bad gateway to the caller.
  */
 export function passError(provider: string, status: number, text: string): PassedError {
-  if (status === 401) {
-    const message = `The provider "${provider}" refused this deployment's key; tell its operator.`;
-    return {
-      status: 502,
-      body: { error: { message, type: 'server_error', code: providerRefusedKey, param: null } },
-    };
-  }
+  if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) } };
   const passed = status < 400 ? 502 : status;
   const error = errorIn(text);
   if (error) return { status: passed, body: { error: { type: 'upstream_error', code: null, param: null, ...error } } };
   const said = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
   const message = `The provider "${provider}" answered ${status} ${said}`;
   return { status: passed, body: { error: { message, type: 'upstream_error', code: String(status), param: null } } };
+}
+
+/** What our caller is told where the provider refuses our key. */
+export function refusedKey(provider: string): ApiError {
+  const message = `The provider "${provider}" refused this deployment's key; tell its operator.`;
+  return new ApiError(502, providerRefusedKey, message);
 }
 
 /** The `error` of a body that has one with a message; Google wraps it in a list. */

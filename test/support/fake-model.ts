@@ -18,6 +18,8 @@ export interface ModelReply {
   /** Merged over the completion (and over each chunk of a stream). */
   fields?: Record<string, unknown>;
   usage?: Record<string, unknown> | null;
+  /** Default: `stop`. */
+  finish?: string;
   /** Sent instead of a completion, with `status`. */
   raw?: string;
   status?: number;
@@ -26,8 +28,9 @@ export interface ModelReply {
   cutAfter?: number;
   /** Sent in the place of everything after `cutAfter` chunks, instead of breaking the connection. */
   tail?: string;
-  /** Waited for after the first chunk of a stream, before the rest. */
+  /** Waited for after the first chunk of a stream (or after so many, `holdAfter`), before the rest. */
   hold?: Promise<unknown>;
+  holdAfter?: number;
   /** Breaks the connection in the middle of a body that is no stream. */
   cutBody?: boolean;
   /** Leaves out `data: [DONE]`. */
@@ -117,7 +120,7 @@ function completion(request: ModelRequest, reply: ModelReply) {
   const usage = usageOf(request, reply);
   return {
     ...head(request, 'chat.completion'),
-    choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: reply.finish ?? 'stop' }],
     ...(usage && { usage }),
     ...reply.fields,
   };
@@ -136,7 +139,7 @@ async function stream(request: ModelRequest, reply: ModelReply, response: Server
   const chunks: unknown[] = [
     choice({ role: 'assistant', content: '' }, null),
     ...pieces.map((piece) => choice({ content: piece }, null)),
-    choice({}, 'stop'),
+    choice({}, reply.finish ?? 'stop'),
     ...(asked && usage ? [{ ...base, choices: [], usage }] : []),
   ];
   const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
@@ -147,7 +150,7 @@ async function stream(request: ModelRequest, reply: ModelReply, response: Server
       else response.end(reply.tail);
       return;
     }
-    if (i === 1) await reply.hold;
+    if (i === (reply.holdAfter ?? 1)) await reply.hold;
     await writeAll(response, event, reply.sliceBytes);
   }
   response.end();
