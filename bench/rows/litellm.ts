@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { latency, measure, type Load } from '../inference-load.js';
+import { startLitellm } from '../peers/litellm/proxy.js';
+import { litellmPython, litellmVersion } from '../peers/litellm/venv.js';
+import { cpuSeconds } from '../proc.js';
+import type { Row } from '../table.js';
+import type { World } from '../world.js';
+import { deploy } from './deployment.js';
+
+const venvs = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv');
+const peer = `LiteLLM ${litellmVersion}, one worker, nothing kept`;
+/** A rate that the peer holds on two cores. */
+const load: Load = { perSecond: 20, seconds: 15, stream: false };
+const warmUp: Load = { ...load, seconds: 5 };
+
+/** A deployment beside LiteLLM's proxy, which puts no prompt into the calls and keeps nothing of them. */
+export async function run(world: World): Promise<Row[]> {
+  const python = await litellmPython(venvs);
+  const deployment = await deploy(world);
+  await measure(world, [deployment], warmUp);
+  const { through: own, spent } = await measure(world, [deployment], load);
+  const litellm = await startLitellm(python, world.model.url);
+  try {
+    await measure(world, [litellm], warmUp);
+    const before = cpuSeconds(litellm.pid);
+    const { through: others } = await measure(world, [litellm], load);
+    const theirs = cpuSeconds(litellm.pid) - before;
+    const what = `deployment at ${load.perSecond}/s`;
+    return [
+      {
+        what: `${what}: p50`,
+        value: latency(own, 'end', 50),
+        unit: 'ms',
+        beside: { what: peer, value: latency(others, 'end', 50) },
+      },
+      {
+        what: `${what}: CPU per call of API, worker and Postgres`,
+        value: ((spent.service + spent.postgres) * 1_000) / own.length,
+        unit: 'ms',
+        beside: { what: peer, value: (theirs * 1_000) / others.length },
+      },
+    ];
+  } finally {
+    await litellm.stop();
+  }
+}
