@@ -1,3 +1,4 @@
+import { deploymentActivities } from './deployment.js';
 import type { ActivityDeps } from './deps.js';
 import { lifecycleActivities } from './lifecycle.js';
 import { liveActivity } from './live-rollouts.js';
@@ -6,9 +7,11 @@ import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
 import { surveyActivity } from './survey.js';
 
+export type { GateEvaluation } from '../src/storage/gate.js';
 export type { NewEvent } from '../src/storage/events.js';
 export type { CommandOutcome } from '../src/storage/record.js';
 export type { Decided } from './lifecycle.js';
+export type { GateRun, Incumbent } from './deployment.js';
 export type { SessionLimits, SessionPlan } from './prepare.js';
 export type { SliceInput } from './rollouts.js';
 
@@ -21,6 +24,7 @@ export function createActivities(deps: ActivityDeps) {
     ...proposeActivity(deps),
     ...surveyActivity(deps),
     ...lifecycleActivities(deps),
+    ...deploymentActivities(deps),
   };
 }
 

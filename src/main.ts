@@ -12,6 +12,7 @@ import { firstFree } from './embedded/ports.js';
 import { startPostgres } from './embedded/postgres.js';
 import { startTemporal } from './embedded/temporal.js';
 import { buildApp } from './http/app.js';
+import { registerDeploymentInference } from './http/deployment-inference.js';
 import { registerProxy } from './http/proxy.js';
 import { createMetrics, serveMetrics } from './metrics.js';
 import { connect } from './storage/db.js';
@@ -133,7 +134,11 @@ export async function startService(
         listProviders: () => providers.list(),
         readiness: createReadiness(httpDb, client),
         verifyInferenceKey: (presented, job) => verifyInferenceKey(secretKey, presented, job),
-        registerProxy: (proxied) => registerProxy(proxied, { db: httpDb, notifications, providers, log }),
+        registerInference: (inferring) => {
+          const inference = { db: httpDb, notifications, providers, log };
+          registerProxy(inferring, inference);
+          registerDeploymentInference(inferring, inference);
+        },
         observe: metrics.request,
         shutdown: shutdown.signal,
       });

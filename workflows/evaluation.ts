@@ -1,9 +1,9 @@
-import { condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import { CancellationScope, condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import type { Activities, GateEvaluation } from '../activities/index.js';
 import type { Ending } from './ending.js';
 import { JobControl } from './job-control.js';
 import type { CarriedOver } from './long-run.js';
-import type { JobInput } from './messages.js';
+import { workflowId, type JobInput } from './messages.js';
 import { runSlices } from './rollouts.js';
 import { RunningTime } from './running-time.js';
 
@@ -15,8 +15,9 @@ interface Plan {
   maxFailureRate: number;
 }
 
-/** An evaluation's input; `resume` is what a run that continued as new handed on. */
+/** An evaluation's input; `resume` is what a run that continued as new handed on. `gate`: it is one of a deployment's gate. */
 export interface EvaluationInput extends JobInput {
+  gate?: GateEvaluation;
   resume?: { plan: Plan; control: CarriedOver };
 }
 
@@ -26,9 +27,20 @@ const { prepareEvaluation } = proxyActivities<Activities>({
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });
 
+const { openGateEvaluation } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
 /** An offline evaluation: every listed seed to its one outcome, within the job's timeout. */
 export async function evaluationWorkflow(input: EvaluationInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
+  const { gate } = input;
+  // Nobody else has stored its row, nor could a cancellation close one that is not there.
+  if (gate)
+    await CancellationScope.nonCancellable(() =>
+      openGateEvaluation({ ...job, evaluation: gate, workflowId: workflowId('evaluation', job.jobId) }),
+    );
   let plan = input.resume?.plan ?? null;
   let time = plan && new RunningTime(plan.leftMs, true);
   const control: JobControl = new JobControl(

@@ -4,7 +4,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 /** Names that HTTP, the worker and operators share: each stands here once. */
 export const taskQueue = 'ratchet';
 
-export type JobKind = 'session' | 'evaluation' | 'graph';
+export type JobKind = 'session' | 'evaluation' | 'graph' | 'deployment';
 
 /** The input of a job's workflow, all of it; what else it needs it reads from Postgres. */
 export interface JobInput {
@@ -40,6 +40,13 @@ export interface StatusView {
 }
 export const statusQuery = defineQuery<StatusView>('status');
 
+/** What an operator sees of a deployment by the same query. `evaluation`: the job that its gate waits for. */
+export interface DeploymentView {
+  status: 'pending' | 'building' | 'ready' | 'failed';
+  evaluation?: string;
+}
+export const deploymentStatusQuery = defineQuery<DeploymentView>('status');
+
 /** Search attributes, all keywords: operators filter by them in the Temporal UI. */
 export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttributeType.KEYWORD);
 export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);
@@ -51,6 +58,7 @@ export const workflowType: Record<JobKind, string> = {
   session: 'sessionWorkflow',
   evaluation: 'evaluationWorkflow',
   graph: 'graphWorkflow',
+  deployment: 'deploymentWorkflow',
 };
 export function workflowId(kind: JobKind, jobId: string): string {
   return `${kind}-${jobId}`;

@@ -113,7 +113,35 @@ export interface EvaluationSpec extends RunSpec {
     candidateId: string | null;
     /** These are spans that the container marks: what is not marked stays. */
     marked?: boolean;
+    /** Of a deployment's gate: its model answers whatever a call says, as it will when it is live. */
+    frozen?: boolean;
+    /** The frozen graph that answers instead; there are no messages then. */
+    graphSnapshotId?: string;
   } | null;
+}
+
+/** Where a deployment is from. */
+export type DeploymentSource =
+  | { kind: 'session' | 'graph'; jobId: string; candidateId: string }
+  | { kind: 'messages'; messages: Message[]; policy: PolicySpec };
+
+/** What a deployment must show before it goes live: one of the two rewards. */
+export interface GateSpec {
+  seeds: number[];
+  minReward: number | null;
+  minImprovement: number | null;
+  maxConcurrent: number;
+  rolloutTimeoutS: number;
+  maxFailureRate: number;
+}
+
+export interface DeploymentSpec {
+  kind: 'deployment';
+  name: string;
+  source: DeploymentSource;
+  /** Its gate's. */
+  container: ContainerSpec | null;
+  gate: GateSpec | null;
 }
 
 /** A graph job; its tasks are rows of their own, and so is each of its graphs. */
@@ -137,6 +165,7 @@ export interface GraphSpec extends RunSpec {
   initialGraph: string;
 }
 
+/** The jobs that run rollouts. */
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
 
 /** The graph that a job begins with. */

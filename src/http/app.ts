@@ -6,6 +6,7 @@ import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { registerAuth } from './auth.js';
 import { registerBodyParser } from './body.js';
+import { registerDeployments } from './deployments.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './docs.js';
 import { ApiError, sendError, toApiError } from './errors.js';
@@ -89,7 +90,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerEvaluations(app, deps);
   registerGraphs(app, deps);
   registerLineage(app, deps, graphLineage);
-  deps.registerProxy(app);
+  registerDeployments(app, deps);
+  deps.registerInference(app);
   await app.ready();
   return app;
 }

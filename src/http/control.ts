@@ -20,7 +20,10 @@ const inTable: Record<CommandKind, StatusCommand> = {
 /** The command that brings a job into the state asked for by PATCH. */
 export const commandOf = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
 
-/** Reads a job of the caller's, of `kind` if given; 404 for what does not exist and for another organization's. */
+/**
+ * Reads a job of the caller's, of `kind` if given, else of one that runs rollouts; 404 for what does not exist and for another
+ * organization's.
+ */
 export async function findJob<Head = JobHead>(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -28,7 +31,8 @@ export async function findJob<Head = JobHead>(
   kind?: JobKind,
 ): Promise<JobRow<Head>> {
   const job = await deps.db.org(request.caller.orgId, (tx) => readJob<Head>(tx, jobId));
-  if (!job || (kind && job.kind !== kind)) throw refuse.notFound(`${kind ?? 'job'} ${jobId.slice(0, 100)}`);
+  if (!job || (kind ? job.kind !== kind : job.kind === 'deployment'))
+    throw refuse.notFound(`${kind ?? 'job'} ${jobId.slice(0, 100)}`);
   return job;
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId } from '../../workflows/messages.js';
-import type { JobSpec } from '../contracts/spec.js';
+import type { DeploymentSpec, JobSpec } from '../contracts/spec.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRef } from '../storage/events.js';
 import { claimForCreate, storeAnswer } from '../storage/idempotency.js';
@@ -9,11 +9,12 @@ import { putSecret } from '../storage/secrets.js';
 import type { CommandedJob } from '../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from './deps.js';
 import { answerOf, replay } from './idempotency.js';
+import { inTime } from './in-time.js';
 
 /** A create, validated: what to store and what to answer once it is. */
 export interface Creation {
   kind: JobKind;
-  spec: JobSpec;
+  spec: JobSpec | DeploymentSpec;
   algorithm: string | null;
   appId: string | null;
   correlationId: string | null;
@@ -82,10 +83,5 @@ export async function startInTime({ commander, log, timing }: HttpDeps, job: Com
   const started = commander.start(job).catch((error: unknown) => {
     log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');
   });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timing?.startWaitMs ?? defaultTiming.startWaitMs);
-  });
-  await Promise.race([started, late]);
-  clearTimeout(timer);
+  await inTime(started, timing?.startWaitMs ?? defaultTiming.startWaitMs);
 }

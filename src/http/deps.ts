@@ -68,7 +68,7 @@ export interface HttpDeps {
   /** Told of every answer: its route's pattern, status and seconds. */
   observe?(method: string, route: string, status: number, seconds: number): void;
   /** Adds the inference routes. */
-  registerProxy(app: App): void;
+  registerInference(app: App): void;
   /** Aborted when a graceful shutdown begins: no new work, streams end. */
   shutdown: AbortSignal;
   timing?: Partial<Timing>;

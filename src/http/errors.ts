@@ -111,9 +111,11 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
     .send(JSON.stringify(openAi ? openAiError(error) : problem(error, request)));
 }
 
+const inferencePath = /^\/api\/(?:gepa\/|harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$))/;
+
 /** Whether callers of this path expect OpenAI's errors: the inference routes, and whatever is below their prefix. */
 export function speaksOpenAi(request: FastifyRequest): boolean {
-  return request.routeOptions.config.access === 'inference' || request.url.startsWith('/api/gepa/');
+  return request.routeOptions.config.access === 'inference' || inferencePath.test(request.url);
 }
 
 /** Shorthands for what several handlers refuse. */

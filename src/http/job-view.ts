@@ -59,7 +59,7 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
 }
 
 /** What the creator should know before anything runs: a container elsewhere cannot call back to a loopback URL. */
-export function createWarnings({ container }: RunSpec, publicUrl: string): { warnings?: string[] } {
+export function createWarnings({ container }: Pick<RunSpec, 'container'>, publicUrl: string): { warnings?: string[] } {
   if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return {};
   return {
     warnings: [

@@ -5,31 +5,16 @@ import type { leverFields, leverListSchema, leverVersionItemSchema, leverVersion
 import type { candidateSchema } from '../contracts/session.js';
 import { candidateId, demosPart, leverId } from '../core/ids.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
-import type { ComponentLever, LeverVersion } from '../storage/levers.js';
+import { versionsOf, type ComponentLevers, type LeverVersion } from '../storage/levers.js';
 import { iso } from './job-view.js';
 
 type Session = JobRow<SessionHead>;
 type Candidate = Pick<z.output<typeof candidateSchema>, 'candidate_id' | 'lever_version' | 'is_baseline'>;
 type Fields = { [Field in keyof typeof leverFields]: z.output<(typeof leverFields)[Field]> };
-/** Candidate to the levers of its components; none of a prompt of one component, whose lever is the prompt's. */
-export type ComponentLevers = ReadonlyMap<string, ComponentLever[]>;
 
 /** Whose prompt inference gets: the session's best, and its baseline until there is one. */
 export function selectedCandidate({ jobId, projection }: Session): string {
   return projection.bestCandidateId ?? candidateId(jobId, 0);
-}
-
-/** The levers at the versions of one candidate: the prompt as a whole and, where there are several, its components. */
-export function versionsOf(
-  jobId: string,
-  candidate: { candidateId: string; version: number },
-  components: ComponentLevers,
-): Record<string, number> {
-  const several = components.get(candidate.candidateId) ?? [];
-  return Object.fromEntries([
-    [leverId(jobId, null), candidate.version],
-    ...several.map(({ name, version }) => [leverId(jobId, name), version]),
-  ]) as Record<string, number>;
 }
 
 /** What a session says of its levers; `candidates` are all that it has. */

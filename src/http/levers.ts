@@ -3,12 +3,12 @@ import { pageSchema } from '../contracts/common.js';
 import { leverListSchema, leversQuerySchema, leverVersionItemSchema, leverVersionSchema } from '../contracts/levers.js';
 import { componentOf } from '../core/ids.js';
 import type { SessionHead } from '../storage/jobs.js';
-import { readComponentLevers, readLevers, readLeverVersions } from '../storage/levers.js';
+import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../storage/levers.js';
 import { readCandidates } from '../storage/reads.js';
 import { findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
-import { leverList, versionItem, versionsOf, versionView } from './levers-view.js';
+import { leverList, versionItem, versionView } from './levers-view.js';
 import { numberedPage, placeAfter } from './pages.js';
 import { problems, sessionParams } from './schema.js';
 

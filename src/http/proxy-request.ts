@@ -49,10 +49,7 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
   if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
   for (const name of forbidden) {
     if (Object.hasOwn(json, name)) {
-      throw invalid(
-        name,
-        `${name} is not allowed: the session's policy says which provider answers, and with which key.`,
-      );
+      throw invalid(name, `${name} is not allowed: the policy says which provider answers, and with which key.`);
     }
   }
   const { messages } = json;

@@ -10,12 +10,14 @@ import type { JobRef } from '../storage/events.js';
 import { claimSlot, type LiveRollout } from '../storage/slots.js';
 import type { App } from './deps.js';
 import { ApiError, refuse } from './errors.js';
+import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 import { boundUpstream, createPurse } from './proxy-budget.js';
 import { createForward } from './proxy-forward.js';
 import { createRecorder } from './proxy-record.js';
 import { replay } from './proxy-replay.js';
 import { type proxyParams, proxySchema, unjudged } from './proxy-schema.js';
+import { createServedSnapshots } from './served-snapshots.js';
 import { readChatBody, substitute, type UpstreamRequest } from './proxy-request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -27,16 +29,17 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder);
   const purse = createPurse(deps);
+  const snapshots = createServedSnapshots(deps.db);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
-    const body = readChatBody(request.body);
+    const asked = readChatBody(request.body);
     // A client that appends /v1/chat/completions to the session's own URL has named no correlation id.
     const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
     }
-    const { call, recorded } = await resolve(request, jobId, correlationId, body, seedOf(request.headers));
+    const { call, recorded } = await resolve(request, jobId, correlationId, asked, seedOf(request.headers));
     void reply.headers(callHeaders(call));
     if (recorded) replay(recorder, call, recorded, reply);
     else {
@@ -51,7 +54,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     { caller: { orgId, keyId } }: FastifyRequest,
     jobId: string,
     correlationId: string,
-    body: ReturnType<typeof readChatBody>,
+    asked: ReturnType<typeof readChatBody>,
     seed: number | null,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
     if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
@@ -62,21 +65,28 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       refuseEnded(found, keyId === null);
       const { policy } = found;
       const { provider } = policy;
+      const body = found.frozen ? { ...asked, model: policy.model } : asked;
       // Before it is claimed: a request that is at fault takes no slot.
       const asBest = substitute(body, policy, found);
       const job = { orgId, jobId };
       const { rollout, ...served } = await belongsTo(tx, job, found, correlationId, seed);
       const { candidateId, messages, demos } = served;
       // The same candidate shows a call that names its instance fewer demonstrations.
+      const { graphSnapshotId: graph } = found;
       const isBest = candidateId === found.candidateId && demos.length === found.demos.length;
-      const asked = isBest ? asBest : substitute(body, policy, { ...found, messages, demos });
+      const filled = isBest ? asBest : substitute(body, policy, { ...found, messages, demos });
       const bounded = found.costBounded && rollout.source === 'service';
       const { upstream, reservation } = bounded
-        ? boundUpstream(provider, asked)
-        : { upstream: asked, reservation: null };
-      const levers = found.kind === 'session' ? leversOf(asked, messages !== null) : null;
-      const call = { orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers };
-      const wanted = { rolloutId: rollout.id, requestHash: upstream.hash, attempt: rollout.attempt, presence };
+        ? boundUpstream(provider, filled)
+        : { upstream: filled, reservation: null };
+      const levers = found.kind === 'session' ? leversOf(filled, messages !== null) : null;
+      const logged = { job_id: jobId, rollout_id: rollout.id };
+      const call: ProxyCall = {
+        ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
+        // Not here: whoever holds a connection must not wait for another.
+        ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
+      };
+      const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
       return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
     });
   }

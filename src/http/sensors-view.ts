@@ -3,10 +3,10 @@ import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../contr
 import { frameId } from '../core/ids.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
-import { readComponentLevers } from '../storage/levers.js';
+import { readComponentLevers, versionsOf, type ComponentLevers } from '../storage/levers.js';
 import { readLatestFrames, type FrameRow } from '../storage/sensors.js';
 import { iso } from './job-view.js';
-import { selectedCandidate, versionsOf, type ComponentLevers } from './levers-view.js';
+import { selectedCandidate } from './levers-view.js';
 
 /** A session's state and its results show so many frames at most, the latest. */
 const shownFrames = 50;

@@ -192,7 +192,8 @@ function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
   };
 }
 
-function containerSpec(request: RunFields, url: string, envName: string | null): ContainerSpec {
+/** A container as it is stored. */
+export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {
   return {
     url: url.replace(/\/+$/, ''),
     envName,
@@ -201,7 +202,8 @@ function containerSpec(request: RunFields, url: string, envName: string | null):
   };
 }
 
-function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
+/** A policy as it is stored. */
+export function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
   return { model, provider, params };
 }
 
@@ -219,7 +221,12 @@ function staticErrors(
   ];
 }
 
-function providerErrors(policy: PolicyRequest, path: Path, checks: StaticChecks): FieldError[] {
+/** Why the provider of the policy at `path` cannot be used. */
+export function providerErrors(
+  policy: PolicyRequest,
+  path: Path,
+  checks: Pick<StaticChecks, 'checkProvider'>,
+): FieldError[] {
   const reason = checks.checkProvider(policy.provider);
   return reason === null ? [] : [{ pointer: pointerOf([...path, 'provider']), message: reason }];
 }

@@ -1,11 +1,18 @@
 import { createTwoFilesPatch } from 'diff';
 
 /** Beyond this many lines put in or taken out the search for the shortest difference takes too long. */
-const mostEdits = 1_000;
+export const mostEdits = 1_000;
 
-/** The difference of two texts, line by line, as a unified diff. Texts with little in common: all of one, then all of the other. */
-export function unifiedDiff(from: { name: string; text: string }, to: { name: string; text: string }): string {
-  const options = { context: 3, maxEditLength: mostEdits };
+/**
+ * The difference of two texts, line by line, as a unified diff. Texts with little in common (more than `edits` lines): all of one, then
+ * all of the other.
+ */
+export function unifiedDiff(
+  from: { name: string; text: string },
+  to: { name: string; text: string },
+  edits = mostEdits,
+): string {
+  const options = { context: 3, maxEditLength: edits };
   const patch = createTwoFilesPatch(from.name, to.name, from.text, to.text, undefined, undefined, options);
   return patch ?? wholly(from, to);
 }

@@ -35,6 +35,10 @@ export interface ResolvedCall {
   demos: Demo[];
   /** Whether these are spans that the container marks. */
   marked: boolean;
+  /** It is judged for a deployment, whose policy answers whatever the call says. */
+  frozen: boolean;
+  /** The frozen graph that answers in the place of a model; null: a model answers. */
+  graphSnapshotId: string | null;
 }
 
 /** The rollout id of the caller's own traffic under a correlation id of its choosing. */
@@ -68,6 +72,8 @@ export async function resolveCall(
     messages: Message[] | null;
     demos: Demo[];
     marked: boolean;
+    frozen: boolean;
+    graph_snapshot: string | null;
   }>(
     `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, s.rollouts,
             s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
@@ -78,7 +84,8 @@ export async function resolveCall(
             coalesce(c.messages, s.candidate->'messages',
                      case when w.id = $4 then s."initialPrompt" end) as messages,
             coalesce(c.demos, s.candidate->'demos', '[]') as demos,
-            coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked
+            coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked,
+            coalesce((s.candidate->>'frozen')::boolean, false) as frozen, s.candidate->>'graphSnapshotId' as graph_snapshot
        from jobs j
       cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb,
                                                rollouts text, "rolloutTimeoutS" float8)
@@ -104,6 +111,7 @@ export async function resolveCall(
     live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
     demos: demosWithout(row.demos, row.seed),
+    ...{ frozen: row.frozen, graphSnapshotId: row.graph_snapshot },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JobSpec } from '../contracts/spec.js';
+import type { DeploymentSpec, JobSpec } from '../contracts/spec.js';
 import type { Tx } from './db.js';
 import { toJsonb } from './json.js';
 
@@ -42,7 +42,7 @@ export interface ControlRow extends Record<string, unknown> {
   rollouts_failed: number;
   connect_failures: number;
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
-  kind: JobSpec['kind'];
+  kind: (JobSpec | DeploymentSpec)['kind'];
   /** The latest decision of the job's search that is recorded; null: none yet. */
   step: number | null;
   /** How many seeds an evaluation has; null: it is none. */

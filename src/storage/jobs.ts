@@ -2,6 +2,7 @@ import type { Verdict } from '../core/work.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type {
+  DeploymentSpec,
   EvaluationSpec,
   GepaSession,
   GepaSpec,
@@ -18,9 +19,9 @@ import { toJsonb } from './json.js';
 import type { ErrorDetails } from './record.js';
 
 /** The kinds of job. */
-export type JobKind = JobSpec['kind'];
+export type JobKind = (JobSpec | DeploymentSpec)['kind'];
 
-const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_', graph: 'grf_' };
+const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_', graph: 'grf_', deployment: 'dep_' };
 
 /** A new job id: the kind's prefix and a UUIDv7 without dashes, so ids sort by time. */
 export function newJobId(kind: JobKind): string {
@@ -42,7 +43,7 @@ export interface NewJob {
   algorithm: string | null;
   appId: string | null;
   correlationId: string | null;
-  spec: JobSpec;
+  spec: JobSpec | DeploymentSpec;
   /** Whether it waits to be started; it runs at once where this is absent. */
   pending?: boolean;
 }
@@ -68,7 +69,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.pending ? 'pending' : 'running',
     ],
   );
-  const maxUsd = job.spec.kind === 'evaluation' ? null : job.spec.budget.maxCostUsd;
+  const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
 }
 

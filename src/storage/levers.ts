@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { textsOf } from '../contracts/components.js';
 import type { Demo } from '../contracts/demos.js';
 import type { Message } from '../contracts/spec.js';
-import { demosPart } from '../core/ids.js';
+import { demosPart, leverId } from '../core/ids.js';
 import type { Tx } from './db.js';
 
 /** A component's lever, at the version of one candidate's text: 0 is the baseline's, each new text one more. */
@@ -27,6 +27,22 @@ export function componentDigests(
     string,
     string
   >;
+}
+
+/** Candidate to the levers of its components; none of a prompt of one component, whose lever is the prompt's. */
+export type ComponentLevers = ReadonlyMap<string, ComponentLever[]>;
+
+/** The levers at the versions of one candidate: the prompt as a whole and, where there are several, its components. */
+export function versionsOf(
+  jobId: string,
+  candidate: { candidateId: string; version: number },
+  components: ComponentLevers,
+): Record<string, number> {
+  const several = components.get(candidate.candidateId) ?? [];
+  return Object.fromEntries([
+    [leverId(jobId, null), candidate.version],
+    ...several.map(({ name, version }) => [leverId(jobId, name), version]),
+  ]) as Record<string, number>;
 }
 
 /** Every version of every component of the job $1, with those who have it; a text that comes again has its earlier version. */

@@ -28,6 +28,8 @@ export interface Commander {
   send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void>;
   /** Tells a job's workflow to look for rewards; nothing happens where it has closed. */
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
+  /** Asks Temporal to cancel a workflow; nothing happens where it has closed. */
+  cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
 }
 
 const deadlineMs = 2_000;
@@ -41,11 +43,21 @@ export async function tellOfRewards(client: Client, workflowId: string): Promise
   }
 }
 
+/** Asks Temporal to cancel a workflow; one that has closed needs no asking. */
+export async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).cancel();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
 /** Commands as Temporal signals; a cancel is followed by Temporal's own request, so that the workflow closes CANCELED. */
 export function createCommander(client: Client, start: Commander['start']): Commander {
   return {
     start,
     wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => tellOfRewards(client, workflowId)),
+    cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
     async send(job, kind, commandId) {
       const handle = client.workflow.getHandle(job.workflowId);
       try {

@@ -2,9 +2,10 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } 
 import type { Logger } from 'pino';
 import type { JobKind } from '../../workflows/messages.js';
 import type { Db } from '../storage/db.js';
+import { isDeleted } from '../storage/deployments.js';
 import { finishJob, type Ending } from '../storage/record.js';
 import { takeLostWake } from '../storage/slots.js';
-import { tellOfRewards } from './commands.js';
+import { cancelWorkflow, tellOfRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
 
 const batch = 200;
@@ -31,7 +32,8 @@ export interface Reconciler {
 
 /**
  * Closes what no workflow code could: an open row whose workflow was terminated, failed, timed out or is gone; starts the
- * workflow of a create that was lost before its start, and tells a workflow of rewards whose taker was lost before it did. Any number of processes may run it: each step is idempotent.
+ * workflow of a create that was lost before its start, tells a workflow of rewards whose taker was lost before it did, and cancels that of
+ * a deployment that was deleted while it was built. Any number of processes may run it: each step is idempotent.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
   let running: Promise<void> | null = null;
@@ -78,7 +80,7 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     return;
   }
   const ending = await closedBy(client, job);
-  const isForgotten = await db.org(job.org_id, async (tx) => {
+  const { isForgotten, isUnwanted } = await db.org(job.org_id, async (tx) => {
     if (ending && (await finishJob(tx, where, ending))) {
       log.warn(
         { job_id: job.id, status: ending.status, reason: ending.error?.message },
@@ -88,9 +90,10 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
     const isForgotten = !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
     // Last: whoever locks both rows of a job locks its control row first.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
-    return isForgotten;
+    return { isForgotten, isUnwanted: !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id)) };
   });
   if (isForgotten) await tellOfRewards(client, job.workflow_id);
+  if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
 }
 
 /** How the job must be closed, or null: its workflow still runs. */

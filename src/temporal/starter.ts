@@ -29,7 +29,10 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
     tx.query<{ algorithm: string | null }>('select algorithm from jobs where id = $1', [job.jobId]),
   );
   const algorithm = row?.algorithm ?? 'none';
-  const titles = { session: `${algorithm} session`, evaluation: 'offline evaluation', graph: 'graph evolve job' };
+  const titles = {
+    ...{ session: `${algorithm} session`, evaluation: 'offline evaluation' },
+    ...{ graph: 'graph evolve job', deployment: 'deployment' },
+  };
   try {
     await client.workflow.start(workflowType[job.kind], {
       workflowId: workflowId(job.kind, job.jobId),
@@ -37,7 +40,7 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       staticSummary: `${titles[job.kind]} ${job.jobId}`,
-      staticDetails: `Organization ${job.orgId}. Pause, resume, cancel and reward are signals; status is a query.`,
+      staticDetails: `Organization ${job.orgId}. ${handles(job.kind)}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
         { key: kindAttribute, value: job.kind },
@@ -50,3 +53,6 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   }
   await db.org(job.orgId, (tx) => tx.query('update jobs set workflow_started = true where id = $1', [job.jobId]));
 }
+
+const handles = (kind: JobKind): string =>
+  kind === 'deployment' ? 'Status is a query.' : 'Pause, resume, cancel and reward are signals; status is a query.';

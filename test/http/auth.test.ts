@@ -9,7 +9,7 @@ const routes: { method: string; url: string }[] = [];
 
 beforeAll(async () => {
   http = await startHttp({
-    registerProxy: (app) => {
+    registerInference: (app) => {
       app.post(
         '/api/gepa/v1/:session_id/:correlation_id/chat/completions',
         { config: { access: 'inference' } },

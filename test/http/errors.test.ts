@@ -10,7 +10,7 @@ let failing: (() => never) | null = null;
 
 beforeAll(async () => {
   http = await startHttp({
-    registerProxy: (app) => {
+    registerInference: (app) => {
       app.get('/api/test/fail', () => failing?.() ?? 'fine');
       app.post(
         '/api/gepa/v1/:session_id/chat/completions',

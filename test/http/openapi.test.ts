@@ -72,7 +72,11 @@ describe('/openapi.json', () => {
     ];
     const commands = jobs.flatMap((job) => ['cancel', 'pause', 'resume'].map((command) => `post ${job}/${command}`));
     expect(optional.map(({ name }) => name).sort()).toEqual(
-      [...commands, 'post /api/graphgen/jobs/{job_id}/start'].sort(),
+      [
+        ...commands,
+        'post /api/graphgen/jobs/{job_id}/start',
+        'post /api/harbor/deployments/{deployment_id}/rollback',
+      ].sort(),
     );
     expect(document.paths['/api/v1/online/sessions']!['post']!.requestBody!.required).toBe(true);
   });

@@ -115,7 +115,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
   };
   const http: TestHttp = await startHttp({
     verifyInferenceKey: (presented, job) => verifyInferenceKey(http.deps.secretKey, presented, job),
-    registerProxy: (app) =>
+    registerInference: (app) =>
       registerProxy(app, { db, notifications, providers, log: app.log as ProxyDeps['log'], ...options }),
   });
   const url = await http.listen();

@@ -18,6 +18,8 @@ export class FakeCommander implements Commander {
   started: string[] = [];
   /** Workflows that were told of rewards. */
   woken: string[] = [];
+  /** Workflows that Temporal was asked to cancel. */
+  cancelled: string[] = [];
   sent: { jobId: string; kind: CommandKind; commandId: string }[] = [];
   onStart: (job: CommandedJob) => Promise<void> = async () => {};
   onSend: (job: CommandedJob, kind: CommandKind, commandId: string) => Promise<void>;
@@ -43,6 +45,11 @@ export class FakeCommander implements Commander {
 
   async wake({ workflowId }: { workflowId: string }): Promise<void> {
     this.woken.push(workflowId);
+    return Promise.resolve();
+  }
+
+  async cancel({ workflowId }: { workflowId: string }): Promise<void> {
+    this.cancelled.push(workflowId);
     return Promise.resolve();
   }
 
@@ -135,7 +142,7 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
     listProviders: () => [{ name: 'local', usable: true, reason: null }],
     readiness: async () => [{ name: 'database', ok: true, detail: null }],
     verifyInferenceKey: (presented, job) => (presented === `rip_${job.jobId}_${job.rolloutId}` ? 'default' : null),
-    registerProxy: () => {},
+    registerInference: () => {},
     shutdown: shutdown.signal,
     timing: { commandWaitMs: 300, startWaitMs: 200, pollMs: 50 },
     ...overrides,

@@ -2,12 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db.js';
+import { writeCounters } from '../../src/storage/deployment-counters.js';
+import { insertDeployment, setSnapshot, takeName } from '../../src/storage/deployments.js';
 import { insertTasks } from '../../src/storage/graph-tasks.js';
 import { ensureBootstrapKey } from '../../src/storage/keys.js';
 import { recordDecision } from '../../src/storage/record.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
 import { publishSlots } from '../../src/storage/slots.js';
+import { putSnapshot } from '../../src/storage/snapshots.js';
 import { putSecret } from '../../src/storage/secrets.js';
+import { counterOf } from '../support/counters.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';
 
@@ -32,6 +36,10 @@ const tables = [
   'slots',
   'sensor_frames',
   'graph_tasks',
+  'snapshots',
+  'deployments',
+  'deployment_names',
+  'deployment_counters',
   'commands',
   'events',
   'idempotency_keys',
@@ -83,6 +91,15 @@ beforeAll(async () => {
         [job.jobId, org, `cand_${org}`],
       );
       await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
+      const snapshot = await putSnapshot(tx, org, {
+        ...{ kind: 'messages', messages: [], demos: [], levers_marked: false, lever_versions: {} },
+        policy: { provider: 'p', model: 'm' },
+        provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
+      });
+      await insertDeployment(tx, job, 'name');
+      await setSnapshot(tx, job.jobId, snapshot);
+      await takeName(tx, job);
+      await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });
   }

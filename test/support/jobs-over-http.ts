@@ -22,7 +22,9 @@ export const sessions = '/api/v1/online/sessions';
 export const evaluations = '/api/v1/offline/jobs';
 export const graphs = '/api/graphgen/jobs';
 
-const kinds: Record<string, JobKind> = { ses: 'session', evl: 'evaluation', grf: 'graph' };
+export const deployments = '/api/harbor/deployments';
+
+const kinds: Record<string, JobKind> = { ses: 'session', evl: 'evaluation', grf: 'graph', dep: 'deployment' };
 
 export function kindOf(id: string): JobKind {
   return kinds[id.slice(0, 3)]!;
@@ -30,7 +32,7 @@ export function kindOf(id: string): JobKind {
 
 /** The path of a job of any kind. */
 export function pathOf(id: string): string {
-  return `${{ session: sessions, evaluation: evaluations, graph: graphs }[kindOf(id)]}/${id}`;
+  return `${{ session: sessions, evaluation: evaluations, graph: graphs, deployment: deployments }[kindOf(id)]}/${id}`;
 }
 
 /** Creates a GEPA session; answers its id. */

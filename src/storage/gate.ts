@@ -1,0 +1,90 @@
+import type { DeploymentSpec, EvaluationSpec } from '../contracts/spec.js';
+import { thawPolicy } from '../contracts/snapshot.js';
+import type { Tx } from './db.js';
+import { lockJob, type JobRef } from './events.js';
+import { insertJob } from './jobs.js';
+import { putSecret, readSecret } from './secrets.js';
+import { readSnapshot } from './snapshots.js';
+
+/** An evaluation of a gate: of the deployment's candidate (its number is 0), or of what it is judged against. */
+export interface GateEvaluation {
+  deploymentId: string;
+  /** What runs; null: the container as it is. */
+  snapshotId: string | null;
+}
+
+/** The key of a gate's container is gone; no retry helps. */
+export class MissingSecretError extends Error {
+  override readonly name = 'MissingSecretError';
+}
+
+/** Seconds that a gate's evaluation may take. */
+const longest = 24 * 3_600;
+
+/** The id of a gate's n-th evaluation: a retry makes the same one, and it sorts where its deployment does. */
+export function gateJobId(deploymentId: string, number: number): string {
+  return `evl_${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
+}
+
+/** Stores an evaluation of a gate as any other; one that is there already is left as it is. */
+export async function insertGateEvaluation(
+  tx: Tx,
+  secretKey: Buffer,
+  {
+    job,
+    workflowId,
+    evaluation: { deploymentId, snapshotId },
+  }: { job: JobRef; workflowId: string; evaluation: GateEvaluation },
+): Promise<void> {
+  const { orgId } = job;
+  const deployment = { orgId, jobId: deploymentId };
+  // One retry waits for the other.
+  await lockJob(tx, deployment);
+  const [there] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
+  if (there) return;
+  const [row] = await tx.query<{ spec: DeploymentSpec }>('select spec from jobs where id = $1', [deploymentId]);
+  const { name, gate, container, source } = row!.spec;
+  const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
+  const policy =
+    content === null
+      ? (source as Extract<typeof source, { kind: 'messages' }>).policy
+      : thawPolicy(content.kind === 'graph' ? content.policies[0]! : content.policy);
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
+  const spec: EvaluationSpec = {
+    ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS: longest },
+    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
+    candidate: content && candidateOf(content, snapshotId!),
+  };
+  const nothing = { algorithm: null, appId: name, correlationId: null };
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
+  if (!container!.hasApiKey) return;
+  const { origin } = new URL(container!.url);
+  const place = { name: 'container_api_key', origin };
+  const key = await readSecret(tx, secretKey, { ...deployment, ...place });
+  if (key === null) throw new MissingSecretError(`The container_api_key of ${origin} is not stored any more.`);
+  await putSecret(tx, secretKey, { ...job, ...place }, key);
+}
+
+type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];
+
+function candidateOf(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
+  const { provenance } = content;
+  const from = {
+    sessionId: provenance.source === 'session' ? provenance.job_id : null,
+    candidateId: provenance.candidate_id,
+    frozen: true,
+  };
+  if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId };
+  const { messages, demos, levers_marked: marked } = content;
+  return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
+}
+
+/** The reward of each seed of an evaluation in the order listed; null: that rollout failed. */
+export async function readRewards(tx: Tx, jobId: string): Promise<(number | null)[]> {
+  const rows = await tx.query<{ reward: number | null }>(
+    `select case when status = 'succeeded' then reward end as reward from rollouts
+      where job_id = $1 and source = 'service' order by ordinal`,
+    [jobId],
+  );
+  return rows.map(({ reward }) => reward);
+}

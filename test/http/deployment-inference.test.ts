@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { putSnapshot } from '../../src/storage/snapshots.js';
+import { gate } from '../support/gate.js';
+import { until } from '../support/until.js';
+import { deploymentsBase as base, question, startDeployments, type TestDeployments } from './deployments-support.js';
+
+let it: TestDeployments;
+let frozen: string;
+beforeAll(async () => {
+  it = await startDeployments({ lingerMs: 5_000 });
+  frozen = await it.deploy('frozen', 'I am frozen.');
+}, 60_000);
+afterAll(() => it.close(), 30_000);
+beforeEach(() => {
+  it.model.requests.length = 0;
+  it.model.reply(() => ({}));
+});
+
+const last = () => it.model.requests.at(-1)!.body;
+const statsOf = async (id: string) => (await it.http.call('GET', `${base}/${id}/stats`)).body;
+const system = (content: string) => ({ role: 'system', content });
+const user = (content: string) => ({ role: 'user', content });
+/** Deploys messages given outright; answers its id. */
+const deployed = async (name: string, messages: object[]) =>
+  (await it.create({ name, source: { messages, policy: { provider: 'openai', model: 'gpt-4o-mini' } } })).body
+    .id as string;
+
+describe('a deployment answers', () => {
+  test('with the frozen prompt, model and parameters; every other field goes to the provider as it is', async () => {
+    const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }];
+    const content = [
+      { type: 'text', text: 'Hello' },
+      { type: 'image_url', image_url: { url: 'data:,x' } },
+    ];
+    const body = {
+      model: 'frozen',
+      tools,
+      tool_choice: 'auto',
+      'x-unknown': { deep: [1, null] },
+      messages: [system('What the caller says.'), { role: 'user', content }],
+    };
+    const answer = await it.ask('frozen', body);
+    expect(answer.status).toBe(200);
+    expect(last()).toEqual({
+      ...{ model: 'gpt-4o-mini', temperature: 0, tools, tool_choice: 'auto', 'x-unknown': { deep: [1, null] } },
+      messages: [system('I am frozen.'), { role: 'user', content }],
+    });
+    expect(it.model.requests.at(-1)!.headers.authorization).toBe('Bearer sk-secret');
+    expect(answer.headers.get('x-ratchet-deployment-id')).toBe(frozen);
+    expect(answer.headers.get('x-ratchet-snapshot-id')).toBe((await it.status(frozen)).body.snapshot_id);
+    expect(Number(answer.headers.get('x-ratchet-cost-usd'))).toBeGreaterThan(0);
+    await it.ask('frozen', { ...question, temperature: 1 });
+    expect(last()).toMatchObject({ temperature: 1 });
+  });
+
+  test("by id, by name, and below /v1, where OpenAI's own client asks", async () => {
+    for (const ref of ['frozen', frozen]) {
+      const completion = await it
+        .openai(ref)
+        .chat.completions.create({ model: 'any', ...(question as never as { messages: [] }) });
+      expect(completion.choices[0]!.message.content).toContain('Where is my card?');
+    }
+  });
+
+  test('in a stream, passed on as it comes, with usage only where it was asked for', async () => {
+    const held = gate();
+    it.model.reply(() => ({ text: 'one two three', hold: held.opened }));
+    const answer = await it.ask('frozen', { ...question, stream: true });
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const reader = answer.body!.getReader();
+    const first = Buffer.from((await reader.read()).value!).toString();
+    expect(first).toContain('"role":"assistant"');
+    held.open();
+    let rest = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      rest += Buffer.from(part.value).toString();
+    expect(rest).toContain('three');
+    expect(rest).not.toContain('"usage":{');
+    expect(rest.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    expect(last()).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+
+    const openai = it.openai('frozen');
+    const asked = { model: 'm', stream: true as const, stream_options: { include_usage: true } };
+    const chunks = [];
+    for await (const chunk of await openai.chat.completions.create({
+      ...asked,
+      messages: [{ role: 'user', content: 'a' }],
+    }))
+      chunks.push(chunk);
+    expect(chunks.at(-1)!.usage!.total_tokens).toBeGreaterThan(0);
+  });
+
+  test('with all messages of a prompt that has several, in the place of the first system message', async () => {
+    await deployed('several', [system('Rules.'), user('2+2?'), { role: 'assistant', content: '4' }]);
+    await it.ask('several', { messages: [system('mine'), user('3+3?')] });
+    expect(last()['messages']).toEqual([
+      system('Rules.'),
+      user('2+2?'),
+      { role: 'assistant', content: '4' },
+      user('3+3?'),
+    ]);
+    await deployed('unruled', [user('2+2?'), { role: 'assistant', content: '4' }]);
+    await it.ask('unruled', { messages: [system('mine'), user('3+3?')] });
+    expect(last()['messages']).toEqual([
+      user('2+2?'),
+      { role: 'assistant', content: '4' },
+      system('mine'),
+      user('3+3?'),
+    ]);
+  });
+
+  test('where the caller marks spans, with the texts of these names in them', async () => {
+    await deployed('marked', [
+      { ...system('Plan well.'), name: 'plan' },
+      { ...system('Act well.'), name: 'act' },
+    ]);
+    const marked = (name: string) => `Before. <lever name="${name}">mine</lever> After.`;
+    await it.ask('marked', { messages: [user(marked('act')), user(marked('other'))] });
+    expect(last()['messages']).toEqual([user('Before. Act well. After.'), user('Before. mine After.')]);
+  });
+
+  test('with the demonstrations that were frozen with the prompt', async () => {
+    const snapshot = await it.http.db.org('default', (tx) =>
+      putSnapshot(tx, 'default', {
+        kind: 'messages',
+        messages: [{ role: 'system', content: 'Sort it.' }],
+        demos: [{ component: null, seed: 1, ordinal: 3, input: 'an apple', output: 'fruit' }],
+        ...{ levers_marked: false, policy: { provider: 'openai', model: 'gpt-4o-mini' }, lever_versions: {} },
+        provenance: { source: 'session', job_id: 'ses_x', candidate_id: 'cand_x', reward: 1, verdict: null },
+      }),
+    );
+    const id = await it.deploy('demos');
+    await it.http.db.org('default', (tx) =>
+      tx.query('update deployments set snapshot_id = $2 where id = $1', [id, snapshot]),
+    );
+    await it.ask('demos', { messages: [system('mine'), user('a nail')] });
+    const shown = [user('an apple'), { role: 'assistant', content: 'fruit' }];
+    expect(last()['messages']).toEqual([system('Sort it.'), ...shown, user('a nail')]);
+  });
+});
+
+describe('a deployment refuses', () => {
+  test.each([
+    ['{', 400, 'invalid_json'],
+    ['[]', 400, 'invalid_request'],
+    ['{}', 400, 'invalid_request'],
+    ['{"messages": [], "api_key": "sk"}', 400, 'invalid_request'],
+    ['{"messages": [], "base_url": "http://x"}', 400, 'invalid_request'],
+  ])('%s, in the form of OpenAI', async (body, status) => {
+    const answer = await it.ask('frozen', body);
+    expect(answer.status).toBe(status);
+    expect(Object.keys((await answer.json()) as object)).toEqual(['error']);
+    expect(it.model.requests).toHaveLength(0);
+  });
+
+  test('a method that it does not have, and a path that is none, in the same form', async () => {
+    for (const path of ['/frozen/chat/completions', '/frozen/v1/chat/completions?x=1']) {
+      const { status, body } = await it.http.call('GET', `${base}${path}`);
+      expect([status, Object.keys(body as object)]).toEqual([405, ['error']]);
+    }
+    expect((await it.http.call('GET', `${base}/frozen/v1/nothing`)).body).toHaveProperty('detail');
+  });
+
+  test('in the name of its provider: statuses and Retry-After pass, a refused key and no connection are a bad gateway', async () => {
+    it.model.reply(() => ({ raw: '{"error":{"message":"slow down"}}', status: 429, headers: { 'retry-after': '7' } }));
+    const busy = await it.ask('frozen', question);
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '7']);
+    expect(busy.headers.get('x-ratchet-deployment-id')).toBe(frozen);
+    it.model.reply(() => ({ raw: 'no', status: 401 }));
+    expect((await it.ask('frozen', question)).status).toBe(502);
+    it.model.reply(() => ({ cutAfter: 0 }));
+    expect((await it.ask('frozen', question)).status).toBe(502);
+    it.model.reply(() => ({ text: 'one two three four', cutAfter: 2 }));
+    const broken = await (await it.ask('frozen', { ...question, stream: true })).text();
+    expect(broken).toContain('"error"');
+    expect(broken).not.toContain('[DONE]');
+  });
+});
+
+describe('the statistics of a deployment', () => {
+  test('count its requests, errors, tokens and cost since it went live', async () => {
+    const id = await it.deploy('counted');
+    const { ready_at } = (await it.status(id)).body;
+    expect(await statsOf(id)).toMatchObject({ requests: 0, errors: 0, since: ready_at });
+    it.model.reply(() => ({ usage: { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 } }));
+    for (const stream of [false, true, false]) await (await it.ask('counted', { ...question, stream })).text();
+    it.model.reply(() => ({ raw: 'no', status: 500 }));
+    await it.ask(id, question);
+    const stats = await statsOf(id);
+    expect(stats).toMatchObject({ deployment_id: id, requests: 4, errors: 1, aborted: 0 });
+    expect(stats.usage).toMatchObject({ prompt_tokens: 3_000, completion_tokens: 1_500, total_tokens: 4_500 });
+    // gpt-4o-mini: 0.15 and 0.60 dollars a million.
+    expect(stats.usage.total_cost_usd).toBeCloseTo((3_000 * 0.15 + 1_500 * 0.6) / 1e6, 9);
+    expect(stats.latency_ms.p50).toBeGreaterThan(0);
+    expect(stats.latency_ms.p99).toBeGreaterThanOrEqual(stats.latency_ms.p50);
+  });
+
+  test('know of a caller that went away, and of what its answer cost all the same', async () => {
+    const id = await it.deploy('left');
+    const held = gate();
+    it.model.reply(() => ({ text: 'one two', hold: held.opened, usage: { prompt_tokens: 10, completion_tokens: 2 } }));
+    const leaving = new AbortController();
+    const asked = await fetch(`${it.url}${base}/${id}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${it.http.key}` },
+      body: JSON.stringify({ ...question, stream: true }),
+      signal: leaving.signal,
+    });
+    await asked.body!.getReader().read();
+    leaving.abort();
+    const before = it.model.finished();
+    held.open();
+    await until('the answer is read on', () => it.model.finished() > before);
+    const stats = await until('it is counted', async () => {
+      const seen = await statsOf(id);
+      return seen.requests === 1 && seen;
+    });
+    expect(stats).toMatchObject({ aborted: 1, errors: 0, usage: { prompt_tokens: 10, completion_tokens: 2 } });
+  });
+});

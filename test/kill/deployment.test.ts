@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
+import { answers } from '../support/fake-container.js';
+import { gate, type Gate } from '../support/gate.js';
+import { eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
+import { range } from '../support/range.js';
+import { promptOf, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { startTree, type Tree } from '../support/tree.js';
+import { until } from '../support/until.js';
+
+// The promise: kill -9 of the worker of a deployment, at the moments at which most can go wrong: while its source is frozen, with its
+// candidate half evaluated, between the evaluations of its gate, and when it is about to take its name. Locks in the database and a
+// container that does not answer hold it up there. It is ready all the same, once; nothing that was recorded is asked again; and who
+// asks the name meanwhile always has an answer, of what was live until it is of what went live.
+
+let world: RulesWorld;
+let service: TestService;
+let pool: pg.Pool;
+let worker: Tree | undefined;
+
+const start = async () => {
+  const env = Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const settings = Object.fromEntries(env) as Record<string, string>;
+  worker = await startTree({ ...settings, RATCHET_PUBLIC_URL: service.url }, { command: 'worker' });
+};
+beforeAll(async () => {
+  world = await startRulesWorld();
+  service = await startTestService(world.env, { serve: true, work: false });
+  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
+  await start();
+}, 90_000);
+afterAll(async () => {
+  await worker?.kill();
+  await service.stop();
+  await pool.end();
+  await world.close();
+}, 60_000);
+
+const seeds = range(0, 6);
+const [old, better] = [0.5, 0.9];
+const worthOf = (text: string) => Number(/worth ([\d.]+)/.exec(text)![1]);
+
+/** Rollouts that are not answered until the gate opens. */
+let held: { is(worth: number, seed: number): boolean; gate: Gate } | null = null;
+const hold = (is: (worth: number, seed: number) => boolean) => (held = { is, gate: gate() });
+const release = () => {
+  held?.gate.open();
+  held = null;
+};
+/** How often each seed of each prompt came, and how often it was under way when the worker was killed. */
+const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(promptOf(entry))}: ${entry.seed}`;
+const inFlight = () => world.container.ledger.filter(({ out }) => out === null).map(key);
+const lost: string[] = [];
+
+async function kill(): Promise<void> {
+  lost.push(...inFlight());
+  await worker!.kill();
+}
+
+/** kill -9 of the worker once it waits for what this statement locks, and a new one. */
+async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query(lock, values);
+    await begin();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const waiting = () =>
+      pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
+    await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
+    await kill();
+    // What it had begun to write must not be written by a server that does not know yet that it is gone.
+    for (const { pid } of (await waiting()).rows as { pid: number }[])
+      await pool.query('select pg_terminate_backend($1)', [pid]);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+  await start();
+}
+
+test('it is ready once, and what was live answers until then', async () => {
+  world.container.behave((call) => {
+    const worth = worthOf(promptOf(call));
+    const reward = answers.reward(worth + call.seed / 100);
+    return held?.is(worth, call.seed) ? answers.held(held.gate.opened, reward) : reward;
+  });
+  world.model.reply(({ body }) => ({ text: body.messages[0]!.content }));
+  const name = 'cards';
+  const first = await built(service, await deploy(service, { name, source: saying(`worth ${old}`) }));
+  expect(first).toMatchObject({ status: 'ready', live: true });
+
+  const answered: { status: number; worth: number; snapshot: string | null }[] = [];
+  let over = false;
+  const client = (async () => {
+    while (!over) {
+      const answer = await ask(service, name, { messages: [{ role: 'user', content: 'Where is my card?' }] });
+      const text = await answer.text();
+      const { status, headers } = answer;
+      answered.push({ status, worth: worthOf(text), snapshot: headers.get('x-ratchet-snapshot-id') });
+      await delay(10);
+    }
+  })();
+
+  try {
+    let id = '';
+    const row = async () =>
+      (
+        await service.query<{ snapshot: string | null }>(
+          'select snapshot_id as snapshot from deployments where id = $1',
+          [id],
+        )
+      )[0]!;
+    hold((worth, seed) => worth === better && seed >= 3);
+    await killAt('lock table snapshots in share mode', [], async () => {
+      const asked = { container_url: world.container.url, seeds, min_improvement: 0.1, max_concurrent: 2 };
+      id = await deploy(service, { name, source: saying(`worth ${better}`), gate: asked });
+    });
+    expect(await row()).toEqual({ snapshot: null });
+
+    await until(
+      'half of the seeds are recorded, and two are under way',
+      async () => {
+        const done = await service.query(`select 1 from rollouts where status = 'succeeded'`);
+        return done.length === 3 && inFlight().length === 2;
+      },
+      90,
+    );
+    await kill();
+    release();
+    hold((worth, seed) => worth === better && seed === 5);
+    await start();
+
+    await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
+    await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);
+    const [candidate] = await service.query<{ id: string; status: string }>(
+      `select id, status from jobs where kind = 'evaluation'`,
+    );
+    expect(candidate!.status).toBe('completed');
+
+    hold((worth, seed) => worth === old && seed === 5);
+    await until('the last seed of what is live is under way', () => inFlight().includes(`${old}: 5`), 90);
+    await killAt('lock table deployment_names in share mode', [], release);
+    expect(await readDeployment(service, id)).toMatchObject({ status: 'building', gate: { passed: true } });
+
+    const deployment = await built(service, id, 90);
+    expect(deployment).toMatchObject({ status: 'ready', live: true, previous_id: first.id, error: null });
+    await until('the client has it', () => answered.at(-1)!.snapshot === deployment.snapshot_id);
+    over = true;
+    await client;
+
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]));
+    const turns = answered.filter((one, at) => one.snapshot !== answered[at - 1]?.snapshot);
+    expect(turns.map(({ snapshot }) => snapshot)).toEqual([first.snapshot_id, deployment.snapshot_id]);
+    for (const { worth, snapshot } of answered) expect(worth).toBe(snapshot === first.snapshot_id ? old : better);
+
+    expect(await service.query('select name, deployment_id as id from deployment_names')).toEqual([{ name, id }]);
+    const snapshots = await service.query<{ id: string }>('select id from snapshots order by created_at');
+    expect(snapshots.map((one) => one.id)).toEqual([first.snapshot_id, deployment.snapshot_id]);
+    const all = await service.query<{ id: string }>(`select id from jobs where kind = 'evaluation' order by id`);
+    const { candidate: ours, incumbent } = deployment.gate!;
+    expect(all.map((one) => one.id)).toEqual([ours!.job_id, incumbent!.job_id]);
+    for (const one of all)
+      expect(await readJob<Evaluation>(service, one.id)).toMatchObject({
+        ...{ status: 'completed', progress: { completed: 6, total: 6 } },
+      });
+    for (const one of [id, ...all.map((evaluation) => evaluation.id)]) {
+      const events = await eventsOf(service, one);
+      expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
+    }
+    // Asked once, but for what was under way when the worker died.
+    expect(lost).toHaveLength(2);
+    const once = [old, better].flatMap((worth) => seeds.map((seed) => `${worth}: ${seed}`));
+    expect(world.container.ledger.map(key).sort()).toEqual([...once, ...lost].sort());
+    const workflow = service.temporal.workflow.getHandle(deployment.workflow_id);
+    await until('its workflow is closed', async () => (await workflow.describe()).status.name === 'COMPLETED');
+  } finally {
+    over = true;
+    release();
+    await client;
+  }
+}, 400_000);

@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { History, payloadsOf } from '../support/chain.js';
+import { built, deploy, deploymentsBase, saying } from '../support/deployments-over-http.js';
+import { answers } from '../support/fake-container.js';
+import { range } from '../support/range.js';
+import { promptOf, startRulesWorld } from '../support/rules-world.js';
+import { serviceOfFile } from '../support/service-of-file.js';
+import { until } from '../support/until.js';
+import { record, replay } from './histories.js';
+
+// The paths of a deployment through its workflow, and that of an evaluation that its gate has run.
+
+const on = serviceOfFile(() => startRulesWorld());
+
+const texts = ['worth 0.5', 'worth 0.6', 'worth 0.9'] as const;
+const create = (text: (typeof texts)[number], minImprovement?: number) =>
+  deploy(on.service, {
+    ...{ name: 'cards', source: saying(text) },
+    ...(minImprovement !== undefined && {
+      gate: { container_url: on.world.container.url, seeds: range(0, 4), min_improvement: minImprovement },
+    }),
+  });
+
+/** Waits until a workflow is closed so, and replays it; of its texts nothing is in its history. */
+async function replayed(workflowId: string, status: string, name: string): Promise<History> {
+  const handle = on.service.temporal.workflow.getHandle(workflowId);
+  await until(`${workflowId} is ${status}`, async () => (await handle.describe()).status.name === status);
+  const history = History.fromObject(await handle.fetchHistory());
+  const told = payloadsOf(history)
+    .map((payload) => Buffer.from(payload).toString())
+    .join('\n');
+  for (const text of texts) expect(told).not.toContain(text);
+  record(history, name);
+  await replay(history);
+  return history;
+}
+
+test('a deployment without a gate, with one that it passes, with one that it does not, and one that is deleted', async () => {
+  const worthOf = (prompt: string) => Number(/worth ([\d.]+)/.exec(prompt)![1]);
+  on.world.container.behave((call) => answers.reward(worthOf(promptOf(call)) + call.seed / 100));
+  const ungated = await create('worth 0.5');
+  expect(await built(on.service, ungated)).toMatchObject({ status: 'ready' });
+  await replayed(`deployment-${ungated}`, 'COMPLETED', 'deployment-ungated');
+
+  const gated = await create('worth 0.9', 0.1);
+  const { gate, status } = await built(on.service, gated);
+  expect(status).toBe('ready');
+  const history = await replayed(`deployment-${gated}`, 'COMPLETED', 'deployment-gated');
+  const children = history.events.filter((event) => event.childWorkflowExecutionCompletedEventAttributes);
+  expect(children).toHaveLength(2);
+  const evaluation = `evaluation-${gate!.candidate!.job_id}`;
+  const ofChild = await replayed(evaluation, 'COMPLETED', 'evaluation-of-gate');
+  const scheduled = ofChild.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  expect(scheduled.filter(Boolean)[0]).toBe('openGateEvaluation');
+
+  const failed = await create('worth 0.6', 0.1);
+  expect(await built(on.service, failed)).toMatchObject({ status: 'failed' });
+  await replayed(`deployment-${failed}`, 'FAILED', 'deployment-not-passed');
+
+  on.world.container.behave(() => answers.hang());
+  const deleted = await create('worth 0.9', 0.1);
+  const id = `evaluation-evl_${deleted.slice(4, 32)}0000`;
+  await until('its candidate is evaluated', () => on.world.container.callsOf(id.slice(11)).length > 0);
+  const { status: code } = await fetch(`${on.service.url}${deploymentsBase}/${deleted}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${on.service.apiKey}` },
+  });
+  expect(code).toBe(204);
+  await replayed(`deployment-${deleted}`, 'CANCELLED', 'deployment-deleted');
+  await replayed(id, 'CANCELLED', 'evaluation-of-gate-cancelled');
+}, 90_000);

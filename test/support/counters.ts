@@ -1,0 +1,10 @@
+import type { DeploymentCounter } from '../../src/storage/deployment-counters.js';
+
+/** A counter of a deployment that has counted nothing but what is given. */
+export function counterOf(given: Partial<DeploymentCounter>): DeploymentCounter {
+  return {
+    ...{ deploymentId: 'dep_1', counterId: 'process_1', requests: 0, errors: 0, aborted: 0 },
+    ...{ promptTokens: 0, completionTokens: 0, costUsd: 0, withoutCost: 0, latencies: {} },
+    ...given,
+  };
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { deploymentSchema } from '../../src/contracts/deployment.js';
+import type { Api } from '../../src/cli/api.js';
+import { until } from './until.js';
+
+/** A deployment as its status is answered. */
+export type Deployment = z.output<typeof deploymentSchema>;
+
+interface Served {
+  url: string;
+  apiKey: string;
+  api: Api;
+}
+
+export const deploymentsBase = '/api/harbor/deployments';
+
+/** Creates a deployment; answers its id. */
+export async function deploy({ api }: Served, body: object): Promise<string> {
+  return (await api.call<{ id: string }>('POST', deploymentsBase, body)).id;
+}
+
+export function readDeployment({ api }: Served, id: string): Promise<Deployment> {
+  return api.call<Deployment>('GET', `${deploymentsBase}/${id}/status`);
+}
+
+/** Waits until a deployment is ready or has failed. */
+export function built(served: Served, id: string, seconds = 60): Promise<Deployment> {
+  return until(
+    `${id} is built`,
+    async () => {
+      const deployment = await readDeployment(served, id);
+      return ['ready', 'failed'].includes(deployment.status) && deployment;
+    },
+    seconds,
+  );
+}
+
+/** Messages given outright, whose system message says what they are. */
+export const saying = (text: string, policy: object = { provider: 'fake', model: 'frozen-model' }) => ({
+  messages: [{ role: 'system', content: text }],
+  policy,
+});
+
+/** Asks a deployment, by its id or its name. */
+export function ask({ url, apiKey }: Served, ref: string, body: object, path = '/chat/completions'): Promise<Response> {
+  return fetch(`${url}${deploymentsBase}/${ref}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+    body: JSON.stringify(body),
+  });
+}
