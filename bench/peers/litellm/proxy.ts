@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { firstFree } from '../../../src/embedded/ports.js';
 import type { Target } from '../../inference-load.js';
@@ -35,7 +35,7 @@ export async function startLitellm(python: string, modelUrl: string): Promise<Li
   const child = spawn(python, ['-m', 'litellm.proxy.proxy_cli', ...args], {
     cwd: folder,
     env: {
-      PATH: process.env['PATH'],
+      PATH: dirname(python),
       HOME: folder,
       LITELLM_MODE: 'PRODUCTION',
       LITELLM_LOG: 'ERROR',
