@@ -3,19 +3,12 @@ import { judgeGate } from '../src/core/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, takeName } from '../src/storage/deployments.js';
 import type { Tx } from '../src/storage/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../src/storage/events.js';
-import {
-  gateJobId,
-  insertGateEvaluation,
-  MissingSecretError,
-  readRewards,
-  type GateEvaluation,
-} from '../src/storage/gate.js';
+import { gateJobId, insertGateEvaluation, readRewards, type GateEvaluation } from '../src/storage/gate.js';
 import { finishJob, type ErrorDetails } from '../src/storage/record.js';
-import { UnreadableSecretError } from '../src/storage/secrets.js';
 import { baselineOf, contentOf, putSnapshot } from '../src/storage/snapshots.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';
-import { lockOpenJob } from './jobs.js';
+import { containerKey, lockOpenJob, readSpec } from './jobs.js';
 
 /** An evaluation to run for a gate. */
 export interface GateRun {
@@ -37,7 +30,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       guarded(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const spec = await readDeploymentSpec(tx, job);
+          const spec = await readSpec<DeploymentSpec>(tx, job);
           const snapshotId = await frozen(tx, job, spec);
           await tx.query(
             'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
@@ -59,7 +52,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       guarded(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const { name, source } = await readDeploymentSpec(tx, job);
+          const { name, source } = await readSpec<DeploymentSpec>(tx, job);
           const live = await readLive(tx, name);
           if (live) return { run: runOf(job, round + 1, live.snapshotId), deploymentId: live.id };
           const baseline = baselineOf(source);
@@ -77,12 +70,12 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
       guarded(() =>
         db.org(job.orgId, async (tx) => {
-          await lockWanted(tx, { orgId: job.orgId, jobId: evaluation.deploymentId });
-          await insertGateEvaluation(tx, secretKey, { job, workflowId, evaluation }).catch((error: unknown) => {
-            if (error instanceof UnreadableSecretError) throw jobFailure('secret_unreadable', error.message);
-            if (error instanceof MissingSecretError) throw jobFailure('secret_missing', error.message);
-            throw error;
-          });
+          const { deploymentId, snapshotId } = evaluation;
+          const deployment = { orgId: job.orgId, jobId: deploymentId };
+          await lockWanted(tx, deployment);
+          const spec = await readSpec<DeploymentSpec>(tx, deployment);
+          const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
+          await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
         }),
       ),
 
@@ -95,7 +88,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       guarded(async () => {
         const verdict = await db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
-          const { gate } = await readDeploymentSpec(tx, job);
+          const { gate } = await readSpec<DeploymentSpec>(tx, job);
           const verdict = judgeGate(gate!, {
             candidate: await readRewards(tx, candidate.jobId),
             incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
@@ -175,12 +168,6 @@ function event(key: string, type: string, message: string, data: Record<string, 
 
 function runOf({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {
   return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, snapshotId } };
-}
-
-async function readDeploymentSpec(tx: Tx, { jobId }: JobRef): Promise<DeploymentSpec> {
-  const [row] = await tx.query<{ spec: DeploymentSpec }>('select spec from jobs where id = $1', [jobId]);
-  if (!row) throw jobFailure('job_gone', `The deployment ${jobId} is not in the database any more.`);
-  return row.spec;
 }
 
 /** The deployment's snapshot: the one that it has, else one that is made now. */

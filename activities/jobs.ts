@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ContainerSpec, JobSpec } from '../src/contracts/spec.js';
+import type { ContainerSpec, DeploymentSpec, JobSpec } from '../src/contracts/spec.js';
 import { isTerminal } from '../src/core/status.js';
 import type { Tx } from '../src/storage/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../src/storage/events.js';
@@ -7,14 +7,19 @@ import { readSecret, UnreadableSecretError } from '../src/storage/secrets.js';
 import { jobFailure } from './failure.js';
 
 /** A job's validated request. */
-export async function readSpec<Spec extends JobSpec>(tx: Tx, job: JobRef): Promise<Spec> {
+export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, job: JobRef): Promise<Spec> {
   const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [job.jobId]);
   if (!row) throw jobFailure('job_gone', `The job ${job.jobId} is not in the database any more.`);
   return row.spec;
 }
 
 /** The key for the job's container, or null: it has none. */
-export async function containerKey(tx: Tx, secretKey: Buffer, job: JobRef, spec: JobSpec): Promise<string | null> {
+export async function containerKey(
+  tx: Tx,
+  secretKey: Buffer,
+  job: JobRef,
+  spec: Pick<JobSpec, 'container'>,
+): Promise<string | null> {
   if (!spec.container?.hasApiKey) return null;
   const { origin } = new URL(spec.container.url);
   const key = await readSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }).catch((error: unknown) => {

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { CandidateChoice } from '../contracts/evaluation.js';
-import type { EvaluationSpec } from '../contracts/spec.js';
-import { readJob, type SessionHead } from '../storage/jobs.js';
+import type { Demo } from '../contracts/demos.js';
+import type { EvaluationSpec, Message } from '../contracts/spec.js';
+import type { Tx } from '../storage/db.js';
+import { readJob } from '../storage/jobs.js';
 import { readPrompt } from '../storage/reads.js';
 import type { HttpDeps } from './deps.js';
 import { ApiError, pointerOf, refuse } from './errors.js';
@@ -16,19 +18,11 @@ export async function resolveCandidate(
   if (!choice) return null;
   if (choice.messages) return { messages: choice.messages, sessionId: null, candidateId: null };
   const sessionId = choice.session_id!;
-  const unknown = (field: string, message: string) =>
-    refuse.invalid([{ pointer: pointerOf([...path, 'candidate', field]), message }], 'candidate_not_found');
   return deps.db.org(request.caller.orgId, async (tx) => {
-    const session = await readJob<SessionHead>(tx, sessionId);
-    if (session?.kind !== 'session') throw unknown('session_id', 'is no session that this key may see');
-    const candidateId = choice.candidate_id ?? session.projection.bestCandidateId;
-    if (!candidateId) throw notReady(`The session ${sessionId} has no evaluated candidate yet; wait for its baseline.`);
-    const prompt = await readPrompt(tx, sessionId, candidateId);
-    if (!prompt) throw unknown('candidate_id', 'is no candidate of that session');
-    if (!prompt.messages)
-      throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
-    const { leversMarked } = session.projection;
-    const { messages, demos } = prompt;
+    const asked = { kind: 'session' as const, field: 'session_id', jobId: sessionId, candidateId: choice.candidate_id };
+    const { job, candidateId, unknown } = await chosenCandidate(tx, asked, [...path, 'candidate']);
+    const { messages, demos } = await knownPrompt(tx, sessionId, candidateId, unknown);
+    const { leversMarked } = job.projection;
     return {
       messages,
       ...(demos.length > 0 && { demos }),
@@ -37,6 +31,43 @@ export async function resolveCandidate(
       ...(leversMarked && { marked: true }),
     };
   });
+}
+
+/** Which candidate of which job is meant: the best where none is named; `field` is what names the job in the body. */
+export interface AskedCandidate {
+  kind: 'session' | 'graph';
+  field: string;
+  jobId: string;
+  candidateId: string | undefined;
+}
+
+const nouns = { session: 'session', graph: 'graph job' };
+
+/** The job that is meant, and its candidate, which need not be there; `unknown` says so at its place in the body. Throws what is wrong with them. */
+export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
+  const refused = (name: string, message: string) =>
+    refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
+  const { jobId } = asked;
+  const job = await readJob(tx, jobId);
+  if (job?.kind !== kind) throw refused(field, `is no ${nouns[kind]} that this key may see`);
+  const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
+  if (!candidateId)
+    throw notReady(`The ${nouns[kind]} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
+  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${nouns[kind]}`) };
+}
+
+/** A candidate's prompt; throws where there is none, or it is not known yet. */
+export async function knownPrompt(
+  tx: Tx,
+  jobId: string,
+  candidateId: string,
+  unknown: () => ApiError,
+): Promise<{ messages: Message[]; demos: Demo[] }> {
+  const prompt = await readPrompt(tx, jobId, candidateId);
+  if (!prompt) throw unknown();
+  const { messages, demos } = prompt;
+  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
+  return { messages, demos };
 }
 
 function notReady(detail: string): ApiError {

@@ -9,7 +9,6 @@ import {
 } from '../contracts/deployment.js';
 import { commandBodySchema } from '../contracts/control.js';
 import { deploymentStatsSchema } from '../contracts/deployment-stats.js';
-import { eventPageSchema, eventQuerySchema } from '../contracts/events.js';
 import type { DeploymentSpec } from '../contracts/spec.js';
 import { readCounters } from '../storage/deployment-counters.js';
 import {
@@ -27,10 +26,10 @@ import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentV
 import { statsView } from './deployment-stats-view.js';
 import { ApiError, refuse } from './errors.js';
 import { createEventReader } from './event-reader.js';
-import { events } from './events.js';
+import { events, eventsRoute } from './events.js';
 import { findJob } from './control.js';
 import { createWarnings } from './job-view.js';
-import { bodyProblems, idempotencyHeader, problems, streamResponse } from './schema.js';
+import { bodyProblems, idempotencyHeader, problems } from './schema.js';
 import { registerSnapshots } from './snapshots.js';
 
 const tags = ['deployments'];
@@ -143,12 +142,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         tags,
         summary: 'Events of its making, as a stream or as JSON',
         params,
-        querystring: eventQuerySchema,
-        response: {
-          200: streamResponse(eventPageSchema),
-          204: z.undefined().describe('Nothing more will come.'),
-          ...problems(404, 422),
-        },
+        ...eventsRoute,
       },
     },
     async (request, reply) => {

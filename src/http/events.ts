@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-import { terminalEvents, type eventPageSchema, type eventQuerySchema } from '../contracts/events.js';
+import { z } from 'zod';
+import { eventPageSchema, eventQuerySchema, terminalEvents } from '../contracts/events.js';
 import { isTerminal } from '../core/status.js';
 import type { JobRow } from '../storage/jobs.js';
 import { isAtEnd, readEvents } from '../storage/reads.js';
@@ -8,9 +8,20 @@ import { defaultTiming, type HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
 import { line } from './event-line.js';
 import type { EventReader } from './event-reader.js';
+import { problems, streamResponse } from './schema.js';
 import { stream } from './sse.js';
 
 const defaultPage = 100;
+
+/** What the schemas of all event routes have. */
+export const eventsRoute = {
+  querystring: eventQuerySchema,
+  response: {
+    200: streamResponse(eventPageSchema),
+    204: z.undefined().describe('Nothing more will come.'),
+    ...problems(404, 422),
+  },
+};
 
 /** A job's events: a stream, or a page of JSON where the request asks for that. */
 export async function events(

@@ -7,15 +7,14 @@ import {
   rewardSchema,
   stateChangeSchema,
 } from '../contracts/control.js';
-import { eventPageSchema, eventQuerySchema } from '../contracts/events.js';
 import { traceSchema } from '../contracts/trace.js';
 import type { JobKind, JobRow } from '../storage/jobs.js';
 import { commandOf, control, findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
 import { createEventReader } from './event-reader.js';
-import { events } from './events.js';
+import { events, eventsRoute } from './events.js';
 import { reward } from './reward.js';
-import { archiveResponse, bodyProblems, idempotencyHeader, problems, streamResponse } from './schema.js';
+import { archiveResponse, bodyProblems, idempotencyHeader, problems } from './schema.js';
 import { trace, traceArchive } from './traces.js';
 
 /** Where the jobs of one kind are, and how their paths name the id. */
@@ -101,12 +100,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
           summary: 'Events, as a stream or as JSON',
           description: 'A stream of server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
           params,
-          querystring: eventQuerySchema,
-          response: {
-            200: streamResponse(eventPageSchema),
-            204: z.undefined().describe('Nothing more will come.'),
-            ...problems(404, 422),
-          },
+          ...eventsRoute,
         },
       },
       async (request, reply) => events(deps, request, reply, await find(request), request.query, read),

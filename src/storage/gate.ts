@@ -1,9 +1,9 @@
 import type { DeploymentSpec, EvaluationSpec } from '../contracts/spec.js';
 import { thawPolicy } from '../contracts/snapshot.js';
 import type { Tx } from './db.js';
-import { lockJob, type JobRef } from './events.js';
+import type { JobRef } from './events.js';
 import { insertJob } from './jobs.js';
-import { putSecret, readSecret } from './secrets.js';
+import { putSecret } from './secrets.js';
 import { readSnapshot } from './snapshots.js';
 
 /** An evaluation of a gate: of the deployment's candidate (its number is 0), or of what it is judged against. */
@@ -11,11 +11,6 @@ export interface GateEvaluation {
   deploymentId: string;
   /** What runs; null: the container as it is. */
   snapshotId: string | null;
-}
-
-/** The key of a gate's container is gone; no retry helps. */
-export class MissingSecretError extends Error {
-  override readonly name = 'MissingSecretError';
 }
 
 /** Seconds that a gate's evaluation may take. */
@@ -26,24 +21,19 @@ export function gateJobId(deploymentId: string, number: number): string {
   return `evl_${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
-/** Stores an evaluation of a gate as any other; one that is there already is left as it is. */
+/**
+ * Stores an evaluation of a deployment's gate as any other, with the key of its container (null: it takes none); one that is there
+ * already is left as it is. The caller holds the lock of the deployment's job, so that one retry waits for the other.
+ */
 export async function insertGateEvaluation(
   tx: Tx,
   secretKey: Buffer,
-  {
-    job,
-    workflowId,
-    evaluation: { deploymentId, snapshotId },
-  }: { job: JobRef; workflowId: string; evaluation: GateEvaluation },
+  { name, gate, container, source }: DeploymentSpec,
+  evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
 ): Promise<void> {
-  const { orgId } = job;
-  const deployment = { orgId, jobId: deploymentId };
-  // One retry waits for the other.
-  await lockJob(tx, deployment);
+  const { job, workflowId, snapshotId, containerApiKey } = evaluation;
   const [there] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
   if (there) return;
-  const [row] = await tx.query<{ spec: DeploymentSpec }>('select spec from jobs where id = $1', [deploymentId]);
-  const { name, gate, container, source } = row!.spec;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
     content === null
@@ -57,12 +47,9 @@ export async function insertGateEvaluation(
   };
   const nothing = { algorithm: null, appId: name, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
-  if (!container!.hasApiKey) return;
+  if (containerApiKey === null) return;
   const { origin } = new URL(container!.url);
-  const place = { name: 'container_api_key', origin };
-  const key = await readSecret(tx, secretKey, { ...deployment, ...place });
-  if (key === null) throw new MissingSecretError(`The container_api_key of ${origin} is not stored any more.`);
-  await putSecret(tx, secretKey, { ...job, ...place }, key);
+  await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
 }
 
 type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];

@@ -8,7 +8,7 @@ import { eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startWorkerOf, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: kill -9 of the worker of a deployment, at the moments at which most can go wrong: while its source is frozen, with its
@@ -22,9 +22,7 @@ let pool: pg.Pool;
 let worker: Tree | undefined;
 
 const start = async () => {
-  const env = Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
-  const settings = Object.fromEntries(env) as Record<string, string>;
-  worker = await startTree({ ...settings, RATCHET_PUBLIC_URL: service.url }, { command: 'worker' });
+  worker = await startWorkerOf(service);
 };
 beforeAll(async () => {
   world = await startRulesWorld();

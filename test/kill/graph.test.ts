@@ -6,7 +6,7 @@ import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../supp
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startWorkerOf, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which most can go wrong: between a model's
@@ -28,9 +28,7 @@ let pool: pg.Pool;
 let worker: Tree | undefined;
 
 const start = async () => {
-  const env = Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
-  const settings = Object.fromEntries(env) as Record<string, string>;
-  worker = await startTree({ ...settings, RATCHET_PUBLIC_URL: service.url }, { command: 'worker' });
+  worker = await startWorkerOf(service);
 };
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { answers, startFakeContainer } from '../support/fake-container.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startTree } from '../support/tree.js';
+import { startWorkerOf } from '../support/tree.js';
 import { until } from '../support/until.js';
 
 let service: TestService;
@@ -10,9 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-const worker = () => startTree({ ...environment(), RATCHET_PUBLIC_URL: service.url }, { command: 'worker' });
-const environment = () =>
-  Object.fromEntries(Object.entries(service.config.env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+const worker = () => startWorkerOf(service);
 
 test.each(['session', 'evaluation'])(
   'kill -9 of a worker that is probing the container: another begins the %s anew within a minute',

@@ -4,6 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ifItLives } from '../../src/embedded/process.js';
+import type { TestService } from './service.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -108,4 +109,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** A worker alone, as a tree of its own, for a service of the test's that works nothing itself. */
+export function startWorkerOf({ config, url }: Pick<TestService, 'config' | 'url'>): Promise<Tree> {
+  const env = Object.entries(config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const settings = Object.fromEntries(env) as Record<string, string>;
+  return startTree({ ...settings, RATCHET_PUBLIC_URL: url }, { command: 'worker' });
 }
