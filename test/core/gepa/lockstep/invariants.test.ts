@@ -16,8 +16,8 @@
 import { reorder } from '../cases.js';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { estimateRollouts, minimumRollouts, type GepaConfig } from '../../../../src/core/gepa/config.js';
-import type { LockstepState } from '../../../../src/core/gepa/lockstep/state.js';
+import { minimumRollouts, type GepaConfig } from '../../../../src/core/gepa/config.js';
+import { createLockstep, type LockstepState } from '../../../../src/core/gepa/lockstep/state.js';
 import { gepa } from '../../../../src/core/gepa/lockstep/step.js';
 import { seedRng, uniformInt } from '../../../../src/core/random.js';
 import { exceeds, mean, sum } from '../../../../src/core/scores.js';
@@ -118,12 +118,11 @@ describe('a GEPA search', () => {
     }
   });
 
-  check('asks no more than estimated, and never plans less than it asks', (run, { config, infrastructure }) => {
-    const planned = run.turns.map(({ after }) => gepa.view(after).rolloutsPlanned);
-    if (infrastructure === 0) {
-      expect(run.requests.length).toBeLessThanOrEqual(estimateRollouts(config));
-      expect(planned).toEqual([...planned].sort((left, right) => right - left));
-    }
+  check('asks no more than it plans before it begins, and never plans less than it asks', (run, given) => {
+    const { config, infrastructure } = given;
+    const states = [createLockstep(config), ...run.turns.map(({ after }) => after)];
+    const planned = states.map((state) => gepa.view(state).rolloutsPlanned);
+    if (infrastructure === 0) expect(planned).toEqual([...planned].sort((left, right) => right - left));
     for (const amount of planned) expect(amount).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
     expect(planned.at(-1)).toBe(run.requests.length);
   });
