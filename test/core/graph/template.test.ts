@@ -33,7 +33,8 @@ describe('a template', () => {
   });
 
   test('never looks at what a value has: each placeholder is put in once, whatever it is', () => {
-    const piece = fc.constantFrom('{{a}}', '{{b}}', '{{', '}}', '{', '}', 'a', 'b', '$&', '\\', ' ', '\n');
+    // No two of these are a name together that has no value.
+    const piece = fc.constantFrom('{{a}}', '{{b}}', '{{', '}}', '{', '}', ' a ', ' b ', '$&', '\\', ' ', '\n');
     const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(
       fc.property(text, text, text, (template, a, b) => {
