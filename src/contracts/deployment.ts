@@ -115,6 +115,10 @@ const gateView = z.object({
   seeds: z.int(),
   min_reward: z.number().nullable(),
   min_improvement: z.number().nullable(),
+  evaluation: z
+    .object({ job_id: z.string(), status: z.enum(['running', 'paused']) })
+    .nullable()
+    .describe('What it waits for; one that is paused it waits for until that is resumed or cancelled. null: for none.'),
   candidate: measured.omit({ deployment_id: true }).nullable().describe('null until it is known.'),
   incumbent: measured
     .nullable()

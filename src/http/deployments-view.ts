@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contracts/deployment.js';
 import type { DeploymentHead, DeploymentRow } from '../storage/deployments.js';
+import type { OpenEvaluation } from '../storage/gate.js';
 import type { HttpDeps } from './deps.js';
 import { iso, isoOrNull } from './job-view.js';
 
@@ -13,9 +14,10 @@ export function deploymentSummary(row: DeploymentHead): z.output<typeof deployme
   return { id, name, status, live, snapshot_id: snapshotId, created_at: iso(row.createdAt) };
 }
 
-/** A deployment's status. */
+/** A deployment's status, with the evaluation that its gate waits for. */
 export function deploymentView(
   row: DeploymentRow,
+  evaluation: OpenEvaluation | null,
   { publicUrl, temporalUrl }: Pick<HttpDeps, 'publicUrl' | 'temporalUrl'>,
 ): z.output<typeof deploymentSchema> {
   const { source } = row.spec;
@@ -26,7 +28,7 @@ export function deploymentView(
       graph_job_id: source.kind === 'graph' ? source.jobId : null,
       candidate_id: source.kind === 'messages' ? null : source.candidateId,
     },
-    gate: gateView(row),
+    gate: gateView(row, evaluation),
     ...completionUrls(row, publicUrl),
     previous_id: row.previousId,
     ready_at: isoOrNull(row.liveAt),
@@ -45,11 +47,12 @@ export function completionUrls({ id, name }: { id: string; name: string }, publi
   return { chat_completions_url: url(id), name_chat_completions_url: url(name) };
 }
 
-function gateView({ spec: { gate }, gate: found }: DeploymentRow): GateView | null {
+function gateView({ spec: { gate }, gate: found }: DeploymentRow, evaluation: OpenEvaluation | null): GateView | null {
   if (!gate) return null;
   const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
   return {
     ...{ seeds: gate.numSeeds, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    evaluation: evaluation && { job_id: evaluation.jobId, status: evaluation.status },
     candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
     incumbent: incumbent && {
       ...{ job_id: incumbent.jobId, deployment_id: incumbent.deploymentId, reward: incumbent.reward },

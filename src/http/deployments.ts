@@ -19,6 +19,7 @@ import {
   rollBack,
   type DeploymentRow,
 } from '../storage/deployments.js';
+import { readOpenEvaluation } from '../storage/gate.js';
 import { create } from './create.js';
 import type { App, HttpDeps } from './deps.js';
 import { gateSpec, resolveSource } from './deployment-source.js';
@@ -115,7 +116,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   app.get(
     `${one}/status`,
     { schema: { tags, summary: 'Status', params, response: { 200: deploymentSchema, ...problems(404) } } },
-    async (request) => deploymentView(await find(request.caller.orgId, request.params.deployment_id), deps),
+    async (request) => {
+      const row = await find(request.caller.orgId, request.params.deployment_id);
+      const isJudged = row.status === 'building' && row.spec.gate !== null;
+      const evaluation = isJudged ? await db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
+      return deploymentView(row, evaluation, deps);
+    },
   );
 
   app.get(

@@ -25,7 +25,9 @@ export function stepNotAnswered(
   if (refused?.status === 429 || refused?.status === 503) {
     return new ApiError(refused.status, code, said, { headers: { 'retry-after': refused.retryAfter ?? '1' } });
   }
-  const headers: Record<string, string> = code === 'provider_not_usable' ? { 'x-should-retry': 'false' } : {};
+  // What a provider refuses it refuses again, and all steps before would be bought again.
+  const isLasting = code === 'provider_not_usable' || (refused !== undefined && refused.status < 500);
+  const headers: Record<string, string> = isLasting ? { 'x-should-retry': 'false' } : {};
   return new ApiError(code === 'upstream_timeout' ? 504 : 502, code, said, { headers });
 }
 

@@ -26,7 +26,7 @@ export function passError(provider: string, status: number, text: string): Passe
 /** What our caller is told where the provider refuses our key. */
 export function refusedKey(provider: string): ApiError {
   const message = `The provider "${provider}" refused this deployment's key; tell its operator.`;
-  return new ApiError(502, providerRefusedKey, message);
+  return new ApiError(502, providerRefusedKey, message, { headers: { 'x-should-retry': 'false' } });
 }
 
 /** The `error` of a body that has one with a message; Google wraps it in a list. */

@@ -21,6 +21,21 @@ export function gateJobId(deploymentId: string, number: number): string {
   return `evl_${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
+/** An evaluation that a gate waits for. */
+export interface OpenEvaluation extends Record<string, unknown> {
+  jobId: string;
+  status: 'running' | 'paused';
+}
+
+/** The evaluation that a deployment's gate waits for; null: for none. */
+export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
+  const [row] = await tx.query<OpenEvaluation>(
+    `select id as "jobId", status from jobs where id between $1 and $2 and status in ('running', 'paused')`,
+    [gateJobId(deploymentId, 0), gateJobId(deploymentId, 0xffff)],
+  );
+  return row ?? null;
+}
+
 /**
  * Stores an evaluation of a deployment's gate as any other, with the key of its container (null: it takes none); one that is there
  * already is left as it is. The caller holds the lock of the deployment's job, so that one retry waits for the other.
