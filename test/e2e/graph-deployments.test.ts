@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { containersOfEachTest } from '../support/containers-of-each-test.js';
-import { ask, built, deploy, deploymentsBase } from '../support/deployments-over-http.js';
+import { ask, built, deploy } from '../support/deployments-over-http.js';
 import { answers } from '../support/fake-container.js';
 import { gate } from '../support/gate.js';
 import { startGraphWorld, type GraphWorld } from '../support/graph-world.js';
-import { createGraphJob, ended, pathOf, type GraphJob } from '../support/jobs-over-http.js';
+import { createGraphJob, deployments, ended, pathOf, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -40,7 +40,7 @@ test("a graph job's graph is frozen, answers with its output, and streams its la
   expect(deployment).toMatchObject({ status: 'ready', source: { graph_job_id: job, session_id: null } });
   const snapshot = await service.api.call<{ graph_txt: string }>(
     'GET',
-    `${deploymentsBase}/snapshots/${deployment.snapshot_id}`,
+    `${deployments}/snapshots/${deployment.snapshot_id}`,
   );
   expect(snapshot).toMatchObject({
     kind: 'graph',
@@ -66,7 +66,7 @@ test("a graph job's graph is frozen, answers with its output, and streams its la
     ...world.answer(request),
     ...(request.body.stream && { hold: held.opened, holdAfter: 2 }),
   }));
-  const streamed = await ask(service, 'rules', asking(input(5), { stream: true }), '/v1/chat/completions');
+  const streamed = await ask(service, 'rules', asking(input(5), { stream: true }), { path: '/v1/chat/completions' });
   const reader = streamed.body!.pipeThrough(new TextDecoderStream()).getReader();
   let said = (await reader.read()).value!;
   while (!said.includes('rule-2')) said += (await reader.read()).value!;
@@ -83,7 +83,7 @@ test("a graph job's graph is frozen, answers with its output, and streams its la
   ]);
   expect(world.model.requests).toHaveLength(0);
   const stats = await until('all are counted', async () => {
-    const seen = await service.api.call<{ requests: number }>('GET', `${deploymentsBase}/${id}/stats`);
+    const seen = await service.api.call<{ requests: number }>('GET', `${deployments}/${id}/stats`);
     return seen.requests === 3 && seen;
   });
   // The price of the model is not known; what was refused has cost nothing.
@@ -119,7 +119,7 @@ test('its gate asks no more of the database than the pool has, however many call
   world.reset();
   const all = gate();
   let waiting = 0;
-  const warm = () => Promise.all(range(0, 60).map(() => service.api.call('GET', deploymentsBase)));
+  const warm = () => Promise.all(range(0, 60).map(() => service.api.call('GET', deployments)));
   const asks = answers.askModel(
     ({ seed }) => ({ system: '', user: input(seed) }),
     () => ({ reward: 1 }),

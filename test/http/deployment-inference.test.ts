@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SnapshotContent } from '../../src/contracts/snapshot.js';
+import type { LlmStep } from '../../src/core/graph/graph.js';
+import { jsonOf } from '../../src/core/graph/json.js';
+import { setSnapshot } from '../../src/storage/deployments.js';
 import { putSnapshot } from '../../src/storage/snapshots.js';
+import type { ModelReply } from '../support/fake-model.js';
 import { gate } from '../support/gate.js';
+import { deployments as base } from '../support/jobs-over-http.js';
 import { until } from '../support/until.js';
-import { deploymentsBase as base, question, startDeployments, type TestDeployments } from './deployments-support.js';
+import { question, startDeployments, type TestDeployments } from './deployments-support.js';
 
 let it: TestDeployments;
 let frozen: string;
@@ -24,6 +30,31 @@ const user = (content: string) => ({ role: 'user', content });
 const deployed = async (name: string, messages: object[]) =>
   (await it.create({ name, source: { messages, policy: { provider: 'openai', model: 'gpt-4o-mini' } } })).body
     .id as string;
+/** Deploys this very content under a name; answers its id. */
+async function deployedAs(name: string, content: SnapshotContent): Promise<string> {
+  const id = await it.deploy(name);
+  await it.http.db.org('default', async (tx) => setSnapshot(tx, id, await putSnapshot(tx, 'default', content)));
+  return id;
+}
+const provenance = { source: 'session', job_id: 'ses_x', candidate_id: 'cand_x', reward: 1, verdict: null } as const;
+
+/** Deploys a graph that plans and then writes; answers its id. */
+function deployGraph(name: string): Promise<string> {
+  const step = (id: string, input: string): LlmStep => ({
+    ...{ id, type: 'llm', inputs: { given: input }, output: { field: 'text' } },
+    messages: [{ role: 'user', content: `${id} {{given}}` }],
+  });
+  const steps = [step('plan', 'input.input'), step('write', 'plan.text')];
+  return deployedAs(name, {
+    ...{ kind: 'graph', graph: jsonOf({ inputs: ['input'], steps, output: 'write.text' }), graph_txt: '' },
+    ...{ policies: [{ provider: 'openai', model: 'gpt-4o-mini' }], lever_versions: {} },
+    provenance: { ...provenance, source: 'graph_job' },
+  });
+}
+const usage = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
+/** Its last step is answered so. */
+const inLastStep = (reply: ModelReply) =>
+  it.model.reply(({ body }) => ({ usage, ...(body.messages[0]!.content.startsWith('write') && reply) }));
 
 describe('a deployment answers', () => {
   test('with the frozen prompt, model and parameters; every other field goes to the provider as it is', async () => {
@@ -120,19 +151,13 @@ describe('a deployment answers', () => {
   });
 
   test('with the demonstrations that were frozen with the prompt', async () => {
-    const snapshot = await it.http.db.org('default', (tx) =>
-      putSnapshot(tx, 'default', {
-        kind: 'messages',
-        messages: [{ role: 'system', content: 'Sort it.' }],
-        demos: [{ component: null, seed: 1, ordinal: 3, input: 'an apple', output: 'fruit' }],
-        ...{ levers_marked: false, policy: { provider: 'openai', model: 'gpt-4o-mini' }, lever_versions: {} },
-        provenance: { source: 'session', job_id: 'ses_x', candidate_id: 'cand_x', reward: 1, verdict: null },
-      }),
-    );
-    const id = await it.deploy('demos');
-    await it.http.db.org('default', (tx) =>
-      tx.query('update deployments set snapshot_id = $2 where id = $1', [id, snapshot]),
-    );
+    await deployedAs('demos', {
+      kind: 'messages',
+      messages: [{ role: 'system', content: 'Sort it.' }],
+      demos: [{ component: null, seed: 1, ordinal: 3, input: 'an apple', output: 'fruit' }],
+      ...{ levers_marked: false, policy: { provider: 'openai', model: 'gpt-4o-mini' }, lever_versions: {} },
+      provenance,
+    });
     await it.ask('demos', { messages: [system('mine'), user('a nail')] });
     const shown = [user('an apple'), { role: 'assistant', content: 'fruit' }];
     expect(last()['messages']).toEqual([system('Sort it.'), ...shown, user('a nail')]);
@@ -175,6 +200,22 @@ describe('a deployment refuses', () => {
     expect(broken).toContain('"error"');
     expect(broken).not.toContain('[DONE]');
   });
+
+  test.each<[string, ModelReply, number, string | null]>([
+    ['what it refuses', { raw: 'no such model', status: 404 }, 502, 'false'],
+    ['our key', { raw: 'no', status: 401 }, 502, 'false'],
+    ['more for now', { raw: 'later', status: 503, headers: { 'retry-after': '99' } }, 503, null],
+  ])(
+    "for a graph whose last step's provider will not take %s, and tells OpenAI's clients not to buy all steps again in vain",
+    async (_, reply, status, shouldRetry) => {
+      const id = await deployGraph('refused');
+      inLastStep(reply);
+      for (const stream of [false, true]) {
+        const answer = await it.ask(id, { ...question, stream });
+        expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([status, shouldRetry]);
+      }
+    },
+  );
 });
 
 describe('the statistics of a deployment', () => {
@@ -193,6 +234,27 @@ describe('the statistics of a deployment', () => {
     expect(stats.usage.total_cost_usd).toBeCloseTo((3_000 * 0.15 + 1_500 * 0.6) / 1e6, 9);
     expect(stats.latency_ms.p50).toBeGreaterThan(0);
     expect(stats.latency_ms.p99).toBeGreaterThanOrEqual(stats.latency_ms.p50);
+  });
+
+  test("of a graph have what all its steps took also where the last one's stream breaks, as far as their models tell it", async () => {
+    const id = await deployGraph('broken');
+    const breaks = async (reply: ModelReply) => {
+      inLastStep(reply);
+      const said = await (await it.ask(id, { ...question, stream: true })).text();
+      expect(said).toContain('one');
+      expect(said).toContain('"error"');
+      expect(said).not.toMatch(/\[DONE\]|"usage"/);
+      const { requests, errors, usage } = await statsOf(id);
+      return { requests, errors, ...usage };
+    };
+    const counted = { prompt_tokens: 2_000, completion_tokens: 1_000, total_tokens: 3_000 };
+    const tooLong = await breaks({ text: `one ${'x'.repeat(500_000)}` });
+    expect(tooLong).toMatchObject({ requests: 1, errors: 1, ...counted, requests_without_cost: 0 });
+    expect(tooLong.total_cost_usd).toBeCloseTo((2_000 * 0.15 + 1_000 * 0.6) / 1e6, 9);
+    // What a call took whose connection broke nobody tells.
+    const cut = await breaks({ text: 'one two', cutAfter: 2 });
+    expect(cut).toMatchObject({ requests: 2, errors: 2, ...counted, requests_without_cost: 1 });
+    expect(cut.total_cost_usd).toBe(tooLong.total_cost_usd);
   });
 
   test('know of a caller that went away, and of what its answer cost all the same', async () => {

@@ -5,7 +5,9 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { createProviders } from '../../src/clients/providers.js';
 import { registerDeploymentInference } from '../../src/http/deployment-inference.js';
 import type { ProxyDeps } from '../../src/http/proxy-call.js';
+import { ask, saying as sayingBy } from '../support/deployments-over-http.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { deployments } from '../support/jobs-over-http.js';
 import { startHttp, type Answer, type TestHttp } from './support.js';
 
 /** The HTTP server with the inference of deployments in front of a fake model; deployments are built as soon as they are created. */
@@ -19,17 +21,14 @@ export interface TestDeployments {
   /** Deploys messages under a name; answers the deployment's id. */
   deploy(name: string, text?: string): Promise<string>;
   status(id: string): Promise<Answer>;
-  ask(ref: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  ask(ref: string, body: object | string, headers?: Record<string, string>): Promise<Response>;
   openai(ref: string): OpenAI;
   close(): Promise<void>;
 }
 
-export const deploymentsBase = '/api/harbor/deployments';
 export const question = { messages: [{ role: 'user', content: 'Where is my card?' }] };
-export const saying = (text: string) => ({
-  messages: [{ role: 'system', content: text }],
-  policy: { provider: 'openai', model: 'gpt-4o-mini', temperature: 0 },
-});
+/** Messages given outright for a model whose price is known. */
+export const saying = (text: string) => sayingBy(text, { provider: 'openai', model: 'gpt-4o-mini', temperature: 0 });
 
 export async function startDeployments(options: Partial<ProxyDeps> = {}): Promise<TestDeployments> {
   const model = await startFakeModel();
@@ -41,6 +40,8 @@ export async function startDeployments(options: Partial<ProxyDeps> = {}): Promis
     orgApart: (orgId, work) => http.db.orgApart(orgId, work),
   } as ProxyDeps['db'];
   const http = await startHttp({
+    // A create is answered when the deployment is built, however long that takes here.
+    timing: { startWaitMs: 60_000 },
     registerInference: (app) =>
       registerDeploymentInference(app, { db, notifications, providers, log: app.log as Logger, ...options }),
   });
@@ -59,20 +60,15 @@ export async function startDeployments(options: Partial<ProxyDeps> = {}): Promis
     url,
     model,
     held: false,
-    create: (body) => http.call('POST', deploymentsBase, body),
+    create: (body) => http.call('POST', deployments, body),
     async deploy(name, text = `I am ${name}.`) {
       const { status, body } = await started.create({ name, source: saying(text) });
       if (status !== 201) throw new Error(JSON.stringify(body));
       return (body as { id: string }).id;
     },
-    status: (id) => http.call('GET', `${deploymentsBase}/${id}/status`),
-    ask: (ref, body, headers = {}) =>
-      fetch(`${url}${deploymentsBase}/${ref}/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${http.key}`, ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    openai: (ref) => new OpenAI({ apiKey: http.key, baseURL: `${url}${deploymentsBase}/${ref}/v1`, maxRetries: 0 }),
+    status: (id) => http.call('GET', `${deployments}/${id}/status`),
+    ask: (ref, body, headers = {}) => ask({ url, apiKey: http.key }, ref, body, { headers }),
+    openai: (ref) => new OpenAI({ apiKey: http.key, baseURL: `${url}${deployments}/${ref}/v1`, maxRetries: 0 }),
     async close() {
       await http.close();
       await model.close();

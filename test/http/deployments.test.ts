@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { deploymentsBase as base, saying, startDeployments, type TestDeployments } from './deployments-support.js';
+import { deployments as base } from '../support/jobs-over-http.js';
+import { saying, startDeployments, type TestDeployments } from './deployments-support.js';
 import { seedCandidates } from './seed.js';
 import { createSession } from './support.js';
 

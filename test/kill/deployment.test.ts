@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { deleteDeployment } from '../../src/storage/deployments.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fake-container.js';
 import { gate, type Gate } from '../support/gate.js';
-import { eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
+import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startWorkerOf, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: kill -9 of the worker of a deployment, at the moments at which most can go wrong: while its source is frozen, with its
-// candidate half evaluated, between the evaluations of its gate, and when it is about to take its name. Locks in the database and a
-// container that does not answer hold it up there. It is ready all the same, once; nothing that was recorded is asked again; and who
-// asks the name meanwhile always has an answer, of what was live until it is of what went live.
+// The promise: what is deleted before a worker has seen it never comes about. And kill -9 of the worker of a deployment, at the moments
+// at which most can go wrong: while its source is frozen, with its candidate half evaluated, between the evaluations of its gate, and when
+// it is about to take its name. Locks in the database and a container that does not answer hold it up there. It is ready all the same,
+// once; nothing that was recorded is asked again; and who asks the name meanwhile always has an answer, of what was live until it is of
+// what went live.
 
 let world: RulesWorld;
 let service: TestService;
@@ -28,7 +30,6 @@ beforeAll(async () => {
   world = await startRulesWorld();
   service = await startTestService(world.env, { serve: true, work: false });
   pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
-  await start();
 }, 90_000);
 afterAll(async () => {
   await worker?.kill();
@@ -80,7 +81,29 @@ async function killAt(lock: string, values: unknown[], begin: () => unknown): Pr
   await start();
 }
 
+test('one that is deleted before there is a worker is neither frozen nor published', async () => {
+  const ids = [
+    await deploy(service, { name: 'unwanted', source: saying('Temporal hears of it') }),
+    await deploy(service, { name: 'unwanted', source: saying('Temporal does not hear of it') }),
+  ];
+  const { status } = await fetch(`${service.url}${deployments}/${ids[0]}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+  });
+  expect(status).toBe(204);
+  // As the route does it where Temporal cannot be reached.
+  await service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
+  await start();
+  for (const id of ids) {
+    const workflow = service.workflow(id);
+    await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
+    expect(await service.query('select status from jobs where id = $1', [id])).toEqual([{ status: 'cancelled' }]);
+  }
+  for (const table of ['snapshots', 'deployment_names']) expect(await service.query(`table ${table}`)).toEqual([]);
+}, 120_000);
+
 test('it is ready once, and what was live answers until then', async () => {
+  if (!worker) await start();
   world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { History, payloadsOf } from '../support/chain.js';
-import { built, deploy, deploymentsBase, saying } from '../support/deployments-over-http.js';
+import { built, deploy, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fake-container.js';
+import { deployments } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld } from '../support/rules-world.js';
 import { serviceOfFile } from '../support/service-of-file.js';
@@ -61,7 +62,7 @@ test('a deployment without a gate, with one that it passes, with one that it doe
   const deleted = await create('worth 0.9', 0.1);
   const id = `evaluation-evl_${deleted.slice(4, 32)}0000`;
   await until('its candidate is evaluated', () => on.world.container.callsOf(id.slice(11)).length > 0);
-  const { status: code } = await fetch(`${on.service.url}${deploymentsBase}/${deleted}`, {
+  const { status: code } = await fetch(`${on.service.url}${deployments}/${deleted}`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${on.service.apiKey}` },
   });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { deploymentSchema } from '../../src/contracts/deployment.js';
 import type { Api } from '../../src/cli/api.js';
+import { deployments } from './jobs-over-http.js';
 import { until } from './until.js';
 
 /** A deployment as its status is answered. */
@@ -12,15 +13,13 @@ interface Served {
   api: Api;
 }
 
-export const deploymentsBase = '/api/harbor/deployments';
-
 /** Creates a deployment; answers its id. */
 export async function deploy({ api }: Served, body: object): Promise<string> {
-  return (await api.call<{ id: string }>('POST', deploymentsBase, body)).id;
+  return (await api.call<{ id: string }>('POST', deployments, body)).id;
 }
 
 export function readDeployment({ api }: Served, id: string): Promise<Deployment> {
-  return api.call<Deployment>('GET', `${deploymentsBase}/${id}/status`);
+  return api.call<Deployment>('GET', `${deployments}/${id}/status`);
 }
 
 /** Waits until a deployment is ready or has failed. */
@@ -41,11 +40,16 @@ export const saying = (text: string, policy: object = { provider: 'fake', model:
   policy,
 });
 
-/** Asks a deployment, by its id or its name. */
-export function ask({ url, apiKey }: Served, ref: string, body: object, path = '/chat/completions'): Promise<Response> {
-  return fetch(`${url}${deploymentsBase}/${ref}${path}`, {
+/** Asks a deployment, by its id or its name; a body that is a text is sent as it is. */
+export function ask(
+  { url, apiKey }: Pick<Served, 'url' | 'apiKey'>,
+  ref: string,
+  body: object | string,
+  { path = '/chat/completions', headers = {} }: { path?: string; headers?: Record<string, string> } = {},
+): Promise<Response> {
+  return fetch(`${url}${deployments}/${ref}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}`, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }

@@ -21,7 +21,6 @@ interface Served {
 export const sessions = '/api/v1/online/sessions';
 export const evaluations = '/api/v1/offline/jobs';
 export const graphs = '/api/graphgen/jobs';
-
 export const deployments = '/api/harbor/deployments';
 
 const kinds: Record<string, JobKind> = { ses: 'session', evl: 'evaluation', grf: 'graph', dep: 'deployment' };
