@@ -13,7 +13,7 @@ import {
 } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
-import { echo, startLiveWorld, startTraffic, type Traffic } from '../support/traffic.js';
+import { callsShown, echo, guess, startLiveWorld, startTraffic, type Traffic } from '../support/traffic.js';
 import { until } from '../support/until.js';
 
 // Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
@@ -186,19 +186,11 @@ describe('live traffic that names nothing', () => {
 });
 
 describe('live traffic and MIPRO', () => {
-  // The model knows the rule of every third question, and those of the prompt and of what it is shown.
   const instances = 24;
-  const mayGuess = (question: number) => (question % instances) % 3 === 0;
   afterEach(() => on.world.model.reply(echo));
 
   async function search(mipro: object, seed?: (n: number) => number) {
-    on.world.model.reply((request) => {
-      if (request.body.model === 'proposer') return echo(request);
-      const { messages } = request.body;
-      const question = Number(/^question (\d+)$/.exec(messages.at(-1)!.content)![1]);
-      const known = messages.filter(({ role }) => role !== 'user').map(({ content }) => content);
-      return { text: `${known.join(' ')}${mayGuess(question) ? ` rule-${question % rules}.` : ''}` };
-    });
+    on.world.model.reply((request) => guess(request, rules));
     const id = await create({ gepa: undefined, algorithm: 'mipro', mipro });
     const traffic = send(id, { ...(seed && { seed }), inFlight: 16 });
     const session = await ended<Session>(on.service, id, 240);
@@ -216,18 +208,13 @@ describe('live traffic and MIPRO', () => {
     );
     const demos = rows.flatMap((row) => row.demos);
     expect(demos.length).toBeGreaterThan(0);
-    const callOf = new Map(traffic.calls.map((one) => [one.rolloutId, one]));
     const slots = await on.service.query<{ id: string; ordinal: number }>(
       'select id, ordinal from rollouts where job_id = $1 and ordinal is not null',
       [id],
     );
-    const rolloutOf = new Map(slots.map((slot) => [slot.ordinal, slot.id]));
-    for (const { ordinal, input, output } of demos) {
-      const served = callOf.get(rolloutOf.get(ordinal)!)!;
-      const n = Number(served.correlationId.split('-').at(-1));
-      expect({ input, output }).toEqual({ input: `question ${n}`, output: served.prompt });
-      expect(score(output, n).reward).toBe(1);
-    }
+    const ordinalOf = new Map(slots.map((slot) => [slot.id, slot.ordinal]));
+    const shown = callsShown(demos, traffic, score).map(({ rolloutId }) => ordinalOf.get(rolloutId));
+    expect(shown).toEqual(demos.map(({ ordinal }) => ordinal));
     return { session, found };
   }
 

@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/random.js';
-import type { FakeModel } from '../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../support/fake-model.js';
 import { judgeFrames } from '../support/frames.js';
+import { gate } from '../support/gate.js';
 import { range } from '../support/range.js';
-import { startEchoingModel, startTraffic, type Traffic } from '../support/traffic.js';
+import { propose } from '../support/rules-world.js';
+import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/traffic.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
-// Live traffic through kill -9 of the whole `npm start` tree, at seeded moments: a correlation id keeps its candidate, a reward that
-// was answered with 200 is never lost and counts once, and the search ends as if nothing had happened. Judged from what the callers saw.
+// Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at seeded moments and while MIPRO waits
+// for a text: a correlation id keeps its candidate, a reward that was answered with 200 is never lost and counts once, and the search
+// ends as if nothing had happened. Judged from what the callers saw.
 
 const seed = 20_261_122;
 const kills = 3;
@@ -23,6 +26,10 @@ let folder: string;
 let model: FakeModel;
 let tree: Tree | undefined;
 let api: Api;
+const running: Traffic[] = [];
+/** How many texts MIPRO's sessions have asked for, and what keeps them waiting. */
+let asked = 0;
+const pen = gate();
 
 async function start(): Promise<void> {
   tree = await startTree({
@@ -39,37 +46,69 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-live-'));
   chmodSync(folder, 0o755);
-  model = await startEchoingModel();
+  model = await startFakeModel(async (request) => {
+    const rules = /^guesses (\d+)$/.exec(request.body.model)?.[1];
+    if (rules !== undefined) return guess(request, Number(rules));
+    if (request.body.model !== 'writer') return echo(request);
+    asked += 1;
+    await pen.opened;
+    return { text: propose(request) };
+  });
   await start();
 }, 120_000);
 afterAll(async () => {
+  await Promise.all(running.map((traffic) => traffic.stop()));
   await tree?.stop();
   await model.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** What its calls are scored by: instance n needs the rule n mod `rules`. */
+const gepa = { population_size: 2, generations: 12, minibatch_size: 3 };
+const mipro = { num_candidates: 4, num_trials: 10 };
+
+/** Sessions of both algorithms, by as many instances as calls name and without; instance n needs the rule n mod `rules`. */
 const kinds = [
-  { named: true, rules: 4, seeds: range(0, 4), target: 0.7 },
-  { named: false, rules: 2, seeds: range(0, 20), target: 0.9 },
+  { instances: 4, rules: 4, target: 0.7, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 4) } } } },
+  { instances: null, rules: 2, target: 0.9, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 20) } } } },
+  {
+    ...{ instances: 24, rules: 4, target: 0.9 },
+    search: { mipro: { ...mipro, minibatch_size: 4, train_seeds: range(12, 12), evaluation: { seeds: range(0, 12) } } },
+  },
+  {
+    ...{ instances: null, rules: 2, target: 0.9 },
+    search: { mipro: { ...mipro, minibatch_size: 8, evaluation: { seeds: range(0, 20) } } },
+  },
 ];
 
-const create = async ({ seeds, target }: (typeof kinds)[number]) =>
+const scoreBy = (rules: number) => (prompt: string, n: number) => ({
+  reward: prompt.includes(`rule-${n % rules}.`) ? 1 : 0,
+  feedback: `needs rule-${n % rules}.`,
+});
+
+const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
   (
     await api.call<{ session_id: string }>('POST', base, {
       policy_optimization: {
-        algorithm: 'gepa',
+        ...search,
+        algorithm: Object.keys(search)[0],
         rollouts: 'caller',
-        policy: { provider: 'fake', model: 'live' },
-        proposer: { provider: 'fake', model: 'proposer' },
+        policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
+        proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
         initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
-        gepa: { population_size: 2, generations: 12, minibatch_size: 3, evaluation: { seeds } },
         // What a kill left without a reward is another call's, soon.
-        rollout_timeout: 5,
+        rollout_timeout: 1,
         target_reward: target,
       },
     })
   ).session_id;
+
+interface Session {
+  status: string;
+  best_reward: number;
+  progress: { rollouts_completed: number };
+  candidates: { candidate_id: string; rollout_count: number }[];
+}
+const read = (id: string) => api.call<Session>('GET', `${base}/${id}`);
 
 interface Evaluated {
   rollout_id: string;
@@ -78,13 +117,8 @@ interface Evaluated {
 }
 
 /** What callers saw, beside what the service says of it. */
-async function judge(id: string, traffic: Traffic, target: number): Promise<void> {
-  const session = await api.call<{
-    status: string;
-    best_reward: number;
-    progress: { rollouts_completed: number };
-    candidates: { candidate_id: string; rollout_count: number }[];
-  }>('GET', `${base}/${id}`);
+async function judge(id: string, traffic: Traffic, { target, rules, search }: (typeof kinds)[number]): Promise<void> {
+  const session = await read(id);
   expect(session).toMatchObject({ status: 'completed' });
   expect(session.best_reward).toBeGreaterThanOrEqual(target);
 
@@ -110,48 +144,74 @@ async function judge(id: string, traffic: Traffic, target: number): Promise<void
   await judgeFrames(api, id, { live: true });
   const conflicts = traffic.rewards.filter(({ status }) => status !== 200 && status !== 409);
   expect(conflicts).toEqual([]);
+  if ('mipro' in search) await judgeDemos(id, traffic, rules);
+}
+
+/** What is shown is the session's own traffic, and scored well. */
+async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<void> {
+  const levers = await api.call<{ data: { lever_id: string; component: string | null }[] }>(
+    'GET',
+    `${base}/${id}/levers`,
+  );
+  const lever = levers.data.find(({ component }) => component === '_demos')!;
+  const path = `${base}/${id}/levers/${lever.lever_id}/versions`;
+  const { data } = await api.call<{ data: { version: number }[] }>('GET', path);
+  expect(data.length).toBeGreaterThan(1);
+  for (const { version } of data) {
+    const { messages } = await api.call<{ messages: { content: string }[] }>('GET', `${path}/${version}`);
+    const demos = range(0, messages.length / 2).map((pair) => {
+      return { input: messages[2 * pair]!.content, output: messages[2 * pair + 1]!.content };
+    });
+    callsShown(demos, traffic, scoreBy(rules));
+  }
 }
 
 test('a correlation id keeps its candidate, and no reward is lost or counted twice', async () => {
   const ids = await Promise.all(kinds.map(create));
-  const traffics = kinds.map(({ named, rules }, place) =>
+  const traffics = kinds.map(({ instances, rules }, place) =>
     startTraffic({
       ...{ urls: () => [tree!.url], apiKey, sessionId: ids[place]!, inFlight: 6 },
-      score: (prompt, n) => ({
-        reward: prompt.includes(`rule-${n % rules}.`) ? 1 : 0,
-        feedback: `needs rule-${n % rules}.`,
-      }),
-      ...(named && { seed: (n) => n % rules }),
+      score: scoreBy(rules),
+      ...(instances && { seed: (n) => n % instances }),
       fate: (n) => ({ after: n % 5 === 0 ? 200 : 0, never: n % 11 === 10, twice: n % 7 === 3 }),
     }),
   );
+  running.push(...traffics);
   const rewarded = () => traffics.reduce((sum, { rewards }) => sum + rewards.length, 0);
   const isOver = async () => {
-    const states = await Promise.all(ids.map((id) => api.call<{ status: string }>('GET', `${base}/${id}`)));
-    return states.every(({ status }) => status !== 'running');
+    return (await Promise.all(ids.map(read))).every(({ status }) => status !== 'running');
   };
+  const areTried = async () =>
+    (await Promise.all(ids.map(read))).every(({ status, candidates }) => status !== 'running' || candidates.length > 1);
   let rng = seedRng(seed);
   for (let kill = 0; kill < kills; kill += 1) {
     let more: number;
     [more, rng] = uniformInt(rng, 60);
-    const at = rewarded() + 20 + more;
-    await until(`${at} rewards are reported`, async () => rewarded() >= at || (await isOver()), 60);
+    if (kill === 1) {
+      await until('MIPRO waits for a text', () => asked > 0, 60);
+    } else {
+      if (kill === 2) await until('each has candidates of its own, or is over', areTried, 60);
+      const at = rewarded() + 20 + more;
+      await until(`${at} rewards are reported`, async () => rewarded() >= at || (await isOver()), 60);
+    }
     await tree!.kill();
+    if (kill === 1) pen.open();
     await start();
     // Whoever was answered before is answered by the same candidate.
     for (const [place, { calls }] of traffics.entries()) {
-      const { correlationId, candidateId, rolloutId } = calls.at(-1)!;
+      const last = calls.at(-1)!;
+      const { correlationId, candidateId, rolloutId } = last;
       const response = await fetch(`${tree!.url}/api/gepa/v1/${ids[place]}/${correlationId}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ messages: [{ role: 'user', content: 'once more' }] }),
+        body: JSON.stringify({ messages: [{ role: 'user', content: `question ${numberOf(last)}` }] }),
       });
       expect(response.status).toBe(200);
       expect(response.headers.get('x-gepa-candidate-id')).toBe(candidateId);
       expect(response.headers.get('x-gepa-rollout-id')).toBe(rolloutId);
     }
   }
-  await until('both sessions are over', isOver, 120);
+  await until('all sessions are over', isOver, 120);
   await Promise.all(traffics.map((traffic) => traffic.stop()));
-  for (const [place, id] of ids.entries()) await judge(id, traffics[place]!, kinds[place]!.target);
+  for (const [place, id] of ids.entries()) await judge(id, traffics[place]!, kinds[place]!);
 }, 360_000);

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from './fake-model.js';
 import { propose } from './rules-world.js';
@@ -135,22 +136,46 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
 class Refused extends Error {}
 
-/** A model that says which prompt it was given; as the model `proposer` it writes the rules that the feedback asks for. */
-export const startEchoingModel = (): Promise<FakeModel> => startFakeModel(echo);
-
-/** That model, and settings under which the service knows it as the provider `fake`. */
+/** A model that echoes, and settings under which the service knows it as the provider `fake`. */
 export async function startLiveWorld(): Promise<{
   model: FakeModel;
   env: Record<string, string>;
   close(): Promise<void>;
 }> {
-  const model = await startEchoingModel();
+  const model = await startFakeModel(echo);
   return { model, env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url }, close: model.close };
 }
 
-/** What that model answers. */
+/** A model says which prompt it was given; as the model `proposer` it writes the rules that the feedback asks for. */
 export function echo(request: ModelRequest): ModelReply {
   if (request.body.model === 'proposer') return { text: propose(request) };
   const system = request.body.messages.find(({ role }) => role === 'system');
   return { text: system?.content ?? '' };
 }
+
+/** Where demonstrations count it says what it is shown, too, and knows the rule of every third question. */
+export function guess(request: ModelRequest, rules: number): ModelReply {
+  const { messages } = request.body;
+  const question = /^question (\d+)$/.exec(messages.at(-1)!.content)?.[1];
+  if (question === undefined) return { text: propose(request) };
+  const known = messages.filter(({ role }) => role !== 'user').map(({ content }) => content);
+  return { text: `${known.join(' ')}${Number(question) % 3 === 0 ? ` rule-${Number(question) % rules}.` : ''}` };
+}
+
+/** Demonstrations are to be questions of one's own calls with what was answered to them, which scored well. Answers the calls. */
+export function callsShown(
+  demos: readonly { input: string; output: string }[],
+  { calls }: Traffic,
+  score: TrafficOptions['score'],
+): LiveCall[] {
+  const callOf = new Map(calls.map((call) => [`question ${numberOf(call)}`, call]));
+  return demos.map(({ input, output }) => {
+    const call = callOf.get(input);
+    expect({ input, output }).toEqual({ input, output: call?.prompt });
+    expect(score(output, numberOf(call!)).reward).toBe(1);
+    return call!;
+  });
+}
+
+/** Of a call, which it was: what it asks is `question n`. */
+export const numberOf = ({ correlationId }: LiveCall) => Number(correlationId.split('-').at(-1));
