@@ -3,17 +3,16 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
-import { pricedPolicy, startPricedWorld, type PricedWorld } from '../support/priced-world.js';
+import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/priced-world.js';
+import { range } from '../support/range.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 calls of a model under way at
-// each kill. Judged from the provider's ledger, which counts what it answered to callers that were killed, too. Nor does a killed
-// call hold its reservation for ever: the session spends what is left and completes.
+// The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 calls of a model under way for
+// each of two sessions, of GEPA and of MIPRO. Judged from the provider's ledger, which counts what it answered to callers that were
+// killed, too. Nor does a killed call hold its reservation for ever: the sessions spend what is left and complete.
 
 const apiKey = 'kill-test-key-0123456789';
-const maxCostUsd = 0.1;
-const kills = 2;
 const base = '/api/v1/online/sessions';
 let folder: string;
 let world: PricedWorld;
@@ -50,50 +49,66 @@ interface Session {
   budget: { spent_usd: number; reserved_usd: number };
 }
 
-test('money is not overspent, and what a killed call had reserved is not lost for ever', async () => {
-  const { session_id: id } = await api.call<{ session_id: string }>('POST', base, {
-    policy_optimization: {
+interface Kind {
+  /** Whose ledger is this session's alone. */
+  model: PricedModel;
+  maxUsd: number;
+  /** At which part of its budget the tree is killed. */
+  killedAt: number;
+  search: object;
+}
+const evaluation = { seeds: range(0, 24) };
+const kinds: Kind[] = [
+  {
+    ...{ model: 'gpt-4.1-nano', maxUsd: 0.06, killedAt: 0.15 },
+    search: { algorithm: 'mipro', mipro: { num_candidates: 10, num_trials: 100, minibatch_size: 8, evaluation } },
+  },
+  {
+    ...{ model: 'gpt-4o-mini', maxUsd: 0.08, killedAt: 0.4 },
+    search: {
       algorithm: 'gepa',
-      container_url: world.container.url,
-      policy: pricedPolicy,
-      max_concurrent: 16,
-      gepa: {
-        population_size: 4,
-        generations: 100,
-        minibatch_size: 4,
-        evaluation: { seeds: Array.from({ length: 24 }, (_, i) => i) },
-      },
-      budget: { max_cost_usd: maxCostUsd },
+      gepa: { population_size: 4, generations: 100, minibatch_size: 4, evaluation },
     },
-  });
-  for (let kill = 1; kill <= kills; kill += 1) {
-    await until(
-      `${kill} of ${kills + 1} parts are answered`,
-      () => world.answeredUsd() >= (0.6 * maxCostUsd * kill) / (kills + 1),
-      120,
-    );
+  },
+];
+
+const create = async ({ model, maxUsd, search }: Kind) =>
+  (
+    await api.call<{ session_id: string }>('POST', base, {
+      policy_optimization: {
+        ...search,
+        container_url: world.container.url,
+        policy: { ...pricedPolicy, model },
+        max_concurrent: 16,
+        budget: { max_cost_usd: maxUsd },
+      },
+    })
+  ).session_id;
+const read = (id: string) => api.call<Session>('GET', `${base}/${id}`);
+
+test('money is not overspent, and what a killed call had reserved is not lost for ever', async () => {
+  const ids = await Promise.all(kinds.map(create));
+  for (const { model, maxUsd, killedAt } of kinds) {
+    const part = killedAt * maxUsd;
+    await until(`${part} dollars of ${model} are answered`, () => world.answeredUsd(model) >= part, 120);
     await tree!.kill();
     await start();
   }
-  const session = await until(
-    'the session has ended and its calls are counted',
-    async () => {
-      const seen = await api.call<Session>('GET', `${base}/${id}`);
-      return seen.status !== 'running' && seen;
-    },
-    180,
-  );
-  expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
-  expect(session.best_reward).not.toBeNull();
-  await until(
-    'calls under way are counted',
-    async () => (await api.call<Session>('GET', `${base}/${id}`)).budget.reserved_usd === 0,
-  );
-  const { budget } = await api.call<Session>('GET', `${base}/${id}`);
-  expect(world.answeredUsd()).toBeLessThanOrEqual(maxCostUsd);
-  expect(budget.spent_usd).toBeLessThanOrEqual(maxCostUsd);
-  // What was lost counts in full: the books are never below what was answered.
-  expect(budget.spent_usd).toBeGreaterThanOrEqual(world.answeredUsd() - 1e-9);
-  // At most 16 calls of a thousand tokens are lost at each kill.
-  expect(world.answeredUsd()).toBeGreaterThan(0.5 * maxCostUsd);
+  for (const [place, { model, maxUsd }] of kinds.entries()) {
+    const id = ids[place]!;
+    await until('it has ended', async () => (await read(id)).status !== 'running', 180);
+    const { budget, ...session } = await until('calls under way are counted', async () => {
+      const seen = await read(id);
+      return seen.budget.reserved_usd === 0 && seen;
+    });
+    expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd' });
+    expect(session.best_reward).not.toBeNull();
+    const answered = world.answeredUsd(model);
+    expect(answered).toBeLessThanOrEqual(maxUsd);
+    expect(budget.spent_usd).toBeLessThanOrEqual(maxUsd);
+    // What was lost counts in full: the books are never below what was answered.
+    expect(budget.spent_usd).toBeGreaterThanOrEqual(answered - 1e-9);
+    // At most 16 calls of a thousand tokens are lost at each kill.
+    expect(answered).toBeGreaterThan(0.5 * maxUsd);
+  }
 }, 400_000);

@@ -5,7 +5,7 @@ import { propose } from './rules-world.js';
 
 /**
  * The rules world behind a model that costs money: containers ask the model through the proxy, the fake provider answers as many tokens
- * as it likes within what the request allows, and its own ledger adds up what they come to at the public price of gpt-4o-mini.
+ * as it likes within what the request allows, and its own ledger adds up what they come to at the model's public price.
  */
 export interface PricedWorld {
   container: FakeContainer;
@@ -14,19 +14,23 @@ export interface PricedWorld {
   ask: Behaviour;
   /** Settings under which the service takes the fake for OpenAI. */
   env: Record<string, string>;
-  /** Dollars of all that was answered so far, whether or not anybody was there to take it. */
-  answeredUsd(): number;
+  /** Dollars of all that a model answered so far, whether or not anybody was there to take it. */
+  answeredUsd(model?: PricedModel): number;
   close(): Promise<void>;
 }
 
 /** Dollars a token, as OpenAI publishes them. */
-const price = { prompt: 0.15e-6, answer: 0.6e-6 };
+const prices = {
+  'gpt-4o-mini': { prompt: 0.15e-6, answer: 0.6e-6 },
+  'gpt-4.1-nano': { prompt: 0.1e-6, answer: 0.4e-6 },
+};
+export type PricedModel = keyof typeof prices;
 const rules = 6;
-const policy = { provider: 'openai', model: 'gpt-4o-mini' };
+const policy = { provider: 'openai', model: 'gpt-4o-mini' } satisfies { provider: string; model: PricedModel };
 export const pricedPolicy = { ...policy, max_tokens: 1_000 };
 
 export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
-  let answered = 0;
+  const answered = { 'gpt-4o-mini': 0, 'gpt-4.1-nano': 0 } satisfies Record<PricedModel, number>;
   // A container that makes the best of a refusal: what it says then must not count.
   const ask: Behaviour = async (call, response) => {
     const { inference_url: url, inference_api_key: key } = call.body.policy.config;
@@ -51,7 +55,9 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
   const model = await startFakeModel(async (request) => {
     const usage = usageOf(request);
     await delay(latencyMs);
-    answered += usage.prompt_tokens * price.prompt + usage.completion_tokens * price.answer;
+    const model = request.body.model as PricedModel;
+    const { prompt, answer } = prices[model];
+    answered[model] += usage.prompt_tokens * prompt + usage.completion_tokens * answer;
     return { text: textOf(request), usage };
   });
   return {
@@ -59,7 +65,7 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
     model,
     ask,
     env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-test' },
-    answeredUsd: () => answered,
+    answeredUsd: (model = policy.model) => answered[model],
     async close() {
       await container.close();
       await model.close();
