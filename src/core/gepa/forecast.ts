@@ -11,7 +11,7 @@ import { mean, square, sum } from '../scores.js';
 import { studentT95 } from '../statistics.js';
 import type { Beliefs } from '../search/belief.js';
 import { evaluationRollouts } from '../search/config.js';
-import { measuredOn } from '../search/results.js';
+import { measuredOn, readOwn } from '../search/results.js';
 import type { GepaState } from './state.js';
 
 /** A mean that is expected, and its 95 % interval. */
@@ -138,12 +138,9 @@ function scaleOf({ results, config }: GepaState): Scale {
   let low = Infinity;
   let high = config.perfectScore ?? 1;
   for (const own of Object.values(results)) {
-    for (const measured of Object.values(own)) {
-      for (const [, reward] of measured) {
-        low = Math.min(low, reward);
-        high = Math.max(high, reward);
-      }
-    }
+    const read = readOwn(own);
+    low = Math.min(low, read.low);
+    high = Math.max(high, read.high);
   }
   const range = high > low ? high - low : 1;
   return { range, to: (reward) => (reward - low) / range, from: (score) => low + score * range };
@@ -210,8 +207,7 @@ class Tests {
   }
 
   private read(candidate: number): Tested[] {
-    return Object.entries(this.state.results[candidate] ?? {}).flatMap(([key, own]) => {
-      const seed = Number(key);
+    return readOwn(this.state.results[candidate] ?? {}).seeds.flatMap(([seed, own]) => {
       if (!this.train.has(seed)) return [];
       const score = this.scale.to(own.length === 1 ? own[0]![1] : mean(own.map(([, reward]) => reward))!);
       const before = this.beliefs.expected(candidate, seed);

@@ -1,7 +1,7 @@
 /** Which rollouts are shown as demonstrations, and in which sets. */
 import { shuffle, uniformInt, type Rng } from '../random.js';
 import { exceeds } from '../scores.js';
-import type { Results } from '../search/results.js';
+import { readOwn, type Results } from '../search/results.js';
 import type { DemoSlot } from '../work.js';
 import type { DemoSet, MiproState } from './state.js';
 
@@ -20,14 +20,22 @@ export interface Ran {
   reward: number;
 }
 
+/** Each slot of a survey reads all rollouts several times. Not part of any state. */
+const read = new WeakMap<Results, readonly Ran[]>();
+
 /** All rollouts by ascending ordinal. */
-export function rolloutsOf(results: Results): Ran[] {
+export function rolloutsOf(results: Results): readonly Ran[] {
+  let all = read.get(results);
+  if (!all) read.set(results, (all = readRollouts(results)));
+  return all;
+}
+
+function readRollouts(results: Results): Ran[] {
   const all: Ran[] = [];
-  for (const [candidate, own] of Object.entries(results)) {
-    for (const [seed, measured] of Object.entries(own)) {
-      for (const [ordinal, reward] of measured) {
-        all.push({ ordinal, candidate: Number(candidate), seed: Number(seed), reward });
-      }
+  for (const [key, own] of Object.entries(results)) {
+    const candidate = Number(key);
+    for (const [seed, measured] of readOwn(own).seeds) {
+      for (const [ordinal, reward] of measured) all.push({ ordinal, candidate, seed, reward });
     }
   }
   return all.sort((left, right) => left.ordinal - right.ordinal);

@@ -5,7 +5,7 @@
  * fails; without noise what was measured last is what is believed.
  */
 import { mean, square, sum } from '../scores.js';
-import { noiseOf, type Measured, type Noise, type Results } from './results.js';
+import { noiseOf, readOwn, type Measured, type Noise, type Results } from './results.js';
 
 /** `age`: how many edits ago it was last measured; `ordinal`: of that rollout, the latest where there are several. */
 export interface Belief {
@@ -34,6 +34,7 @@ export class Beliefs {
   private readonly bases = new Map<number, number | null>();
   private readonly prior: { mean: number; variance: number };
   private means: { seeds: readonly number[]; of: ReadonlyMap<number, number> } | null = null;
+  private measured: { seeds: readonly number[]; found: readonly number[] } | null = null;
   private readonly estimates = new Map<number, { seeds: readonly number[]; estimate: Estimate | null }>();
 
   constructor(results: Results, parentsOf: (candidate: number) => readonly number[]) {
@@ -208,8 +209,18 @@ export class Beliefs {
     };
   }
 
+  /** Those of the seeds on which anybody was run: of a large training set few were. */
+  private measuredOf(seeds: readonly number[]): readonly number[] {
+    if (this.measured?.seeds !== seeds) {
+      this.measured = { seeds, found: seeds.filter((seed) => this.bySeed.has(seed)) };
+    }
+    return this.measured.found;
+  }
+
   private estimate(candidate: number, seeds: readonly number[]): Estimate | null {
-    const known = seeds.map((seed) => this.of(candidate, seed)).filter((belief) => belief !== null);
+    const known = this.measuredOf(seeds)
+      .map((seed) => this.of(candidate, seed))
+      .filter((belief) => belief !== null);
     if (known.length === 0) return null;
     const center = mean(known.map((belief) => belief.mean))!;
     const spread = sum(known.map((belief) => square(belief.mean - center))) / Math.max(1, known.length - 1);
@@ -226,10 +237,11 @@ function isNearer(one: Belief, other: Belief): boolean {
 function bySeedOf(results: Results): Map<number, Map<number, readonly Measured[]>> {
   const bySeed = new Map<number, Map<number, readonly Measured[]>>();
   for (const [candidate, own] of Object.entries(results)) {
-    for (const [seed, measured] of Object.entries(own)) {
-      const there = bySeed.get(Number(seed));
-      if (there) there.set(Number(candidate), measured);
-      else bySeed.set(Number(seed), new Map([[Number(candidate), measured]]));
+    const number = Number(candidate);
+    for (const [seed, measured] of readOwn(own).seeds) {
+      const there = bySeed.get(seed);
+      if (there) there.set(number, measured);
+      else bySeed.set(seed, new Map([[number, measured]]));
     }
   }
   return bySeed;

@@ -39,18 +39,49 @@ export interface Noise {
   comparisons: number;
 }
 
-/** The noise over all that was run more than once (the pooled variance within a candidate and seed). */
-export function noiseOf(results: Results): Noise {
+/** What a candidate's rewards say, by ascending place in its record. */
+interface Own {
+  seeds: readonly (readonly [seed: number, measured: readonly Measured[]])[];
+  low: number;
+  high: number;
+  /** Of what was run more than once: the squares around the means, and how many comparisons they rest on. */
+  squares: readonly number[];
+  comparisons: number;
+}
+
+/** Records are never written to, and most are read again in the next turn as they are. Not part of any state. */
+const read = new WeakMap<Results[string], Own>();
+
+/** What a candidate's rewards say: its seeds as numbers, the least and the largest reward, and how far equal rollouts lie apart. */
+export function readOwn(record: Results[string]): Own {
+  let own = read.get(record);
+  if (!own) read.set(record, (own = readRecord(record)));
+  return own;
+}
+
+function readRecord(record: Results[string]): Own {
+  const seeds = Object.entries(record).map(([seed, measured]) => [Number(seed), measured] as const);
   const squares: number[] = [];
   let comparisons = 0;
-  for (const own of Object.values(results)) {
-    for (const measured of Object.values(own)) {
-      if (measured.length < 2) continue;
-      const rewards = measured.map(([, reward]) => reward);
-      const center = mean(rewards)!;
-      squares.push(...rewards.map((reward) => square(reward - center)));
-      comparisons += rewards.length - 1;
+  let low = Infinity;
+  let high = -Infinity;
+  for (const [, measured] of seeds) {
+    for (const [, reward] of measured) {
+      low = Math.min(low, reward);
+      high = Math.max(high, reward);
     }
+    if (measured.length < 2) continue;
+    const rewards = measured.map(([, reward]) => reward);
+    const center = mean(rewards)!;
+    squares.push(...rewards.map((reward) => square(reward - center)));
+    comparisons += rewards.length - 1;
   }
-  return { variance: comparisons === 0 ? 0 : sum(squares) / comparisons, comparisons };
+  return { seeds, low, high, squares, comparisons };
+}
+
+/** The noise over all that was run more than once (the pooled variance within a candidate and seed). */
+export function noiseOf(results: Results): Noise {
+  const all = Object.values(results).map(readOwn);
+  const comparisons = all.reduce((total, own) => total + own.comparisons, 0);
+  return { variance: comparisons === 0 ? 0 : sum(all.flatMap(({ squares }) => squares)) / comparisons, comparisons };
 }
