@@ -174,8 +174,7 @@ test('nothing recorded is bought again, and every dollar is in the books', async
       stand.at ??= asked.asker;
       await (asked.asker === stand.at ? stand.gate : stand.others).opened;
     }
-    const model = asked.asker === 'judge' ? 'judge' : 'task';
-    return { ...world.answer({ ...request, body: { ...request.body, model } }), usage };
+    return { ...world.answer(request), usage };
   });
 
   const twin = await create('twin');

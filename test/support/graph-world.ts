@@ -21,10 +21,38 @@ export interface GraphWorld {
 }
 
 export const firstPrompt = 'Name the rule of the item.';
+/** So many rules there are to find where nothing else is said. */
+export const defaultRules = 3;
 
-export async function startGraphWorld(rules = 3): Promise<GraphWorld> {
-  const model = await startFakeModel();
+interface Said {
+  content: string;
+}
+
+/** Whether a proposer is asked, of sessions or of graph jobs. */
+export const isProposal = (messages: readonly Said[]): boolean =>
+  messages.some(({ content }) => /Write a new instruction|The edits that there are/.test(content));
+
+/** What the models of a world of so many rules answer to these messages; who of them is asked the messages tell. */
+export function graphAnswer(messages: readonly Said[], rules = defaultRules): string {
+  const said = messages.map(({ content }) => content).join('\n');
+  if (isProposal(messages)) return write(said);
   const ruleOf = (item: number) => `rule-${item % rules}`;
+  return said.includes('# Output to judge') ? judgement(said, ruleOf) : solve(said, ruleOf);
+}
+
+/** The tasks of a world of so many rules, scored by comparison. */
+export function graphDataset(tasks: number, rules = defaultRules) {
+  const items = [...Array(tasks).keys()];
+  return {
+    initial_prompt: firstPrompt,
+    tasks: items.map((item) => ({ id: `task-${item}`, input: { question: `What is item ${item}?` } })),
+    gold_outputs: items.map((item) => ({ task_id: `task-${item}`, output: `rule-${item % rules}` })),
+    verifier_config: { mode: 'exact' },
+  };
+}
+
+export async function startGraphWorld(rules = defaultRules): Promise<GraphWorld> {
+  const model = await startFakeModel();
   const world: GraphWorld = {
     model,
     env: {
@@ -34,27 +62,15 @@ export async function startGraphWorld(rules = 3): Promise<GraphWorld> {
       OPENAI_API_KEY: 'sk-test',
     },
     rules,
-    job: (tasks, more = {}) => {
-      const items = [...Array(tasks).keys()];
-      return {
-        dataset: {
-          initial_prompt: firstPrompt,
-          tasks: items.map((item) => ({ id: `task-${item}`, input: { question: `What is item ${item}?` } })),
-          gold_outputs: items.map((item) => ({ task_id: `task-${item}`, output: ruleOf(item) })),
-          verifier_config: { mode: 'exact' },
-        },
-        policy_model: 'task',
-        policy_provider: 'fake',
-        proposer: { model: 'writer', provider: 'fake' },
-        rollout_budget: 150,
-        ...more,
-      };
-    },
-    answer({ body }) {
-      const said = body.messages.map(({ content }) => content).join('\n');
-      if (/Write a new instruction|The edits that there are/.test(said)) return { text: write(said) };
-      return { text: body.model === 'judge' ? judgement(said, ruleOf) : solve(said, ruleOf) };
-    },
+    job: (tasks, more = {}) => ({
+      dataset: graphDataset(tasks, rules),
+      policy_model: 'task',
+      policy_provider: 'fake',
+      proposer: { model: 'writer', provider: 'fake' },
+      rollout_budget: 150,
+      ...more,
+    }),
+    answer: ({ body }) => ({ text: graphAnswer(body.messages, rules) }),
     reset() {
       model.requests.length = 0;
       model.reply((request) => world.answer(request));
