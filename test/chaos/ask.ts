@@ -1,36 +1,41 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { ReceivedRollout } from '../support/fake-answers.js';
 
-/** How a model call ended for the container: `status` 0 where the connection broke, `text` null without a whole answer. */
+/** How a model call ended for who asked: `status` 0 where the connection broke, `text` null without a whole answer. */
 export interface Heard {
   status: number;
   text: string | null;
 }
 
-/** How long a container waits for its model. */
+/** How long it is waited for. */
 const waitMs = 10_000;
 
 /** Asks the model through the `inference_url` of the rollout, as containers do, streaming or not. */
 export async function askModel(call: ReceivedRollout, user: string, stream: boolean): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
+  const { status, text } = await ask(base, key, { model, messages: [{ role: 'user', content: user }], stream });
+  return { status, text };
+}
+
+/** Asks for a completion at a base URL; `headers` null: no answer came. */
+export async function ask(base: string, key: string, body: object): Promise<Heard & { headers: Headers | null }> {
   let status = 0;
+  let headers: Headers | null = null;
   try {
     const answer = await fetch(`${base}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: user }], stream }),
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(waitMs),
     });
-    ({ status } = answer);
+    ({ status, headers } = answer);
     const said = await answer.text();
-    if (!answer.ok) return { status, text: null };
-    return {
-      status,
-      text: answer.headers.get('content-type')?.startsWith('text/event-stream') ? told(said) : textOf(said),
-    };
+    if (!answer.ok) return { status, text: null, headers };
+    const isStream = headers.get('content-type')?.startsWith('text/event-stream');
+    return { status, text: isStream ? told(said) : textOf(said), headers };
   } catch (error) {
     // The service or the connection has died: that is what this is about.
-    if (['TypeError', 'TimeoutError'].includes((error as Error).name)) return { status: 0, text: null };
+    if (['TypeError', 'TimeoutError'].includes((error as Error).name)) return { status: 0, text: null, headers };
     throw error;
   }
 }

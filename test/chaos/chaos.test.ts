@@ -9,7 +9,7 @@ import { Worlds } from './round.js';
 // A slice of `npm run chaos`: one round of a few kinds, on real processes. What a broken round leaves stays in its folder.
 
 const seed = 4;
-const slice = ['kill-worker', 'container', 'model'];
+const slice = ['kill-worker', 'container', 'model', 'served-kill-worker'];
 const out = mkdtempSync(join(tmpdir(), 'ratchet-chaos-out-'));
 const worlds = new Worlds();
 let allHeld = true;

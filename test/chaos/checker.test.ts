@@ -1,84 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { check, rules } from './checker.js';
-import type { Evidence, JobEvidence, SeenEvent } from './evidence.js';
-import type { ContainerLine } from './ledger.js';
+import type { DeploymentEvidence, Evidence, JobEvidence } from './evidence.js';
+import { asked, end, sound } from './sound-round.js';
 
 // A checker that finds nothing proves nothing: each rule must see what it is there for.
 
-const end = 100_000;
 const job = 'evaluation';
-const asked = (n: number) => `job=evaluation seed=${n} rollout=r${n} ask=0`;
-
-/** A round of a kill in which everything is as it should be: r1 was in flight at the kill, r2 got half a JSON. */
-function sound(): Evidence {
-  const call = (rolloutId: string, seed: number, attempt: number, at: number, fault: string, last: ContainerLine[]) =>
-    [
-      { event: 'in', at, rolloutId, seed, attempt, concurrency: 1 },
-      { event: 'plan', at, rolloutId, attempt, fault },
-      ...last,
-    ] satisfies ContainerLine[];
-  const out = (rolloutId: string, seed: number, attempt: number, at: number): ContainerLine => ({
-    ...{ event: 'out', at, rolloutId, seed, attempt },
-    ...{ status: 200, finished: true },
-  });
-  const answer = (rolloutId: string, attempt: number, at: number, reward: number): ContainerLine => ({
-    ...{ event: 'answer', at, rolloutId, attempt, reward },
-  });
-  const told = (seq: number, id: string, status: string, reward: number | null) => ({
-    ...{ seq, type: 'eval.policy.seed.completed', key: `rollout:${id}`, message: id },
-    data: { rollout_id: id, status, reward },
-  });
-  const events = [
-    told(1, 'r0', 'succeeded', 1),
-    told(2, 'r2', 'failed', null),
-    told(3, 'r1', 'succeeded', 0.5),
-    { seq: 4, type: 'eval.policy.job.completed', key: 'end', message: 'completed', data: {} },
-  ];
-  const seen = (): SeenEvent[] =>
-    structuredClone(events.map(({ seq, type, message, data }) => ({ seq, type, message, data })));
-  const row = (n: number, status: string, reward: number | null, completedAt: number, resent = 0) => ({
-    ...{ id: `r${n}`, seed: n, status, reward, completedAt, resent, attempt: resent + 1, began: true },
-    ...{ code: reward === null ? 'container_answer_invalid' : null, message: reward === null ? 'half' : null },
-  });
-  const rollouts = [row(0, 'succeeded', 1, 1_100), row(1, 'succeeded', 0.5, 20_100, 1), row(2, 'failed', null, 1_200)];
-  const evaluation: JobEvidence = {
-    ...{ name: job, id: 'evl_1', kind: 'evaluation', maxConcurrent: 2, seeds: [0, 1, 2], mayEnd: ['completed'] },
-    ...{ outside: null, status: 'completed', errorCode: null, completedAt: end, eventSeq: 4, resent: 1 },
-    ...{ workflow: 'COMPLETED', trapped: false, rollouts, frames: [], events, pages: seen() },
-    calls: [
-      {
-        ...{ id: 'call_1', purpose: 'rollout', rolloutId: 'r0', key: asked(0) },
-        ...{ httpStatus: 200, text: 'yes', createdAt: 1_050 },
-      },
-    ],
-    streams: [{ reader: 'straight', events: seen(), cuts: 2, ended: true }],
-    results: rollouts.map(({ id, seed, status, reward, message }) => ({
-      ...{ traceId: id, seed, status, reward, error: message },
-    })),
-    traces: rollouts.map(({ id, status, reward, resent }) => ({
-      ...{ id, status, reward, resent, calls: id === 'r0' ? ['call_1'] : [] },
-    })),
-    container: [
-      ...call('r0', 0, 1, 1_000, 'good', [
-        { event: 'asked', at: 1_060, rolloutId: 'r0', attempt: 1, status: 200, text: 'yes' },
-        answer('r0', 1, 1_070, 1),
-        out('r0', 0, 1, 1_071),
-      ]),
-      ...call('r1', 1, 1, 1_080, 'good', []),
-      ...call('r2', 2, 1, 1_150, 'half a JSON', [out('r2', 2, 1, 1_151)]),
-      ...call('r1', 1, 2, 20_000, 'good', [answer('r1', 2, 20_050, 0.5), out('r1', 1, 2, 20_051)]),
-    ],
-  };
-  return {
-    ...{ kind: 'kill-worker', seed: 1, kills: [{ at: 5_000, what: 'worker', worker: true }], lastFaultAt: 60_000 },
-    jobs: [evaluation],
-    model: [
-      { event: 'in', at: 1_040, job, key: asked(0), fault: 'good' },
-      { event: 'out', at: 1_045, job, key: asked(0), fault: 'good', finished: true },
-    ],
-    ...{ memory: { worker: 200 }, died: [] },
-  };
-}
 
 const first = (evidence: Evidence): JobEvidence => evidence.jobs[0]!;
 const ins = (evidence: Evidence, rolloutId: string, attempt: number, at: number, fault = 'good') =>
@@ -93,7 +20,13 @@ const framed = (evidence: Evidence, ...frames: string[][]) =>
     frames: frames.map((traces) => ({ traces, count: traces.length })),
   });
 const bought = (evidence: Evidence, at: number) =>
-  evidence.model.push({ event: 'in', at, job, key: asked(0), fault: 'good' });
+  first(evidence).bought.push({ event: 'in', at, job, key: asked, fault: 'good' });
+/** Of the sound round the graph job, the two deployments and what a client asked. */
+const graph = ({ jobs }: Evidence): JobEvidence => jobs[1]!;
+const old = ({ jobs }: Evidence): DeploymentEvidence => jobs[2]!.deployment!;
+const renewed = ({ jobs }: Evidence): DeploymentEvidence => jobs[3]!.deployment!;
+const boughtByGraph = (evidence: Evidence, key: string, at: number) =>
+  graph(evidence).bought.push({ event: 'in', at, job: 'graph', key, fault: 'good' });
 
 /** What is done to the evidence, by the rule that must see it. */
 const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
@@ -163,7 +96,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (first(e).rollouts[1]!.reward = 0.6),
     (e) => (first(e).container = first(e).container.filter(({ event }) => event !== 'answer')),
   ],
-  'each finished rollout of a session is in one sensor frame': [
+  'each finished rollout of a search is in one sensor frame': [
     (e) => framed(e, ['r0', 'r2']),
     (e) => framed(e, ['r0', 'r2'], ['r1', 'r2']),
     (e) => {
@@ -171,6 +104,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
       first(e).rollouts[1]!.status = 'cancelled';
     },
     (e) => first(e).frames.push({ traces: [], count: 1 }),
+    (e) => (graph(e).frames = []),
   ],
   'results, archive and database agree': [
     (e) => first(e).results!.pop(),
@@ -192,7 +126,7 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     (e) => (first(e).calls[0]!.text = 'no'),
     (e) => (first(e).calls[0]!.httpStatus = 502),
   ],
-  'what the model answered wrongly is recorded as no answer': [(e) => (e.model[0]!.fault = 'half a JSON')],
+  'what the model answered wrongly is recorded as no answer': [(e) => (first(e).bought[0]!.fault = 'half a JSON')],
   'the row is what follows from what the container answered': [
     (e) => (first(e).rollouts[2]!.status = 'succeeded'),
     (e) => (first(e).rollouts[2]!.code = 'reward_invalid'),
@@ -209,6 +143,75 @@ const doctored: Record<string, ((evidence: Evidence) => unknown)[]> = {
     },
   ],
   'redirects are not followed': [(e) => (first(e).trapped = true)],
+  'a model call of a graph job is bought once, but for what was in flight when its worker was killed': [
+    // What is on record, and what was lost and has been made again.
+    (e) => boughtByGraph(e, 'zero', 20_000),
+    (e) => boughtByGraph(e, 'one', 20_005),
+    // What was on record just before the kill.
+    (e) => {
+      Object.assign(e.kills[0]!, { at: 1_100, goneAt: 5_100 });
+      boughtByGraph(e, 'zero', 20_000);
+    },
+    (e) => (e.kills[0]!.worker = false),
+    (e) => Object.assign(e.kills[0]!, { at: 4_000, goneAt: 4_100 }),
+  ],
+  'what a graph gave is on record, and worth its reward': [
+    (e) => (graph(e).rollouts[0]!.output = 'rule-1'),
+    (e) => (graph(e).rollouts[1]!.reward = 1),
+    (e) => (graph(e).calls[0]!.text = 'unknown'),
+    (e) => (graph(e).calls[0]!.rolloutId = 'g1'),
+    (e) => (graph(e).calls[0]!.purpose = 'judge'),
+  ],
+  'a rollout of a graph fails only where a model has': [(e) => (graph(e).rollouts[1]!.status = 'failed')],
+  'a deployment is ready when it has taken its name, and the last of them is live': [
+    (e) => (old(e).status = 'building'),
+    (e) => (e.jobs[2]!.status = 'failed'),
+    (e) => (old(e).liveAt = null),
+    (e) => (old(e).live = true),
+    (e) => (renewed(e).live = false),
+    (e) => (old(e).liveAt = 30_000),
+  ],
+  'a gate has each of what it compares run once': [
+    (e) => renewed(e).evaluations.push({ id: 'evl_3', runs: 'new' }),
+    (e) => renewed(e).sent.push('e9'),
+    (e) => (renewed(e).evaluations = []),
+  ],
+  'a gate says what its evaluations have come to, and lets nothing else through': [
+    (e) => (renewed(e).gate!.candidate.reward = 1),
+    (e) => (renewed(e).gate!.candidate.jobId = 'evl_9'),
+    (e) => (renewed(e).gate!.passed = false),
+    (e) => (e.jobs[4]!.rollouts[0]!.status = 'failed'),
+  ],
+  'who asks a name is answered by one deployment, with what that serves': [
+    (e) => (e.asks[1]!.deploymentId = 'dep_2'),
+    (e) => (e.asks[1]!.deploymentId = 'dep_9'),
+    (e) => (e.asks[1]!.snapshotId = 'snap_new'),
+    (e) => (e.asks[1]!.text = 'I am new'),
+    (e) => (e.asks[1]!.text = ''),
+    (e) => (old(e).liveAt = null),
+    (e) => (old(e).prompt = null),
+  ],
+  'a name is served by one deployment after the other, in the end by the last': [
+    (e) => e.asks.splice(1, 0, { ...e.asks[3]! }),
+    (e) => e.asks.push({ ...e.asks[1]!, at: end + 20 }),
+    (e) => (e.asks = [{ ...e.asks[1]!, at: end + 20 }]),
+  ],
+  'a name answers once it is served, but while what answers is down or its model at fault': [
+    (e) => (e.asks[0]!.status = 500),
+    (e) => (e.asks[0]!.status = 409),
+    (e) => (e.asks[0]!.at = end),
+    (e) => (e.asks[2]!.status = 404),
+    (e) => (e.asks[2]!.at = 8_001),
+    (e) => (e.asks[2]!.endedAt = 4_999),
+    (e) => (e.kills[0]!.serving = false),
+    (e) => (e.asks[3]!.text = null),
+  ],
+  'a deployment counts every answer, and no request that was not made': [
+    // One request is on its way at the kill, of which nobody knows whom it reached.
+    (e) => (old(e).counted.requests = 3),
+    (e) => (renewed(e).counted.requests = 0),
+    (e) => (renewed(e).counted = { requests: 2, errors: 1, aborted: 1 }),
+  ],
   'memory is bounded': [(e) => (e.memory['worker'] = 2_000)],
 };
 
@@ -225,7 +228,7 @@ test('evidence that is sound passes every rule', () => {
 test('frames that have each rollout once are no contradiction', () => {
   const evidence = sound();
   framed(evidence, ['r0'], ['r1', 'r2']);
-  const rule = rules.find(({ name }) => name === 'each finished rollout of a session is in one sensor frame')!;
+  const rule = rules.find(({ name }) => name === 'each finished rollout of a search is in one sensor frame')!;
   expect(rule.broken(evidence)).toEqual([]);
 });
 
@@ -238,7 +241,7 @@ describe('a question that is asked of the proposer for two candidates', () => {
     const evidence = sound();
     const line = { event: 'in', job, key: 'hash', fault: 'no choices' } as const;
     evidence.kills = [];
-    evidence.model.push({ ...line, at: 1_000, fault: 'good' }, { ...line, at: 5_000 });
+    first(evidence).bought.push({ ...line, at: 1_000, fault: 'good' }, { ...line, at: 5_000 });
     const { calls, events } = first(evidence);
     calls.push({ ...calls[0]!, id: 'prop_1', purpose: 'proposer', rolloutId: null, key: 'hash', createdAt: 1_040 });
     const event = { seq: 5, type: 'proposal_failed', key: 'proposal_failed:2', message: '', data: {} };
@@ -255,6 +258,49 @@ describe('a question that is asked of the proposer for two candidates', () => {
     const rule = rules.find((one) => one.name === name)!;
     expect(rule.broken(askedTwice(0))).toHaveLength(1);
   });
+});
+
+describe('a client that is not answered', () => {
+  const rule = rules.find(({ name }) => name.startsWith('a name answers once it is served'))!;
+  /** Request 3 gets 502, and the model was at fault when it was asked this. */
+  const refused = (key: string) => {
+    const evidence = sound();
+    Object.assign(evidence.asks[3]!, { status: 502, text: null });
+    evidence.model.push({ event: 'in', at: 30_010, job: 'new', key, fault: '500' });
+    return rule.broken(evidence);
+  };
+
+  test.each(['client=3', 'client=3 of a hash'])('is no contradiction where the model was at fault (%s)', (key) =>
+    expect(refused(key)).toEqual([]),
+  );
+  test('is no contradiction either where it got an answer without a text', () => {
+    const evidence = sound();
+    evidence.asks[3]!.text = '';
+    evidence.model.push({ event: 'in', at: 30_010, job: 'new', key: 'client=3', fault: 'no choices' });
+    expect(check(evidence)).toEqual([]);
+  });
+  test.each(['client=4', 'client=33'])('is one where the model failed somebody else (%s)', (key) =>
+    expect(refused(key)).toHaveLength(1),
+  );
+});
+
+test('what a gate has refused, and what came to nothing before it was judged, is no contradiction', () => {
+  for (const judged of [true, false]) {
+    const evidence = sound();
+    const failed = structuredClone(evidence.jobs[3]!);
+    Object.assign(failed, { id: 'dep_3', status: 'failed', workflow: 'FAILED', mayEnd: ['failed'] });
+    const { gate } = failed.deployment!;
+    Object.assign(failed.deployment!, {
+      status: 'failed',
+      live: false,
+      liveAt: null,
+      gate: judged ? { ...gate, passed: false } : null,
+    });
+    failed.deployment!.counted.requests = 0;
+    for (const list of [failed.events, failed.pages, failed.streams[0]!.events]) list.at(-1)!.type = 'job_failed';
+    evidence.jobs.push(failed);
+    expect(check(evidence)).toEqual([]);
+  }
 });
 
 test('what an operator does to a workflow is no contradiction', () => {

@@ -2,12 +2,18 @@ import type { Evidence } from './evidence.js';
 import { answerRules } from './rules/answers.js';
 import { callRules } from './rules/calls.js';
 import { endingRules } from './rules/endings.js';
+import { clientRules } from './rules/clients.js';
+import { deploymentRules } from './rules/deployments.js';
 import { eventRules } from './rules/events.js';
+import { graphRules } from './rules/graphs.js';
 import { rolloutRules } from './rules/rollouts.js';
 import type { Rule } from './rules/rule.js';
 
 /** Every promise that a round is held to. */
-export const rules: readonly Rule[] = [...eventRules, ...endingRules, ...rolloutRules, ...callRules, ...answerRules];
+export const rules: readonly Rule[] = [
+  ...[...eventRules, ...endingRules, ...rolloutRules, ...callRules, ...answerRules],
+  ...[...graphRules, ...deploymentRules, ...clientRules],
+];
 
 /** What the evidence contradicts, a line each; none: the round holds. */
 export function check(evidence: Evidence): string[] {

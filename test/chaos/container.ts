@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { askModel } from './ask.js';
 import { containerFaults, type ContainerFault } from './container-faults.js';
 import type { Dice } from './dice.js';
+import { questionOfRollout } from './keys.js';
 import { Ledger, type ContainerLine } from './ledger.js';
 
 /** How a job's container is. */
@@ -18,10 +19,10 @@ export interface ContainerNature {
   patienceMs: number;
 }
 
-/** The container of one job, with the ledger that judges what the service did. */
+/** The container of one job, with what its ledger has, which judges what the service did. */
 export interface JobContainer {
   url: string;
-  ledger: Ledger<ContainerLine>;
+  lines(): ContainerLine[];
   trapped(): boolean;
   close(): Promise<void>;
 }
@@ -66,7 +67,7 @@ export async function startJobContainer(
   url = container.url;
   return {
     url,
-    ledger,
+    lines: () => ledger.lines(),
     trapped: () => container.probes.some(({ path }) => path === '/trap'),
     close: () => container.close(),
   };
@@ -99,7 +100,7 @@ function work(
       const stream = dice.chance(40);
       const givenUpAt = Date.now() + nature.patienceMs;
       for (;;) {
-        const heard = await askModel(call, `job=${job} seed=${call.seed} rollout=${rolloutId} ask=${n}`, stream);
+        const heard = await askModel(call, questionOfRollout(job, call.seed, rolloutId, n), stream);
         ledger.note({ event: 'asked', at: Date.now(), rolloutId, attempt, ...heard });
         answered &&= heard.text !== null || nature.patienceMs > 0;
         // Nobody waits for the answer any more: its worker was killed.

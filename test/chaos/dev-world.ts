@@ -39,13 +39,16 @@ export async function startDev({ folder, logFile, env, stops }: Ground): Promise
     },
     processes: () => ({ tree: tree.process.pid! }),
     async kill(target, dice) {
+      let goneAt: number;
       if (target === 'tree') {
         await tree.kill();
+        goneAt = Date.now();
         await delay(dice.between(0, awayMs));
         tree = await run();
       } else if (target === 'temporal' || target === 'postgres') {
         const { process: mark } = saved(target);
         process.kill(mark.pid, 'SIGKILL');
+        goneAt = Date.now();
         // It is brought back, or, where it has died too often, the service ends and can be started again.
         await until(
           `${target} is back`,
@@ -55,6 +58,7 @@ export async function startDev({ folder, logFile, env, stops }: Ground): Promise
         if (ended()) tree = await run();
       } else throw new Error(`here ${target} is no process of its own`);
       await ready({ url });
+      return goneAt;
     },
     async died() {
       if (!ended()) return [];

@@ -1,11 +1,13 @@
 import { unzip } from '../support/unzip.js';
 import type { CallRow, JobEvidence, RolloutRow, SeenEvent } from './evidence.js';
 import type { Job } from './jobs.js';
-import { keyOf } from './model.js';
+import { isOfClient, keyOf, rolloutOf } from './keys.js';
+import { gatherDeployment } from './gather-deployment.js';
+import type { ModelLine } from './ledger.js';
 import type { World } from './world.js';
 
-/** Everything that service, database, Temporal and ledgers say of a job, once it has ended. */
-export async function gather(world: World, job: Job): Promise<JobEvidence> {
+/** Everything that service, database, Temporal and ledgers say of a job, once it has ended; `model`: the ledger of the round. */
+export async function gather(world: World, job: Job, model: ModelLine[]): Promise<JobEvidence> {
   const { name, id, kind, maxConcurrent, seeds, mayEnd, outside } = job;
   const [row] = await world.sql<{ status: string; code: string | null; completed: number | null; seq: number }>(
     `select status, error_details->>'code' as code, extract(epoch from completed_at)::float8 * 1000 as completed,
@@ -14,7 +16,8 @@ export async function gather(world: World, job: Job): Promise<JobEvidence> {
     [id],
   );
   if (!row) throw new Error(`${id} is not in the database`);
-  const view = await world.api.call<{ rollouts_resent: number }>('GET', job.path);
+  const isDeployment = kind === 'deployment';
+  const view = await world.api.call<{ rollouts_resent?: number }>('GET', job.path);
   return {
     ...{ name, id, kind, maxConcurrent, seeds, mayEnd, outside },
     status: row.status,
@@ -33,20 +36,29 @@ export async function gather(world: World, job: Job): Promise<JobEvidence> {
     pages: await pages(world, job),
     streams: job.readers.map(({ name: reader, events, cuts, ended }) => ({ reader, events, cuts, ended })),
     results: kind === 'evaluation' ? await results(world, job) : null,
-    traces: await traces(world, job),
-    resent: view.rollouts_resent,
+    traces: isDeployment ? [] : await traces(world, job),
+    resent: view.rollouts_resent ?? 0,
     workflow: await world.temporal(
       async (client) => (await client.workflow.getHandle(job.workflowId).describe()).status.name,
     ),
-    container: job.container.ledger.lines(),
-    trapped: job.container.trapped(),
+    // A gate's evaluations have what came to its container.
+    container: isDeployment ? [] : (job.container?.lines() ?? []),
+    trapped: job.container?.trapped() ?? false,
+    bought: model.filter((line) => isBoughtBy(job, line)),
+    deployment: isDeployment ? await gatherDeployment(world, job) : null,
   };
+}
+
+/** The models of a round are named after its jobs; a gate's containers ask the candidate's. */
+function isBoughtBy({ name, id }: Job, { key, job }: ModelLine): boolean {
+  const rollout = rolloutOf(key);
+  return rollout === null ? !isOfClient(key) && job === name : rollout.startsWith(`rol_${id.slice(4)}_`);
 }
 
 const rollouts = (world: World, id: string) =>
   world.sql<RolloutRow>(
     `select id, seed::int, status, started_at is not null as began, attempt, resent, reward, error->>'code' as code, error->>'message' as message,
-            extract(epoch from completed_at)::float8 * 1000 as "completedAt"
+            details->'output' as output, extract(epoch from completed_at)::float8 * 1000 as "completedAt"
        from rollouts where job_id = $1 order by ordinal`,
     [id],
   );

@@ -5,6 +5,7 @@ import type { Evidence } from './evidence.js';
 import { startEvaluation, startSession, type JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';
 import { conclude, type Round } from './round.js';
+import type { World } from './world.js';
 
 /** Containers that answer wrongly in every way, and well in between. */
 export const containerKind: Judged = {
@@ -38,15 +39,19 @@ async function hostile(
   const world = await worlds.get('split');
   const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
   const where = { world, folder, dice, after };
-  const processes = Object.entries(world.processes());
-  for (const [, pid] of processes) forgetPeak(pid);
+  const memory = peakMemory(world);
   // The rollouts of a session wait for each other, and for those of the infrastructure's faults three times.
   const gentle = { ...plan, nature: { ...plan.nature, faults: plan.nature.faults / 2 } };
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', gentle)];
-  const memory: Record<string, number> = {};
-  const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now(), memory });
-  for (const [name, pid] of processes) memory[name] = peakMib(pid);
-  return evidence;
+  const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
+  return { ...evidence, memory: memory() };
+}
+
+/** Measures the memory of the service's processes from now on: what it answers tells the largest that each had resident, in MiB. */
+export function peakMemory(world: World): () => Record<string, number> {
+  const processes = Object.entries(world.processes());
+  for (const [, pid] of processes) forgetPeak(pid);
+  return () => Object.fromEntries(processes.map(([name, pid]) => [name, peakMib(pid)]));
 }
 
 /** Sets the kernel's mark of a process's largest resident memory back to what it has now. */

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { workflowId } from '../../workflows/messages.js';
+import { graphDataset } from '../support/graph-world.js';
+import { evaluations, graphs as graphJobs, pathOf, sessions } from '../support/jobs-over-http.js';
 import { startJobContainer, type ContainerNature, type JobContainer } from './container.js';
 import type { Dice } from './dice.js';
 import type { JobEvidence } from './evidence.js';
@@ -9,11 +11,12 @@ import type { World } from './world.js';
 /** A job under way, with its container and its readers. */
 export interface Job extends Pick<JobEvidence, 'name' | 'id' | 'kind' | 'maxConcurrent' | 'seeds' | 'mayEnd'> {
   outside: JobEvidence['outside'];
-  /** Its resource, and the stream of its events. */
+  /** Where its status is, and the stream of its events. */
   path: string;
   eventsPath: string;
   workflowId: string;
-  container: JobContainer;
+  /** Null: the service runs its rollouts itself, or it has none. */
+  container: Pick<JobContainer, 'lines' | 'trapped'> | null;
   readers: Reader[];
 }
 
@@ -29,7 +32,8 @@ export interface JobPlan {
   mayEnd: string[];
 }
 
-interface Where {
+/** Where the jobs of a round are started. */
+export interface Where {
   world: World;
   folder: string;
   dice: Dice;
@@ -44,7 +48,7 @@ const maxFailureRate = 1;
 export async function startEvaluation(where: Where, name: string, plan: JobPlan): Promise<Job> {
   const container = await containerOf(where, name, plan);
   const seeds = seedsFrom(where.dice.between(0, 1_000), plan.seeds);
-  const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
+  const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', evaluations, {
     ...common(name, container, plan),
     app_id: 'chaos',
     env_name: 'chaos',
@@ -58,7 +62,7 @@ export async function startSession(where: Where, name: string, plan: JobPlan): P
   const container = await containerOf(where, name, plan);
   const seeds = seedsFrom(0, Math.max(4, Math.floor(plan.seeds / 4)));
   const gepa = { population_size: 2, generations: plan.generations, minibatch_size: 3, evaluation: { seeds } };
-  const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', '/api/v1/online/sessions', {
+  const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', sessions, {
     policy_optimization: {
       ...common(name, container, plan),
       ...{ algorithm: 'gepa', gepa, budget: { max_rollouts: plan.seeds * 3 } },
@@ -68,7 +72,35 @@ export async function startSession(where: Where, name: string, plan: JobPlan): P
   return follow(where, { ...started(name, id, 'session', plan, container), seeds });
 }
 
-async function containerOf({ folder, dice, after }: Where, name: string, plan: JobPlan): Promise<JobContainer> {
+/** So many rollouts a graph job may have, and on so many tasks. */
+const graphs = { budget: 60, tasks: 12 } as const;
+
+/** Starts a graph job, with one reader; `judged`: by a judge, not by comparison. */
+export async function startGraphJob(
+  where: Where,
+  name: string,
+  { judged, ...plan }: Pick<JobPlan, 'maxConcurrent' | 'mayEnd'> & { judged: boolean },
+): Promise<Job> {
+  const { gold_outputs: golds, verifier_config: compared, ...dataset } = graphDataset(graphs.tasks);
+  const model = { model: name, provider: 'chaos' };
+  const { job_id: id } = await where.world.api.call<{ job_id: string }>('POST', graphJobs, {
+    dataset: judged
+      ? { ...dataset, default_rubric: 'Is it the rule?', verifier_config: { mode: 'rubric', ...model } }
+      : { ...dataset, gold_outputs: golds, verifier_config: compared },
+    ...{ policy_model: name, policy_provider: 'chaos', rollout_budget: graphs.budget },
+    max_concurrent: plan.maxConcurrent,
+    max_failure_rate: maxFailureRate,
+    rng_seed: where.dice.between(0, 1_000),
+  });
+  return follow(where, { ...started(name, id, 'graph', plan, null), seeds: [] });
+}
+
+/** Starts a container for a job, or a gate, of this name. */
+export async function containerOf(
+  { folder, dice, after }: Where,
+  name: string,
+  plan: Pick<JobPlan, 'nature'>,
+): Promise<JobContainer> {
   const container = await startJobContainer(name, join(folder, `container-${name}.jsonl`), dice, plan.nature);
   after.push(() => container.close());
   return container;
@@ -82,18 +114,25 @@ const common = (name: string, container: JobContainer, plan: JobPlan) => ({
   max_failure_rate: maxFailureRate,
 });
 
-function started(name: string, id: string, kind: Job['kind'], plan: JobPlan, container: JobContainer) {
-  const path = kind === 'session' ? `/api/v1/online/sessions/${id}` : `/api/v1/offline/jobs/${id}`;
+/** A job that was started, before it is followed. */
+export function started(
+  name: string,
+  id: string,
+  kind: Job['kind'],
+  { maxConcurrent, mayEnd }: Pick<JobPlan, 'maxConcurrent' | 'mayEnd'>,
+  container: Job['container'],
+) {
+  const path = pathOf(id);
   return {
-    ...{ name, id, kind, path, container, outside: null },
+    ...{ name, id, kind, container, outside: null, maxConcurrent, mayEnd },
+    path: kind === 'deployment' ? `${path}/status` : path,
     eventsPath: `${path}/events`,
-    maxConcurrent: plan.maxConcurrent,
-    mayEnd: plan.mayEnd,
     workflowId: workflowId(kind, id),
   };
 }
 
-function follow({ world, after }: Where, job: Omit<Job, 'readers'>): Job {
+/** Has a reader follow a job from now on. */
+export function follow({ world, after }: Where, job: Omit<Job, 'readers'>): Job {
   const reader = startReader('straight', () => world.url + job.eventsPath, world.apiKey);
   after.push(() => reader.stop());
   return { ...job, readers: [reader] };

@@ -4,6 +4,7 @@ import { containerKind, modelKind } from './hostile.js';
 import { killKinds } from './kills.js';
 import { outsideKind } from './outside.js';
 import { report, type Round } from './round.js';
+import { servedKinds } from './served.js';
 import { statesKind } from './states.js';
 import { sseKind } from './streams.js';
 
@@ -37,7 +38,7 @@ function judged({ name, play }: Judged): Kind {
   };
 }
 
-function tell({ jobs, kills }: Evidence): string {
+function tell({ jobs, kills, asks }: Evidence): string {
   const rows = jobs.flatMap((job) => job.rollouts);
   const count = (status: string) => rows.filter((row) => row.status === status).length;
   const resent = rows.reduce((sum, row) => sum + row.resent, 0);
@@ -47,11 +48,12 @@ function tell({ jobs, kills }: Evidence): string {
     `${rows.length} rollouts (${count('failed')} failed, ${resent} re-sent)`,
     `${kills.length} kills`,
     `${cuts} cuts`,
+    ...(asks.length > 0 ? [`${asks.length} asked`] : []),
   ].join(', ');
 }
 
 /** All kinds, in the order in which they are run. */
 export const kinds: readonly Kind[] = [
-  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind].map(judged),
+  ...[...killKinds, sseKind, outsideKind, containerKind, modelKind, ...servedKinds].map(judged),
   statesKind,
 ];

@@ -50,6 +50,6 @@ function table(rounds: Played[]): string {
   });
   const head = ['kind', 'rounds', 'held', 'least s', 'median s', 'most s'];
   return [head, ...rows]
-    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(16) : cell.padStart(9))).join(''))
+    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(22) : cell.padStart(9))).join(''))
     .join('\n');
 }

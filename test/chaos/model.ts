@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answers } from '../support/fake-answers.js';
+import { graphAnswer } from '../support/graph-world.js';
 import { propose } from '../support/rules-world.js';
 import type { Dice } from './dice.js';
+import { askOf, isOfClient, keyOf, rolloutOf } from './keys.js';
 import { Ledger, type ModelLine } from './ledger.js';
 import { behaveAs, modelFaults, type ModelFault } from './model-faults.js';
 import { listen } from '../support/loopback.js';
@@ -22,12 +23,6 @@ export interface ChaosModel {
   /** From now on: whose dice, which ledger, how many percent of the calls go wrong. */
   begin(dice: Dice, file: string, faults: number): Ledger<ModelLine>;
   close(): Promise<void>;
-}
-
-/** What calls for the same answer have in common: the user's message of a container, all messages of a proposer. */
-export function keyOf(messages: { role: string; content: string }[]): string {
-  const last = messages.at(-1)?.content ?? '';
-  return last.startsWith('job=') ? last : createHash('sha256').update(JSON.stringify(messages)).digest('hex');
 }
 
 export async function startChaosModel(): Promise<ChaosModel> {
@@ -53,7 +48,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
     );
     await delay(workMs);
     if (fault?.behave) return behaveAs(fault.behave, response);
-    const said = key.startsWith('job=') ? `answer ${n} to ${key}` : propose({ body: body as never });
+    const said = answerTo(body, key, n);
     if (!body.stream) {
       if (fault) return behaveAs(answers.cut(), response);
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(completion(body, said)));
@@ -72,7 +67,7 @@ export async function startChaosModel(): Promise<ChaosModel> {
       ledger = new Ledger(file);
       draw = (job, key, n) => {
         // A container's key holds an id that no seed gives.
-        const own = dice.of('model', job, key.replace(/rol_[0-9a-f]+/, ''), n);
+        const own = dice.of('model', job, askOf(key).replace(/rol_[0-9a-f]+/, ''), n);
         const workMs = own.between(5, 60);
         const fault = own.weighted(modelFaults);
         return { workMs, fault: own.chance(percent) ? fault : null };
@@ -81,6 +76,14 @@ export async function startChaosModel(): Promise<ChaosModel> {
     },
     close,
   };
+}
+
+/** A client is told the prompt that it is answered by, or what a graph makes of its item. */
+function answerTo({ messages }: Asked, key: string, n: number): string {
+  if (rolloutOf(key)) return `answer ${n} to ${askOf(key)}`;
+  if (isOfClient(key) && key === askOf(key)) return messages[0]!.content;
+  const isAboutItems = messages.some(({ content }) => /\bitem \d+\?/.test(content));
+  return isAboutItems ? graphAnswer(messages) : propose({ body: { messages } as never });
 }
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };

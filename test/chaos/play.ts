@@ -55,7 +55,7 @@ async function playOne(
   }
   const seconds = (Date.now() - startedAt) / 1_000;
   const held = violations.length === 0;
-  const line = `${kind.name.padEnd(14)} seed ${seed}  ${held ? 'held  ' : 'BROKEN'} ${seconds.toFixed(1).padStart(6)} s  ${said}`;
+  const line = `${kind.name.padEnd(20)} seed ${seed}  ${held ? 'held  ' : 'BROKEN'} ${seconds.toFixed(1).padStart(6)} s  ${said}`;
   say([line, ...violations.slice(0, 10).map((what) => `    ${what}`)].join('\n'));
   if (held) rmSync(folder, { recursive: true, force: true });
   else {

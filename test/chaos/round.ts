@@ -6,7 +6,9 @@ import type { Status } from '../../src/core/status.js';
 import { until } from '../support/until.js';
 import { startDev } from './dev-world.js';
 import type { Dice } from './dice.js';
-import type { Evidence, JobEvidence } from './evidence.js';
+import type { Client } from './client.js';
+import { gateJobs } from './deployments.js';
+import type { Evidence, JobEvidence, Kill } from './evidence.js';
 import { gather } from './gather.js';
 import type { Job } from './jobs.js';
 import type { Ledger, ModelLine } from './ledger.js';
@@ -57,9 +59,10 @@ export interface Round {
 /** What happened in a round besides its jobs. */
 export interface Incidents {
   model: Ledger<ModelLine>;
-  kills: Evidence['kills'];
+  kills: Kill[];
   lastFaultAt: number;
-  memory?: Record<string, number>;
+  /** Who asks the name of the round's deployments. */
+  client?: Client;
 }
 
 /** What is still on its way when a job ends has arrived by then. */
@@ -70,7 +73,7 @@ export async function conclude(
   { kind, seed, folder }: Round,
   world: World,
   jobs: Job[],
-  { model, kills, lastFaultAt, memory = {} }: Incidents,
+  { model, kills, lastFaultAt, client }: Incidents,
 ): Promise<Evidence> {
   const died: string[] = [];
   const left = () => Math.max(1, (lastFaultAt + terminalWithinMs - Date.now()) / 1_000);
@@ -80,7 +83,7 @@ export async function conclude(
         `${job.name} is terminal`,
         async () => {
           died.push(...(await world.died()));
-          return isTerminal((await world.api.call<{ status: Status }>('GET', job.path)).status);
+          return isOver((await world.api.call<{ status: Status | 'ready' }>('GET', job.path)).status);
         },
         left(),
       );
@@ -95,16 +98,24 @@ export async function conclude(
     for (const reader of job.readers) reader.stop();
   };
   for (const job of jobs) await end(job);
+  const overAt = Date.now();
+  await client?.stop();
   await delay(settleMs);
   const evidence: JobEvidence[] = [];
+  const lines = model.lines();
   for (const job of jobs) {
     await agreed(world, job);
-    evidence.push(await gather(world, job));
+    const gates = job.kind === 'deployment' ? await gateJobs(world, job) : [];
+    for (const one of [job, ...gates]) evidence.push(await gather(world, one, lines));
   }
   died.push(...(await world.died()));
   mkdirSync(folder, { recursive: true });
-  return { kind, seed, kills, lastFaultAt, jobs: evidence, model: model.lines(), memory, died };
+  const asks = client?.asks ?? [];
+  return { kind, seed, kills, lastFaultAt, jobs: evidence, model: lines, asks, overAt, memory: {}, died };
 }
+
+/** A deployment that has failed is over as any other job, and one that is ready. */
+const isOver = (status: Status | 'ready'): boolean => status === 'ready' || isTerminal(status);
 
 /** A workflow closes a moment after its row. */
 async function agreed(world: World, job: Job): Promise<void> {

@@ -55,21 +55,26 @@ export async function startSplit({ folder, logFile, env, stops }: Ground): Promi
     async kill(target, dice) {
       if (target === 'tree') throw new Error('here there is no tree to kill');
       const away = dice.between(0, awayMs);
+      let goneAt: number;
       if (target === 'api' || target === 'worker') {
         await roles[target].kill();
+        goneAt = Date.now();
         await delay(away);
         roles[target] = await run(commands[target]);
       } else if (target === 'postgres' && dice.chance(30)) {
         // A backend that dies makes the server throw out everybody and recover.
         process.kill(await someBackend(postgres.url), 'SIGKILL');
+        goneAt = Date.now();
       } else {
         process.kill(servers[target].pid, 'SIGKILL');
         // Not brought back by its supervisor, but after a while, at the same address.
         await servers[target].stop();
+        goneAt = Date.now();
         await delay(away);
         servers[target] = await start[target]();
       }
       await ready({ url });
+      return goneAt;
     },
     async died() {
       const dead = (['api', 'worker'] as const).filter((role) => ended(roles[role]));

@@ -17,8 +17,8 @@ export interface World {
   apiKey: string;
   api: Api;
   model: ChaosModel;
-  /** kill -9, and up again after a while; resolves when what was killed is ready again. */
-  kill(target: Target, dice: Dice): Promise<void>;
+  /** kill -9, and up again after a while; resolves when what was killed is ready again, with when it was gone (epoch milliseconds). */
+  kill(target: Target, dice: Dice): Promise<number>;
   /** Asks the database as superuser. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;

@@ -29,12 +29,12 @@ export const endingRules: Rule[] = [
     }
     return wanted.includes(job.workflow) ? [] : [`the row is ${job.status}, the workflow ${job.workflow}`];
   }),
-  perJob('nothing is sent after the end', (job, { model }) => {
+  perJob('nothing is sent after the end', (job) => {
     if (job.completedAt === null) return [];
     const end = job.completedAt + underWayMs;
     const late = [
       ...job.container.flatMap((line) => (line.event === 'in' && line.at > end ? [`rollout ${line.rolloutId}`] : [])),
-      ...model.flatMap((line) => (line.event === 'in' && line.job === job.name && line.at > end ? [line.key] : [])),
+      ...job.bought.flatMap(({ event, at, key }) => (event === 'in' && at > end ? [key] : [])),
     ];
     return late.map((what) => `sent after its end: ${what}`);
   }),

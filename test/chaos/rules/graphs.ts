@@ -1,0 +1,81 @@
+import type { JobEvidence, Kill } from '../evidence.js';
+import type { ModelLine } from '../ledger.js';
+import { defaultRules } from '../../support/graph-world.js';
+import { grouped, perJob, type Rule } from './rule.js';
+
+/** From a model's last byte to its record, on a machine with much to do. */
+const recordedWithinMs = 2_000;
+
+interface Call {
+  key: string;
+  at: number;
+  /** null: it was never over. */
+  outAt: number | null;
+}
+
+/** The calls that the model answered well; of two at once for the same answer the first to come counts as the first to end. */
+function callsOf(lines: ModelLine[]): Call[] {
+  const open = new Map<string, Call[]>();
+  return lines.flatMap(({ event, key, at, fault }) => {
+    if (fault !== 'good') return [];
+    if (event === 'out') {
+      const call = open.get(key)?.shift();
+      if (call) call.outAt = at;
+      return [];
+    }
+    const call: Call = { key, at, outAt: null };
+    open.set(key, [...(open.get(key) ?? []), call]);
+    return [call];
+  });
+}
+
+/** What was asked for, and perhaps not recorded yet, when nobody waited for it any more: its worker was killed, or its job had failed. */
+function isLost({ at, outAt }: Call, { status, completedAt }: JobEvidence, kills: Kill[]): boolean {
+  const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
+  if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);
+  return ends.some(([from, until]) => at <= until && (outAt === null || outAt + recordedWithinMs >= from));
+}
+
+const ofGraphs = (name: string, look: Parameters<typeof perJob>[1]): Rule =>
+  perJob(name, (job, evidence) => (job.kind === 'graph' ? look(job, evidence) : []));
+
+export const graphRules: Rule[] = [
+  ofGraphs(
+    'a model call of a graph job is bought once, but for what was in flight when its worker was killed',
+    (job, { kills }) => {
+      const recorded = grouped(job.calls, ({ key }) => key);
+      return [...grouped(callsOf(job.bought), ({ key }) => key)].flatMap(([key, calls]) => {
+        const kept = calls.filter((call) => !isLost(call, job, kills)).sort((one, other) => other.at - one.at);
+        const records = (recorded.get(key) ?? []).map(({ createdAt }) => createdAt).sort((one, other) => other - one);
+        // Each has a record of its own that is later than it: the last the last, and so on.
+        const again = kept.find(({ at }, place) => !(records[place]! >= at));
+        return again
+          ? [`bought ${calls.length} times, recorded ${records.length} times, lost was not ${again.at}: ${key}`]
+          : [];
+      });
+    },
+  ),
+  ofGraphs('what a graph gave is on record, and worth its reward', ({ rollouts, calls }) => {
+    const said = grouped(
+      calls.filter(({ purpose }) => purpose === 'rollout'),
+      ({ rolloutId }) => `${rolloutId}`,
+    );
+    return rollouts.flatMap(({ id, seed, status, reward, output }) => {
+      if (status !== 'succeeded') return [];
+      const worth = output === `rule-${seed % defaultRules}` ? 1 : 0;
+      return [
+        ...(reward === worth
+          ? []
+          : [`${id} has the reward ${reward}, its output ${JSON.stringify(output)} is worth ${worth}`]),
+        ...(output === null || said.get(id)?.some(({ text }) => text === output)
+          ? []
+          : [`the output of ${id} is on no record`]),
+      ];
+    });
+  }),
+  ofGraphs('a rollout of a graph fails only where a model has', ({ rollouts, bought }) =>
+    bought.some(({ fault }) => fault !== 'good')
+      ? []
+      : rollouts.filter(({ status }) => status === 'failed').map(({ id, code }) => `${id} has failed (${code})`),
+  ),
+];

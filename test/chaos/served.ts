@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { begin } from './cast.js';
+import { peakMemory } from './hostile.js';
+import type { JobPlan } from './jobs.js';
+import type { Judged } from './kinds.js';
+import { killAll, patientPlan, sceneOf, targets } from './kills.js';
+import { readCut } from './streams.js';
+import { conclude, type Round } from './round.js';
+
+/** About so many calls come in a round, those for the client left out. */
+const toCome = 160;
+
+/** kill -9 at random moments while a graph job or a session runs, deployments are made and a client asks them. */
+const kills: Judged[] = targets.map((target) => ({
+  name: `served-kill-${target}`,
+  async play(round) {
+    const scene = await sceneOf(round, target);
+    const { world, model } = scene;
+    const { client, made, come } = await begin(round, scene, patientPlan(24), { sound: true });
+    let isOver = false;
+    const all = made.finally(() => (isOver = true));
+    const [jobs, killed] = await Promise.all([all, killAll(round, scene, { come, toCome, isOver: () => isOver })]);
+    return conclude(round, world, jobs, { model, kills: killed, lastFaultAt: Date.now(), client });
+  },
+}));
+
+/** The same with readers of events that are cut off, and with gates' containers or models that answer wrongly in every way. */
+const hostile: Judged[] = [
+  { name: 'served-sse', play: (round) => playHostile(round, 0, plan) },
+  {
+    name: 'served-container',
+    play: (round) =>
+      playHostile(round, 0, { ...plan, nature: { ...plan.nature, faults: 50 }, rolloutTimeout: 3, maxConcurrent: 6 }),
+  },
+  {
+    name: 'served-model',
+    play: (round) => playHostile(round, 15, { ...plan, nature: { ...plan.nature, asks: 2 } }),
+  },
+];
+const plan: JobPlan = {
+  ...patientPlan(16),
+  nature: { faults: 0, workMs: [1, 30], asks: 0, patienceMs: 0 },
+  mayEnd: ['completed', 'failed'],
+};
+
+async function playHostile(round: Round, modelFaults: number, plan: JobPlan) {
+  const { dice, folder, worlds } = round;
+  const world = await worlds.get('split');
+  const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
+  const memory = peakMemory(world);
+  const read = await readCut(round, world);
+  const { client, made } = await begin(round, { world, model }, plan, {
+    sound: modelFaults === 0 && plan.nature.faults === 0,
+    read,
+  });
+  const jobs = await made;
+  const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now(), client });
+  return { ...evidence, memory: memory() };
+}
+
+/** Graph jobs and deployments under every fault. */
+export const servedKinds: readonly Judged[] = [...kills, ...hostile];
