@@ -16,16 +16,22 @@ export function byKey(answers: Answers, otherwise = 'ok'): Answerer {
   };
 }
 
-/** The outcome on an input, which is JSON, and the calls made; they are answered in the order in which they are wanted. */
-export function play(graph: Graph, input: string, answer: Answerer) {
+/**
+ * The outcome on an input, which is JSON, the calls made, and the keys of all that were wanted; they are answered in the order in which
+ * they are wanted, but for the call with the key `first`.
+ */
+export function play(graph: Graph, input: string, answer: Answerer, first?: string) {
   let run = openRun(graph, JSON.parse(input) as Json);
   const calls: Record<string, Omit<Call, 'key'> & { tried: number }> = {};
-  for (let [wanted] = wantedCalls(run); wanted !== undefined; [wanted] = wantedCalls(run)) {
-    const { key, ...call } = wanted;
+  const keys = new Set<string>();
+  for (let wanted = wantedCalls(run); wanted.length > 0; wanted = wantedCalls(run)) {
+    for (const { key } of wanted) keys.add(key);
+    const next = wanted.find(({ key }) => key === first) ?? wanted[0]!;
+    const { key, ...call } = next;
     let last = '';
     for (let tried = 1; tried <= call.tries; tried++) {
       calls[key] = { ...call, tried };
-      const text = answer(wanted, tried);
+      const text = answer(next, tried);
       const answered = text === null ? null : answerCall(run, key, text);
       if (answered === null) run = failCall(run, key, 'the line is dead');
       else if ('run' in answered) run = answered.run;
@@ -35,12 +41,13 @@ export function play(graph: Graph, input: string, answer: Answerer) {
       if (tried === call.tries) run = failCall(run, key, reason);
     }
   }
-  return { outcome: outcomeOf(run), calls };
+  return { outcome: outcomeOf(run), calls, keys };
 }
 
-/** What comes of a step when it alone is asked for: of several that fail any may be told, so that each is looked at by itself. */
-export function failureAt(graph: Graph, step: string, input: string, answer: Answerer) {
+/** What may come of a step when it alone is asked for: of several calls that fail, of steps or of the items of one, any may be told. */
+export function outcomesAt(graph: Graph, step: string, input: string, answer: Answerer) {
   const used = usedSteps({ steps: graph.steps, output: step });
   const part = { ...graph, steps: graph.steps.filter(({ id }) => used.has(id)), output: step };
-  return play(part, input, answer).outcome;
+  const { outcome, keys } = play(part, input, answer);
+  return [outcome, ...[...keys].map((first) => play(part, input, answer, first).outcome)];
 }

@@ -16,7 +16,7 @@ import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } fr
 import { listen } from '../../support/loopback.js';
 import { withPython } from '../../support/python.js';
 import { startDriver, type Driver } from './driver.js';
-import { failureAt, play } from './play.js';
+import { outcomesAt, play } from './play.js';
 
 const { python, ...able } = withPython();
 
@@ -300,17 +300,15 @@ able.describe('run.py', () => {
         }
         const { step, reason } = theirs.failed;
         expect(outcome.status).toBe('failed');
-        expect(step === null ? outcome : failureAt(of, step, given, answer)).toEqual({
-          status: 'failed',
-          step,
-          reason,
-        });
+        const possible = step === null ? [outcome] : outcomesAt(of, step, given, answer);
+        expect(possible).toContainEqual({ status: 'failed', step, reason });
         ends.failed++;
       });
       await fc.assert(property, { numRuns: 40 });
       expect(ends.done).toBeGreaterThan(5);
       expect(ends.failed).toBeGreaterThan(0);
-    });
+      // A failure is made smaller by many more runs.
+    }, 240_000);
   });
 });
 
