@@ -77,11 +77,11 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
        inserted as (
        insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
                                 occurrence, served_attempt, served_by, provider, model, request, response, stream, http_status,
-                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers, counted)
+                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers)
        select $1, $2, $3, $4, $5, $6, $7, $8,
               (select coalesce(max(occurrence) + 1, 0) from model_calls
                 where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
-              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, true
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
         where not exists (select 1 from known)
        on conflict do nothing returning *
        ), added as (${addUsage})

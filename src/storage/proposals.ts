@@ -78,8 +78,8 @@ export async function recordProposerCall(
   await tx.query(
     `with inserted as (
        insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
-                                http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, counted)
-       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14, true)
+                                http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
+       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14)
        on conflict (id) do nothing returning *
      )
      ${addUsage}`,

@@ -1,6 +1,13 @@
--- Everything a first deployment holds. Every table that belongs to an organization carries org_id and is under
--- row-level security: a transaction sees one organization (app.org), or, for the parts of the service that work
--- across organizations, what its scope allows (app.scope = 'worker' for the reconciler, 'auth' for the key look-up).
+-- The whole schema. Sections: organizations, jobs, commands and events, candidates, rollouts,
+-- model calls, budgets, sensor frames, graph jobs, deployments, access.
+--
+-- Units: `*_usd` is US dollars, `*_ms` is milliseconds, times are timestamptz.
+-- Type json instead of jsonb: the order of an object's fields matters and jsonb does not keep it.
+
+
+-- ---------------------------------------------------------------------------
+-- Organizations
+-- ---------------------------------------------------------------------------
 
 create table orgs (
   id text primary key,
@@ -12,175 +19,141 @@ create table api_keys (
   id text primary key,
   org_id text not null references orgs (id),
   name text not null,
+  -- HMAC-SHA256 of the key, under a pepper derived from RATCHET_SECRET_KEY
   key_hash bytea not null unique,
   scopes text[] not null default '{}',
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,
+  -- updated at most once a minute
   last_used_at timestamptz
 );
 
--- One row a job of any kind. `spec` is the validated request without secrets; `projection` is what the workflow last
--- recorded of its own state, and what HTTP reads.
+-- Answers by Idempotency-Key. No status: the first request is not answered yet.
+create table idempotency_keys (
+  org_id text not null,
+  key text not null,
+  -- hash of method, path and body
+  fingerprint bytea not null,
+  status int,
+  -- {headers, body}
+  response jsonb,
+  created_at timestamptz not null default now(),
+  primary key (org_id, key)
+);
+-- Deletion of expired keys.
+create index idempotency_keys_by_age on idempotency_keys (org_id, created_at);
+
+-- Fingerprint of the RATCHET_SECRET_KEY that sealed the secrets and hashed the API keys: one row,
+-- written by the first process. A process with another key refuses to start.
+create table secret_key_fingerprint (
+  only_row boolean primary key default true check (only_row),
+  fingerprint text not null,
+  set_at timestamptz not null default now()
+);
+
+
+-- ---------------------------------------------------------------------------
+-- Jobs
+-- ---------------------------------------------------------------------------
+
+-- One row per job of any kind.
 create table jobs (
   id text primary key,
   org_id text not null references orgs (id),
   kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment')),
   algorithm text,
-  status text not null check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
+  status text not null
+    check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
   workflow_id text not null,
-  -- The workflow's start is an intent until Temporal has confirmed it; the reconciler starts what was lost.
+  -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
   app_id text,
   correlation_id text,
+  -- the validated request, without secrets
   spec jsonb not null,
+  -- the state that the workflow recorded last; HTTP reads it
   projection jsonb not null default '{}',
+  -- candidates.*_counted and reward_sum include the rollouts with an ordinal below this one
+  rollouts_counted int not null default 0,
+  -- {code, message, retryable}
   error_details jsonb,
+  -- why the job ended
   stopped_by text,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   completed_at timestamptz,
+  -- last visit of the reconciler
   checked_at timestamptz not null default now()
 );
+-- Lists of jobs, newest first.
 create index jobs_by_org on jobs (org_id, kind, created_at desc, id desc);
+-- The reconciler's queue.
 create index jobs_open on jobs (checked_at) where status in ('pending', 'running', 'paused');
 
--- The hot, narrow part of a job: what runners look at before each start and what serializes its events.
---   control: what runners may do. 'run' start rollouts; 'pause' start none, let those in flight finish; 'stop' abort.
---   lease_*: the one runner that may run this job's rollouts; lease_token fences every write of an older one.
+-- The hot, narrow part of a job. Its row lock serializes the job's events, outcomes and decisions.
 create table job_controls (
   job_id text primary key references jobs (id) on delete cascade,
   org_id text not null,
+  -- run: start rollouts; pause: start none, let running ones finish; stop: abort running ones
   control text not null default 'run' check (control in ('run', 'pause', 'stop')),
+
+  -- number of the last recorded decision of the search; a repeated or older decision is ignored
+  step int,
+  -- seq of the last event
   event_seq bigint not null default 0,
+  -- idx of the next rollout
   rollout_idx bigint not null default 0,
-  -- outcomes of the service's own rollouts so far, and how many in a row could not reach the container
+
+  -- outcomes of the service's own rollouts
   rollouts_succeeded int not null default 0,
   rollouts_failed int not null default 0,
+  -- consecutive rollouts that could not reach the container
   connect_failures int not null default 0,
+
+  -- the one runner that may run rollouts; its token fences the writes of earlier runners
   lease_token bigint not null default 0,
   lease_owner text,
-  lease_expires_at timestamptz
+  lease_expires_at timestamptz,
+
+  -- current limit of rollouts in flight; null: the job's max_concurrent
+  concurrency int,
+  -- reason for the lowered limit
+  concurrency_because text,
+  -- number of times it was lowered; only the first ones are events
+  concurrency_lowered int not null default 0,
+
+  -- comparison of live calls, decided by the first one: paired by the seeds they name, or unpaired
+  traffic text check (traffic in ('paired', 'unpaired')),
+  -- time when a signal to the workflow became due (all slots are answered); null: none is due
+  wake_at timestamptz
 ) with (fillfactor = 50);
 
+-- Secrets of open jobs, deleted when the job closes.
 create table secrets (
   org_id text not null,
   job_id text not null references jobs (id) on delete cascade,
   name text not null,
+  -- scheme, host and port that may receive the secret
   origin text not null,
+  -- AES-256-GCM under RATCHET_SECRET_KEY: iv | tag | text
   ciphertext bytea not null,
   primary key (job_id, name)
 );
 
-create table candidates (
-  id text primary key,
-  org_id text not null,
-  job_id text not null references jobs (id) on delete cascade,
-  lever_version int not null,
-  generation int not null,
-  parent_ids text[] not null default '{}',
-  status text not null check (status in ('proposed', 'rejected', 'evaluated')),
-  -- null until the baseline's prompt is known
-  messages jsonb,
-  reward double precision,
-  rollout_count int not null default 0,
-  detail jsonb not null default '{}',
-  created_at timestamptz not null default now(),
-  unique (job_id, lever_version)
-);
 
--- One logical rollout: a candidate on a seed. `ordinal` is the order in which it was asked for; `idx` counts all
--- rollouts of the job, the caller's own included. `attempt` counts claims, and an outcome is only written by the
--- claim that holds the row.
-create table rollouts (
-  id text primary key,
-  org_id text not null,
-  job_id text not null references jobs (id) on delete cascade,
-  idx bigint not null,
-  source text not null check (source in ('service', 'caller')),
-  ordinal int,
-  stage text,
-  generation int,
-  seed bigint,
-  candidate_id text,
-  status text not null check (status in ('queued', 'running', 'awaiting_reward', 'succeeded', 'failed', 'cancelled', 'open')),
-  attempt int not null default 0,
-  lease_token bigint not null default 0,
-  resent int not null default 0,
-  deadline_at timestamptz,
-  reward double precision,
-  feedback text,
-  details jsonb,
-  -- {code, message, infrastructure}
-  error jsonb,
-  latency_ms double precision,
-  prompt_tokens bigint,
-  completion_tokens bigint,
-  cost_usd double precision,
-  cost_source text,
-  created_at timestamptz not null default now(),
-  started_at timestamptz,
-  completed_at timestamptz,
-  unique (job_id, idx),
-  unique (job_id, ordinal)
-) with (fillfactor = 80);
-create index rollouts_open on rollouts (job_id, ordinal) where status in ('queued', 'running');
-create index rollouts_awaiting on rollouts (job_id, deadline_at) where status = 'awaiting_reward';
+-- ---------------------------------------------------------------------------
+-- Commands and events
+-- ---------------------------------------------------------------------------
 
--- Every model call that passed the proxy, and the proposer's own.
-create table model_calls (
-  id text primary key,
-  org_id text not null,
-  job_id text not null references jobs (id) on delete cascade,
-  purpose text not null check (purpose in ('rollout', 'caller', 'proposer')),
-  rollout_id text,
-  correlation_id text,
-  candidate_id text,
-  -- The n-th call with this very request within its rollout: a rollout that is sent again gets the same answers back.
-  request_hash bytea not null,
-  occurrence int not null default 0,
-  -- The attempt of the rollout that was given this answer last. A rollout that is sent again is given each recorded
-  -- answer once: the next that its present attempt has not had. Here, so that it holds across restarts and API replicas.
-  served_attempt int not null default 0,
-  provider text not null,
-  model text not null,
-  request jsonb not null,
-  response jsonb,
-  stream boolean not null default false,
-  http_status int not null,
-  prompt_tokens bigint,
-  completion_tokens bigint,
-  cost_usd double precision,
-  cost_source text not null default 'unknown',
-  latency_ms double precision,
-  created_at timestamptz not null default now()
-);
-create index model_calls_by_rollout on model_calls (job_id, rollout_id, created_at);
-create unique index model_calls_once on model_calls (rollout_id, request_hash, occurrence)
-  where purpose <> 'caller' and http_status < 300;
-
--- The inbox of rewards that callers report. One reward a rollout: the same again is a no-op, another is refused.
-create table rewards (
-  id text primary key,
-  org_id text not null,
-  job_id text not null references jobs (id) on delete cascade,
-  rollout_id text,
-  correlation_id text,
-  candidate_id text,
-  reward double precision,
-  body jsonb not null,
-  counted boolean not null,
-  created_at timestamptz not null default now()
-);
-create unique index rewards_once on rewards (job_id, rollout_id) where rollout_id is not null;
-
--- A command sent by signal, and what the workflow answered.
+-- A command sent to the workflow by signal, and the workflow's answer.
 create table commands (
   id text primary key,
   org_id text not null,
   job_id text not null references jobs (id) on delete cascade,
   kind text not null check (kind in ('pause', 'resume', 'cancel', 'stop')),
   outcome text check (outcome in ('accepted', 'refused')),
+  -- job status after the command
   status_after text,
   created_at timestamptz not null default now(),
   settled_at timestamptz
@@ -188,8 +161,10 @@ create table commands (
 
 create table events (
   job_id text not null references jobs (id) on delete cascade,
+  -- 1, 2, 3, ... without gaps
   seq bigint not null,
   org_id text not null,
+  -- deduplication key: a retry of the same decision adds no event
   key text not null,
   type text not null,
   message text not null,
@@ -199,36 +174,405 @@ create table events (
   unique (job_id, key)
 );
 
-create table idempotency_keys (
-  org_id text not null,
-  key text not null,
-  fingerprint bytea not null,
-  status int,
-  response jsonb,
-  created_at timestamptz not null default now(),
-  primary key (org_id, key)
-);
-create index idempotency_keys_by_age on idempotency_keys (org_id, created_at);
 
+-- ---------------------------------------------------------------------------
+-- Candidates
+-- ---------------------------------------------------------------------------
+
+create table candidates (
+  id text primary key,
+  org_id text not null,
+  job_id text not null references jobs (id) on delete cascade,
+  -- number of the candidate in its job; 0 is the baseline
+  lever_version int not null,
+  generation int not null,
+  parent_ids text[] not null default '{}',
+  status text not null check (status in ('proposed', 'rejected', 'evaluated')),
+
+  -- the prompt; null: graph job, or the baseline's prompt is not known yet
+  messages jsonb,
+  -- demonstrations [{component, seed, ordinal, input, output}]; null: a search without them
+  demos jsonb,
+  -- the graph of a graph job, instead of messages; step inputs keep their order
+  graph json,
+  -- component to digest of its text; null: a prompt of one component without demonstrations
+  component_digests jsonb,
+  -- origin: {reflection}, {merge} or {composed}
+  detail jsonb not null default '{}',
+
+  -- as of the search's last decision
+  reward double precision,
+  rollout_count int not null default 0,
+  -- sums over the rollouts below jobs.rollouts_counted: finished, succeeded, their rewards
+  rollouts_counted int not null default 0,
+  rewards_counted int not null default 0,
+  reward_sum double precision not null default 0,
+
+  created_at timestamptz not null default now(),
+  unique (job_id, lever_version)
+);
+
+
+-- ---------------------------------------------------------------------------
+-- Rollouts, slots of live traffic, rewards
+-- ---------------------------------------------------------------------------
+
+-- One run of a candidate on a seed, or one correlation id of a caller.
+create table rollouts (
+  id text primary key,
+  org_id text not null,
+  job_id text not null references jobs (id) on delete cascade,
+  -- position among all rollouts of the job
+  idx bigint not null,
+  -- position among the rollouts that the search requested; null: not requested by the search
+  ordinal int,
+  -- service: run by the service; caller: calls of the caller's own traffic
+  source text not null check (source in ('service', 'caller')),
+  -- the claimed slot of a live rollout; becomes the ordinal when the reward arrives
+  slot int,
+  stage text,
+  generation int,
+  -- null: live traffic that names none
+  seed bigint,
+  candidate_id text,
+
+  -- open: caller's rollout; awaiting_reward: the container reports the reward later
+  status text not null check (status in
+    ('queued', 'running', 'awaiting_reward', 'succeeded', 'failed', 'cancelled', 'open')),
+  -- number of claims; an outcome is written only for the current attempt
+  attempt int not null default 0,
+  -- lease of the runner that claimed it
+  lease_token bigint not null default 0,
+  -- number of times it was sent again after a lost runner
+  resent int not null default 0,
+  -- latest time for the reward of an awaiting rollout
+  deadline_at timestamptz,
+
+  reward double precision,
+  feedback text,
+  details jsonb,
+  -- {code, message, infrastructure, connect}
+  error jsonb,
+  latency_ms double precision,
+  -- sums over the rollout's model calls; cost_usd null: no call, or a call of unknown cost
+  prompt_tokens bigint,
+  completion_tokens bigint,
+  cost_usd double precision,
+  cost_source text,
+
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  completed_at timestamptz,
+  unique (job_id, idx),
+  unique (job_id, ordinal)
+) with (fillfactor = 80);
+-- Claims. No `status` in the predicate, so that a first claim changes no indexed column (HOT).
+create index rollouts_open on rollouts (job_id, ordinal) where completed_at is null;
+-- Overdue rewards.
+create index rollouts_awaiting on rollouts (job_id, deadline_at)
+  where deadline_at is not null and completed_at is null;
+-- Number of resent rollouts.
+create index rollouts_resent on rollouts (job_id) where resent > 0;
+-- Rollouts of one candidate. Evaluations have no candidates and do not pay for this index.
+create index rollouts_by_candidate on rollouts (candidate_id, ordinal)
+  where ordinal is not null and candidate_id is not null;
+
+-- Rollouts that a session still requests from live traffic. A call claims a slot for its
+-- correlation id; the reward of that rollout deletes the slot.
+create table slots (
+  job_id text not null references jobs (id) on delete cascade,
+  ordinal int not null,
+  org_id text not null,
+  candidate_id text not null,
+  seed bigint not null,
+  stage text not null,
+  generation int not null,
+  -- end of the claim; another call may claim the slot afterwards. null: not claimed
+  deadline_at timestamptz,
+  primary key (job_id, ordinal)
+) with (fillfactor = 50);
+
+-- Rewards reported by callers, as they came. The same reward again is ignored, another one refused.
+create table rewards (
+  id text primary key,
+  org_id text not null,
+  job_id text not null references jobs (id) on delete cascade,
+  rollout_id text,
+  correlation_id text,
+  candidate_id text,
+  reward double precision,
+  body jsonb not null,
+  -- false: it came after the end of the rollout or of the job
+  counted boolean not null,
+  created_at timestamptz not null default now()
+);
+-- One reward per rollout.
+create unique index rewards_once on rewards (job_id, rollout_id) where rollout_id is not null;
+
+
+-- ---------------------------------------------------------------------------
+-- Model calls
+-- ---------------------------------------------------------------------------
+
+-- Every model call of a job: through the proxy, of a graph's steps, the judge and the proposer.
+create table model_calls (
+  id text primary key,
+  org_id text not null,
+  job_id text not null references jobs (id) on delete cascade,
+  purpose text not null check (purpose in ('rollout', 'caller', 'proposer', 'judge')),
+  rollout_id text,
+  correlation_id text,
+  candidate_id text,
+
+  -- SHA-256 of provider and request
+  request_hash bytea not null,
+  -- position among identical requests of the rollout, or number of the proposer's answer
+  occurrence int not null default 0,
+  -- the last attempt of the rollout that received this answer; 0: none. A resent rollout gets the
+  -- recorded answers in turn, each once per attempt.
+  served_attempt int not null default 0,
+  -- the process that served it (Notifications.presence). If that process died, the answer may not
+  -- have arrived, and a retry of the same attempt gets it again.
+  served_by int,
+
+  provider text not null,
+  model text not null,
+  request jsonb not null,
+  -- [{name, text}]: spans that the request marked as levers; the baseline is built from them
+  levers jsonb,
+  response jsonb,
+  stream boolean not null default false,
+  http_status int not null,
+  prompt_tokens bigint,
+  completion_tokens bigint,
+  cost_usd double precision,
+  -- reported (by the provider), table (of prices) or unknown
+  cost_source text not null default 'unknown',
+  latency_ms double precision,
+  created_at timestamptz not null default now()
+);
+create index model_calls_by_rollout on model_calls (job_id, rollout_id, created_at);
+-- One recorded answer per occurrence.
+create unique index model_calls_once on model_calls (rollout_id, request_hash, occurrence)
+  where purpose <> 'caller' and http_status < 300;
+
+-- Sums over a job's model calls, added to with each call. Several rows per job (a random shard per
+-- call), so that concurrent calls do not wait for the same row.
+create table job_usage (
+  job_id text not null references jobs (id) on delete cascade,
+  shard int not null,
+  org_id text not null,
+  calls bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cost_usd double precision not null,
+  -- calls of unknown cost
+  unpriced bigint not null,
+  -- calls whose cost comes from the price table
+  from_table bigint not null,
+  primary key (job_id, shard)
+) with (fillfactor = 50);
+
+
+-- ---------------------------------------------------------------------------
+-- Budgets
+-- ---------------------------------------------------------------------------
+
+-- The cost budget of a job with budget.max_cost_usd. Invariant: spent + reserved <= max.
+-- numeric, because subtracting a reservation must restore the exact sum.
+create table job_budgets (
+  job_id text primary key references jobs (id) on delete cascade,
+  org_id text not null,
+  max_usd numeric not null,
+  spent_usd numeric not null default 0,
+  -- upper bound of the calls in flight
+  reserved_usd numeric not null default 0,
+  -- time of the warning at 80 %
+  warned_at timestamptz,
+  -- time of the first refused call; every later call is refused
+  exhausted_at timestamptz
+) with (fillfactor = 50);
+
+-- Calls in flight and refused calls.
+create table cost_reservations (
+  id text primary key,
+  org_id text not null,
+  job_id text not null references jobs (id) on delete cascade,
+  -- null: a call of the proposer
+  rollout_id text,
+  -- upper bound of the call's cost
+  amount_usd numeric not null,
+  -- the process that sends the call (Notifications.presence)
+  presence int not null,
+  -- kept at amount 0: the outcome of its rollout does not count for the candidate
+  refused boolean not null default false,
+  created_at timestamptz not null default clock_timestamp()
+);
+create index cost_reservations_by_job on cost_reservations (job_id);
+
+
+-- ---------------------------------------------------------------------------
+-- Sensor frames
+-- ---------------------------------------------------------------------------
+
+-- Readings over the rollouts of one candidate in one batch of a stage. Recorded with the decision
+-- that follows the batch.
+create table sensor_frames (
+  job_id text not null references jobs (id) on delete cascade,
+  -- lowest ordinal of its rollouts; identifies the frame, since a rollout belongs to one frame
+  ordinal int not null,
+  org_id text not null,
+  candidate_id text not null,
+  stage text not null,
+  generation int not null,
+  -- the first hundred, by ordinal
+  trace_ids text[] not null,
+  -- readings of each sensor, in the field names of the API; null: nothing to read
+  rollout jsonb,
+  reward jsonb,
+  resource jsonb,
+  created_at timestamptz not null default now(),
+  primary key (job_id, ordinal)
+);
+
+
+-- ---------------------------------------------------------------------------
+-- Graph jobs
+-- ---------------------------------------------------------------------------
+
+-- The data set of a graph job.
+create table graph_tasks (
+  job_id text not null references jobs (id) on delete cascade,
+  -- index in the data set, and seed of the task's rollouts
+  place int not null,
+  org_id text not null,
+  task_id text not null,
+  -- the model sees the fields in this order
+  input json not null,
+  -- {"value": ...}, so that the gold output itself may be null; null: no gold output
+  gold json,
+  -- the task's own or the default rubric
+  rubric json,
+  primary key (job_id, place)
+);
+
+
+-- ---------------------------------------------------------------------------
+-- Deployments
+-- ---------------------------------------------------------------------------
+
+-- Immutable content of deployments; the id is a hash of the content.
+create table snapshots (
+  org_id text not null,
+  id text not null,
+  -- graph inputs keep their order
+  content json not null,
+  created_at timestamptz not null default now(),
+  primary key (org_id, id)
+);
+
+-- The part of a deployment beside its job's row.
+create table deployments (
+  id text primary key references jobs (id) on delete cascade,
+  org_id text not null,
+  name text not null,
+  -- null: not built yet
+  snapshot_id text,
+  -- result of the gate; null: no gate, or no result yet
+  gate jsonb,
+  -- time when it took over its name, and from which deployment; null: never, from none
+  live_at timestamptz,
+  previous_id text,
+  deleted_at timestamptz,
+  foreign key (org_id, snapshot_id) references snapshots (org_id, id)
+);
+
+-- The deployment that serves a name. If that deployment is deleted, the name serves nothing.
+create table deployment_names (
+  org_id text not null,
+  name text not null,
+  deployment_id text not null references deployments (id),
+  primary key (org_id, name)
+);
+
+-- Request totals of a deployment, one row per process, which only grow: a repeated or late write
+-- changes nothing, and processes do not wait for each other. Statistics are sums over the rows.
+create table deployment_counters (
+  deployment_id text not null,
+  -- chosen by the process at its first request to the deployment
+  counter_id text not null,
+  org_id text not null,
+  requests bigint not null,
+  errors bigint not null,
+  -- requests that the client aborted
+  aborted bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  -- sum over the requests of known cost
+  cost_usd double precision not null,
+  -- requests of unknown cost
+  without_cost bigint not null,
+  -- answered requests per bucket of src/core/latency-sketch.ts
+  latencies jsonb not null,
+  updated_at timestamptz not null default now(),
+  primary key (deployment_id, counter_id)
+) with (fillfactor = 50);
+
+
+-- ---------------------------------------------------------------------------
+-- Access
+-- ---------------------------------------------------------------------------
+
+-- The service runs as ratchet_app, which owns nothing and cannot bypass row-level security.
+grant select, insert, update, delete on
+  api_keys, idempotency_keys,
+  jobs, job_controls, secrets,
+  commands, events,
+  candidates,
+  rollouts, slots, rewards,
+  model_calls, job_usage,
+  job_budgets, cost_reservations,
+  sensor_frames,
+  graph_tasks,
+  deployments, deployment_names, deployment_counters
+to ratchet_app;
+-- Append-only tables.
+grant select, insert on orgs, snapshots, secret_key_fingerprint to ratchet_app;
+
+-- A transaction sees the rows of one organization (app.org). The policies after the loop are for
+-- work across organizations (app.scope). See src/storage/db.ts.
 do $$
 declare t text;
 begin
-  foreach t in array array['jobs', 'job_controls', 'secrets', 'candidates', 'rollouts', 'model_calls', 'rewards',
-                           'commands', 'events', 'idempotency_keys', 'api_keys'] loop
+  foreach t in array array[
+    'api_keys', 'idempotency_keys',
+    'jobs', 'job_controls', 'secrets',
+    'commands', 'events',
+    'candidates',
+    'rollouts', 'slots', 'rewards',
+    'model_calls', 'job_usage',
+    'job_budgets', 'cost_reservations',
+    'sensor_frames',
+    'graph_tasks',
+    'snapshots', 'deployments', 'deployment_names', 'deployment_counters'
+  ] loop
     execute format('alter table %I enable row level security', t);
     execute format('alter table %I force row level security', t);
     execute format($p$create policy org on %I using (org_id = current_setting('app.org', true))
       with check (org_id = current_setting('app.org', true))$p$, t);
-    execute format('grant select, insert, update, delete on %I to ratchet_app', t);
   end loop;
 end $$;
+
 alter table orgs enable row level security;
 alter table orgs force row level security;
-create policy org on orgs using (id = current_setting('app.org', true)) with check (id = current_setting('app.org', true));
-grant select, insert on orgs to ratchet_app;
+create policy org on orgs
+  using (id = current_setting('app.org', true))
+  with check (id = current_setting('app.org', true));
 
--- The key look-up comes before the organization is known: it sees the one row whose hash was presented, nothing else.
+-- Authentication does not know the organization yet: it sees the one key with the presented hash.
 create policy key_lookup on api_keys for select
-  using (current_setting('app.scope', true) = 'auth' and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
--- The reconciler works across organizations, on the list of open jobs alone.
+  using (current_setting('app.scope', true) = 'auth'
+         and encode(key_hash, 'hex') = current_setting('app.key_hash', true));
+
+-- The reconciler reads jobs of all organizations, and no other table.
 create policy worker on jobs for select using (current_setting('app.scope', true) = 'worker');
