@@ -18,11 +18,11 @@ export interface FinishInput extends JobRef {
 }
 
 /**
- * What a search has decided, and where it stands since. `step` counts its decisions (activities of earlier releases had
- * none); `view` holds of the candidates only those that changed.
+ * What a search has decided, and where it stands since. `step` counts its decisions; `view` holds of the candidates only
+ * those that changed.
  */
 export interface Decided {
-  step?: number;
+  step: number;
   view: SearchView;
   decisions: SearchDecision[];
 }
@@ -30,7 +30,7 @@ export interface Decided {
 /** Records where a search stands, with the events of what it decided. Called again, or late, it changes nothing. */
 export async function recordDecided(tx: Tx, job: JobRef, { step, view, decisions }: Decided): Promise<void> {
   await recordDecision(tx, job, {
-    ...(step !== undefined && { step }),
+    step,
     projection: projection(job.jobId, view),
     candidates: view.candidates,
     outcomesThrough: view.rolloutsCompleted,

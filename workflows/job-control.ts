@@ -6,7 +6,6 @@ import {
   condition,
   isCancellation,
   log,
-  patched,
   proxyActivities,
   setDefaultSignalHandler,
   setHandler,
@@ -18,7 +17,7 @@ import type { StatusCommand } from '../src/core/status.js';
 import type { SearchView } from '../src/core/work.js';
 import { decide, type Waiting } from './decide.js';
 import { endingOf, type Ending } from './ending.js';
-import { isLong, leavesAtRest, untilLong, type CarriedOver } from './long-run.js';
+import { isLong, untilLong, type CarriedOver } from './long-run.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -45,8 +44,6 @@ export interface JobStory {
   endingOf?(error: unknown): Ending | null;
 }
 
-/** Runs that began under 0.1.0 decide commands one at a time. */
-const atOnce = 'commands-at-once';
 /** At most so many commands are decided at once, which keeps one record small. */
 const commandsAtOnce = 100;
 
@@ -81,14 +78,14 @@ export class JobControl {
   constructor(
     input: JobInput,
     story: JobStory,
-    resumed: CarriedOver = { status: 'running', pauses: 0, counts: noOutcomes },
+    resumed: CarriedOver = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [] },
   ) {
     this.input = input;
     this.story = story;
     this.status = resumed.status;
     this.pauses = resumed.pauses;
     this.counts = resumed.counts;
-    this.inbox = [...(resumed.inbox ?? [])];
+    this.inbox = [...resumed.inbox];
     const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
       this.inbox.push({ kind, commandId: command?.commandId ?? null });
     };
@@ -126,8 +123,7 @@ export class JobControl {
     const free = () => this.inbox.length === 0 && !this.busy && this.status === 'running';
     if (!free() || isLong()) await this.story.publish();
     await condition(() => free() || isLong());
-    if (isLong() && leavesAtRest()) await this.leave();
-    if (!free()) await condition(free);
+    if (isLong()) await this.leave();
   }
 
   /**
@@ -224,8 +220,7 @@ export class JobControl {
       await condition(() => this.inbox.length > 0 && !this.leaving);
       this.busy = true;
       try {
-        const many = this.inbox.length > 1 && patched(atOnce);
-        await this.decide(this.inbox.splice(0, many ? commandsAtOnce : 1));
+        await this.decide(this.inbox.splice(0, commandsAtOnce));
       } finally {
         this.busy = false;
       }

@@ -1,13 +1,13 @@
-import { CancellationScope, condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { OutcomeCounts } from '../src/core/failures.js';
 import type { Waiting } from './decide.js';
 
-/** What a run that continues as new hands on; runs of earlier releases had no `inbox`. */
+/** What a run that continues as new hands on. */
 export interface CarriedOver {
   status: 'running' | 'paused';
   pauses: number;
   counts: OutcomeCounts;
-  inbox?: Waiting[];
+  inbox: Waiting[];
 }
 
 /** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
@@ -19,15 +19,11 @@ export function isLong(): boolean {
   return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
 }
 
-/** Whether the run goes on in a new one from every rest; runs that began under 0.1.0 do so between two stages only. */
-export const leavesAtRest = (): boolean => patched('continue-as-new-at-rest');
-
 /**
  * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
  * history has grown long. Answers null where it was cancelled before it could say anything. `isCancelled`: the job itself.
  */
 export async function untilLong<T>(activity: () => Promise<T>, isCancelled: () => boolean): Promise<T | null> {
-  if (!leavesAtRest()) return activity();
   const early = new CancellationScope();
   let over = false;
   const watch = async () => {

@@ -1,6 +1,5 @@
-import { ActivityCancellationType, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, SessionLimits, SessionPlan } from '../activities/index.js';
-import { createLockstep } from '../src/core/gepa/lockstep/state.js';
 import { createGepa } from '../src/core/gepa/state.js';
 import { createMipro } from '../src/core/mipro/state.js';
 import { forTraffic, searchOf, type SessionState } from '../src/core/search/versions.js';
@@ -23,17 +22,17 @@ import { runToEnd, type Unwritten } from './rollouts.js';
 import { endingBy, endingOfSpent, interruptWhenOver, sessionTime, type Spender } from './session-budget.js';
 
 /**
- * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to the first of the
- * proposals that `state` asks for, `steps` counts the answers folded in (runs of earlier releases had neither),
- * `leftMs` is what is left of `max_minutes`.
+ * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to
+ * the first of the proposals that `state` asks for, `steps` counts the answers folded in, `leftMs` is what is left of
+ * `max_minutes`.
  */
 export interface SearchInput extends JobInput {
   resume?: {
     state: SessionState;
     limits: SessionLimits;
     control: CarriedOver;
-    proposed?: ProposalAnswer[];
-    steps?: number;
+    proposed: ProposalAnswer[];
+    steps: number;
     leftMs?: number;
   };
 }
@@ -49,11 +48,6 @@ export interface SearchKind {
   /** Goes on in a new run of the kind's own workflow. */
   continueAsNew(input: SearchInput): Promise<never>;
 }
-
-/** Sessions that began under 0.1.0 search in lockstep, with a full evaluation of each accepted child. */
-const targetedTests = 'targeted-tests';
-/** What runs that began under 0.1.0 do otherwise: they record each decision by an activity of its own. */
-const writtenByWork = 'decisions-written-by-the-work-that-follows';
 
 const { propose, surveyTraces } = proxyActivities<Activities>({
   startToCloseTimeout: '2 hours',
@@ -181,15 +175,13 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       before = seen;
       steps += 1;
       unwritten.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
-      if (!patched(writtenByWork)) await publish();
     }
   });
 }
 
 /** The state in which a session's search begins. */
 function begun(plan: SessionPlan): SessionState {
-  if (plan.mipro) return createMipro(plan.mipro);
-  return patched(targetedTests) ? createGepa(plan.gepa) : createLockstep(plan.gepa);
+  return plan.mipro ? createMipro(plan.mipro) : createGepa(plan.gepa);
 }
 
 function failed(work: Work & { kind: 'failed' }): Ending {

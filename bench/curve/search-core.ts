@@ -18,7 +18,8 @@ export function searchCore(search: Search, budgets: readonly number[]): Trajecto
     const answers = new InProcess(truth);
     const seeds = { trainSeeds, evaluationSeeds, minibatchSize };
     const generations = Math.floor(499 / populationSize);
-    const config = { ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
+    const defaults = { merge: true, heldoutSeeds: [], repeats: 1, patience: null, targetReward: null };
+    const config = { ...defaults, ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
     const end = searchInProcess(gepa, createGepa(config), answers);
     rollouts += end.asked;
     steps.push({ rollouts: budget, trueReward: truth.trueReward(answers.textsOf(end.best!.candidate)) });

@@ -45,13 +45,12 @@ export interface GepaSpec {
   minibatchSize: number;
   trainSeeds: number[];
   evaluationSeeds: number[];
-  /** These are absent in sessions that were created before they could be asked for. */
-  heldoutSeeds?: number[];
-  repeats?: number;
-  patience?: number | null;
-  targetReward?: number | null;
-  merge?: boolean;
-  componentSelection?: 'feedback' | 'round_robin' | 'all';
+  heldoutSeeds: number[];
+  repeats: number;
+  patience: number | null;
+  targetReward: number | null;
+  merge: boolean;
+  componentSelection: 'feedback' | 'round_robin' | 'all';
 }
 
 export interface MiproSpec {
@@ -68,11 +67,11 @@ export interface MiproSpec {
   targetReward: number | null;
 }
 
-/** Null: no limit. Sessions of earlier releases had `maxRollouts` alone. */
+/** Null: no limit. */
 export interface BudgetSpec {
   maxRollouts: number | null;
-  maxMinutes?: number | null;
-  maxCostUsd?: number | null;
+  maxMinutes: number | null;
+  maxCostUsd: number | null;
 }
 
 export type SessionSpec = GepaSession | MiproSession;

@@ -37,6 +37,10 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     trainSeeds: split.train,
     evaluationSeeds: split.evaluation,
     heldoutSeeds: split.heldout,
+    repeats: 1,
+    merge: true,
+    patience: null,
+    targetReward: null,
     maxRollouts: rolloutBudget,
     rngSeed,
   };

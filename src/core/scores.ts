@@ -72,6 +72,14 @@ export function mean(rewards: readonly number[]): number | null {
   return rough + missed / values.length;
 }
 
+/** A rollout with at least this reward has nothing left to learn from. */
+export const solvedReward = 1;
+
+/** Whether a reward is `solvedReward` or more, but for rounding. */
+export function isSolved(reward: number): boolean {
+  return reward >= solvedReward - 1e-9;
+}
+
 /** The square of a difference of rewards, as it is counted: rewards that somebody made up must not make it Infinity. */
 export function square(difference: number): number {
   return Math.min(largestReward, difference * difference);

@@ -60,7 +60,7 @@ export function graphSpec(
     policies,
     costUnit: policies.every(isPriced) ? 'usd' : 'tokens',
     proposer,
-    gepa: search satisfies GepaSpec,
+    gepa: { ...search, componentSelection: 'feedback' } satisfies GepaSpec,
     budget: { maxRollouts, maxMinutes: budget?.max_minutes ?? null, maxCostUsd: budget?.max_cost_usd ?? null },
     rngSeed,
     maxConcurrent: request.max_concurrent,

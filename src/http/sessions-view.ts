@@ -98,7 +98,7 @@ export function budgetView(
 ): z.output<typeof budgetViewSchema> {
   return {
     max_rollouts: budget.maxRollouts,
-    max_minutes: budget.maxMinutes ?? null,
+    max_minutes: budget.maxMinutes,
     max_cost_usd: cost?.maxUsd ?? null,
     spent_usd: cost?.spentUsd ?? null,
     reserved_usd: cost?.reservedUsd ?? null,

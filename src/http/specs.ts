@@ -140,7 +140,6 @@ const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, s
   evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
   maxRollouts: ['budget', 'max_rollouts'],
   rngSeed: ['rng_seed'],
-  perfectScore: [algorithm],
   heldoutSeeds: [algorithm, 'evaluation', 'heldout_seeds'],
   repeats: [algorithm, 'evaluation', 'repeats'],
   patience: ['patience'],

@@ -4,17 +4,25 @@ import type { EvaluationSpec, GepaSession, GraphSpec } from '../../src/contracts
 import { evaluationEstimate, sessionEstimate } from '../../src/http/cost-estimate.js';
 import { graphEstimate } from '../../src/http/graph-estimate.js';
 import type { GraphTask } from '../../src/storage/graph-tasks.js';
-import { anySpec } from '../support/job.js';
+import { anyGepa, anySpec, unlimited } from '../support/job.js';
 
 // gpt-4o-mini is 0.15 and 0.60 dollars a million tokens.
 const policy = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
+const gepa = {
+  ...anyGepa,
+  populationSize: 2,
+  generations: 3,
+  minibatchSize: 2,
+  trainSeeds: [1, 2],
+  evaluationSeeds: [1, 2, 3, 4],
+};
 const usd = (promptTokens: number, answerTokens: number) => promptTokens * 0.15e-6 + answerTokens * 0.6e-6;
 const { seeds: _s, timeoutS: _t, appId: _a, candidate: _c, ...run } = anySpec;
 const session = (more: Partial<GepaSession> = {}): GepaSession => ({
   ...{ ...run, kind: 'session', algorithm: 'gepa', policy, proposer: policy, rngSeed: 0 },
   initialPrompt: [{ role: 'system', content: 'x'.repeat(400) }],
-  budget: { maxRollouts: null },
-  gepa: { populationSize: 2, generations: 3, minibatchSize: 2, trainSeeds: [1, 2], evaluationSeeds: [1, 2, 3, 4] },
+  budget: unlimited,
+  gepa,
   ...more,
 });
 const close = (value: number) => expect.closeTo(value, 12) as unknown;
@@ -36,9 +44,9 @@ describe('what a session will cost', () => {
   test('never more than max_cost_usd, nor than max_rollouts allow', () => {
     const { high } = sessionEstimate(session()).cost_usd!;
     const maxCostUsd = high / 2;
-    const bounded = sessionEstimate(session({ budget: { maxRollouts: null, maxCostUsd } })).cost_usd!;
+    const bounded = sessionEstimate(session({ budget: { ...unlimited, maxCostUsd } })).cost_usd!;
     expect(bounded.high).toBe(maxCostUsd);
-    const few = sessionEstimate(session({ budget: { maxRollouts: 12 } }));
+    const few = sessionEstimate(session({ budget: { ...unlimited, maxRollouts: 12 } }));
     expect(few.rollouts).toBe(12);
     expect(few.cost_usd!.high).toBeLessThan(high / 3);
     expect(few.cost_usd!.low).toBeLessThanOrEqual(few.cost_usd!.likely);
@@ -93,8 +101,8 @@ describe('what a graph job will cost', () => {
       costUnit: 'usd',
     },
     ...{ rngSeed: 0, numTasks: 2, description: null, verifier: { mode: 'exact', caseSensitive: false } },
-    gepa: { populationSize: 2, generations: 3, minibatchSize: 2, trainSeeds: [1, 2], evaluationSeeds: [1, 2, 3, 4] },
-    budget: { maxRollouts: null },
+    gepa,
+    budget: unlimited,
     initialGraph: JSON.stringify({ inputs: ['question'], steps, output: `${steps.at(-1)!.id}.answer` }),
     ...more,
   });
@@ -102,7 +110,7 @@ describe('what a graph job will cost', () => {
   /** What a rollout more costs: the budget of rollouts bounds all at the level high. */
   const perRollout = (spec: GraphSpec) => {
     const free = { ...spec, proposer: { provider: 'local', model: 'local', params: {} } };
-    return costs({ ...free, budget: { maxRollouts: 12 } }).high / 12;
+    return costs({ ...free, budget: { ...unlimited, maxRollouts: 12 } }).high / 12;
   };
 
   test('a run is the calls of its steps: what they say, what the tasks hold, what steps before them answer', () => {
@@ -128,10 +136,10 @@ describe('what a graph job will cost', () => {
     expect(more).toBeCloseTo(usd(300 + Math.ceil((input + 3 * 80) / 4) + 1_000, 200), 12);
     const rubric = { criteria: ['a', 'b'].map((name) => ({ name, weight: 1, description: 'd'.repeat(99) })) };
     const asked = graphEstimate(
-      { ...job({ verifier: { mode: 'rubric', judge: policy } }), budget: { maxRollouts: 12 } },
+      { ...job({ verifier: { mode: 'rubric', judge: policy } }), budget: { ...unlimited, maxRollouts: 12 } },
       tasks.map((task) => ({ ...task, gold: null, rubric })),
     ).cost_usd!;
-    const scored = costs({ ...job(), budget: { maxRollouts: 12 } });
+    const scored = costs({ ...job(), budget: { ...unlimited, maxRollouts: 12 } });
     expect(asked.high - scored.high).toBeCloseTo(12 * usd(300 + Math.ceil((input + 200) / 4) + 1_000, 2 * 200), 12);
   });
 
@@ -145,6 +153,6 @@ describe('what a graph job will cost', () => {
       expect(graphEstimate(job(more), tasks).cost_usd).toBeNull();
     }
     const maxCostUsd = costs(job()).high / 2;
-    expect(costs(job({ budget: { maxRollouts: null, maxCostUsd } })).high).toBe(maxCostUsd);
+    expect(costs(job({ budget: { ...unlimited, maxCostUsd } })).high).toBe(maxCostUsd);
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { JobRef } from '../../src/storage/events.js';
 import { openCostBudget, readCostBudget, readRefused } from '../../src/storage/cost-budget.js';
+import { unlimited } from '../support/job.js';
 import { policy, proxyOfFile, question } from './proxy-support.js';
 
 // A rollout's call under max_cost_usd: bounded, reserved, settled by what it has cost, refused when it does not fit.
@@ -16,7 +17,7 @@ const answerUsd = 1_000 * 0.15e-6 + 1_000 * 0.6e-6;
 async function session(maxCostUsd: number): Promise<{ job: JobRef; rollout: string }> {
   const params = { temperature: 0.5, max_tokens: 1_000 };
   const job = await proxy.newSession({
-    spec: { policy: { ...policy, params }, budget: { maxRollouts: null, maxCostUsd } },
+    spec: { policy: { ...policy, params }, budget: { ...unlimited, maxCostUsd } },
   });
   await proxy.http.db.org(job.orgId, (tx) => openCostBudget(tx, job, maxCostUsd));
   return { job, rollout: await proxy.newRollout(job, 0, 0) };

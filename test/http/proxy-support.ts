@@ -14,6 +14,7 @@ import { rolloutId } from '../../src/core/ids.js';
 import type { Stage } from '../../src/core/work.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
 import { startFakeModel, type FakeModel, type ModelRequest } from '../support/fake-model.js';
+import { anyGepa, unlimited } from '../support/job.js';
 import { startHttp, type TestHttp } from './support.js';
 
 export const system = (content: string): Message => ({ role: 'system', content });
@@ -33,9 +34,9 @@ const sessionSpec: GepaSession = {
   rolloutTimeoutS: 10,
   maxFailureRate: 0.5,
   initialPrompt: null,
-  budget: { maxRollouts: null },
+  budget: unlimited,
   rngSeed: 0,
-  gepa: { populationSize: 1, generations: 1, minibatchSize: 1, trainSeeds: [0], evaluationSeeds: [0] },
+  gepa: anyGepa,
 };
 
 /** A row of model_calls, as tests look at it. */

@@ -4,7 +4,7 @@ import { firstPrompt, startGraphWorld } from '../support/graph-world.js';
 import { command, createGraphJob, ended, type GraphJob } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { record, replay } from './histories.js';
+import { replay } from './replay-history.js';
 
 // The path of a graph job through the workflow, with a pause and a resume; what of it is recorded replays as every history does.
 
@@ -27,6 +27,5 @@ test('a graph job, with prompts that are rewritten and graphs that are edited', 
   );
   expect(told).toContain('prepareGraph');
   for (const text of ['What is item', firstPrompt]) expect(told).not.toContain(text);
-  record(history!, 'graph-search');
   await replay(history!);
 }, 90_000);

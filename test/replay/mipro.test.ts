@@ -5,7 +5,7 @@ import { command, createSession, ended, resultsOf, type Session } from '../suppo
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
-import { record, replay } from './histories.js';
+import { replay } from './replay-history.js';
 
 // The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials, what is held out.
 
@@ -31,7 +31,6 @@ test('a MIPRO search, paused and resumed, to the comparison on what is held out'
   });
   const [history, ...others] = await chainOf(on.service.temporal, `session-${id}`);
   expect(others).toEqual([]);
-  record(history!, 'session-mipro');
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   const times = (activity: string) => asked.filter((one) => one === activity).length;

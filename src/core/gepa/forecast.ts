@@ -7,7 +7,7 @@
  * seeds on which none of its ancestors was run: nobody had learned from those. So the share is learned where both are known.
  * What guards show, how often an edit spoils what was solved, counts for every child that was tried, the rejected ones too.
  */
-import { mean, square, sum } from '../scores.js';
+import { mean, solvedReward, square, sum } from '../scores.js';
 import { studentT95 } from '../statistics.js';
 import type { Beliefs } from '../search/belief.js';
 import { evaluationRollouts } from '../search/config.js';
@@ -134,9 +134,9 @@ interface Scale {
   from(score: number): number;
 }
 
-function scaleOf({ results, config }: GepaState): Scale {
+function scaleOf({ results }: GepaState): Scale {
   let low = Infinity;
-  let high = config.perfectScore ?? 1;
+  let high = solvedReward;
   for (const own of Object.values(results)) {
     const read = readOwn(own);
     low = Math.min(low, read.low);
@@ -169,7 +169,7 @@ class Tests {
     this.beliefs = beliefs;
     this.scale = scaleOf(state);
     this.train = new Set(state.order);
-    this.perfect = this.scale.to(state.config.perfectScore ?? 1);
+    this.perfect = this.scale.to(solvedReward);
     this.spoils = this.spoilt();
   }
 

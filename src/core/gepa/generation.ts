@@ -16,7 +16,7 @@ import { isCheaper } from '../search/costs.js';
 import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
 import { remainingRollouts, searchRollouts } from '../search/budget.js';
 import { gepaLimits, guardsOf } from './config.js';
-import { evaluationRollouts, heldoutRollouts, minibatchOf, repeatsOf } from '../search/config.js';
+import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { evaluationPairs, heldoutMeans, heldoutPairs } from '../search/evaluation.js';
 import { forecast } from './forecast.js';
 import { gainedOn, judge, judgeKnown } from './gate.js';
@@ -176,7 +176,7 @@ function combine(state: GepaState, trials: readonly Trial[], decisions: Decision
   });
   const isMerge = trials.some(({ parents }) => parents.length > 1);
   const full = state.nextCandidate >= gepaLimits.candidates;
-  if (isMerge || accepted.length < 2 || full || state.config.merge === false) return endGeneration(state, decisions);
+  if (isMerge || accepted.length < 2 || full || !state.config.merge) return endGeneration(state, decisions);
   const shown = accepted.flatMap((trial) => gains(trial).slice(0, 1));
   const trial: Trial = {
     candidate: state.nextCandidate,
@@ -213,7 +213,7 @@ function evaluated(state: GepaState, candidate: number, decisions: Decision[]): 
   const { generation, best, config } = state;
   const rewards = config.evaluationSeeds.flatMap((seed) =>
     measuredOn(state.results, candidate, seed)
-      .slice(-repeatsOf(config))
+      .slice(-config.repeats)
       .map(([, reward]) => reward),
   );
   const reward = mean(rewards)!;
@@ -253,7 +253,7 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const stop = whyStop(state, beliefs, incumbent);
   const isMeasured = state.candidates.some(({ candidate, reward }) => candidate === incumbent && reward !== null);
   const { targetReward } = state.config;
-  const promising = typeof targetReward === 'number' && forecast(state, beliefs, incumbent).mean >= targetReward;
+  const promising = targetReward !== null && forecast(state, beliefs, incumbent).mean >= targetReward;
   const inFull = evaluationRollouts(state.config);
   const due = state.asked - state.evaluatedAt >= evaluationInterval * inFull;
   const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < mostEvaluationRollouts;
@@ -274,7 +274,7 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
 function missingOf(state: GepaState, beliefs: Beliefs, candidate: number): Pair[] {
   const { config } = state;
   const pairs = evaluationPairs(config, candidate, config.evaluationSeeds);
-  if (beliefs.noise.variance > 0 || repeatsOf(config) > 1) return pairs;
+  if (beliefs.noise.variance > 0 || config.repeats > 1) return pairs;
   return pairs.filter(([, seed]) => measuredOn(state.results, candidate, seed).length === 0);
 }
 
@@ -287,9 +287,9 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
   );
   const state = { ...before, history: [...before.history, reward], quiet: isQuiet ? before.quiet + 1 : 0 };
   const { patience, targetReward } = config;
-  if (typeof targetReward === 'number' && reward >= targetReward) return finish(state, 'target_reward');
+  if (targetReward !== null && reward >= targetReward) return finish(state, 'target_reward');
   if (stop !== null) return finish(state, stop);
-  if (typeof patience === 'number' && state.quiet >= patience) return finish(state, 'patience');
+  if (patience !== null && state.quiet >= patience) return finish(state, 'patience');
   return beginGeneration({ ...state, generation: generation + 1 }, decisions);
 }
 
@@ -323,8 +323,7 @@ function beginGeneration(state: GepaState, decisions: Decision[]): GepaState {
   const wanted = Math.max(isFirst ? size : 1, Math.floor(each * config.populationSize));
   const unseen = unseenBy(state, beliefs, incumbent);
   const more = unseen.slice(0, Math.min(Math.max(0, wanted - fresh), spare));
-  const again =
-    isFirst && repeatsOf(config) === 1 ? probeSeeds(state, beliefs, more).slice(0, spare - more.length) : [];
+  const again = isFirst && config.repeats === 1 ? probeSeeds(state, beliefs, more).slice(0, spare - more.length) : [];
   const pairs = [...more, ...again].map((seed): Pair => [incumbent, seed]);
   if (pairs.length === 0) return reflect(state, decisions);
   return ask(state, pairs, (batch) => ({ name: 'minibatch', batch }));

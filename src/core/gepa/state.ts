@@ -49,7 +49,7 @@ export type PhaseOf<Name extends Phase['name']> = Extract<Phase, { name: Name }>
 export type RolloutPhase = Extract<Phase, { batch: Batch }>;
 
 export interface GepaState {
-  algorithm: 'gepa-2';
+  algorithm: 'gepa';
   config: GepaConfig;
   phase: Phase;
   /** The generation being worked on, or the last one; 0 is the baseline's. */
@@ -93,7 +93,7 @@ export function createGepa(config: GepaConfig): GepaState {
   const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);
   return {
-    algorithm: 'gepa-2',
+    algorithm: 'gepa',
     config,
     phase: { name: 'baseline', batch },
     generation: 0,

@@ -4,7 +4,6 @@ import { mean } from '../scores.js';
 import { comparePaired } from '../statistics.js';
 import { rolloutsAhead } from './budget.js';
 import { commonView, conclude } from '../search/common-view.js';
-import { repeatsOf } from '../search/config.js';
 import { forecast } from './forecast.js';
 import { beliefsOf, incumbentOf } from './generation.js';
 import { measuredOn, noiseOf } from '../search/results.js';
@@ -37,7 +36,7 @@ export function verdictOf(state: GepaState): Verdict | null {
   if (best === null) return null;
   const means = (candidate: number) =>
     config.evaluationSeeds.map((seed) => {
-      const measured = measuredOn(state.results, candidate, seed).slice(-repeatsOf(config));
+      const measured = measuredOn(state.results, candidate, seed).slice(-config.repeats);
       return mean(measured.map(([, reward]) => reward))!;
     });
   const { baseline, winner } = heldout ?? { baseline: means(0), winner: means(best.candidate) };

@@ -1,6 +1,6 @@
 /** Which rollouts are shown as demonstrations, and in which sets. */
 import { shuffle, uniformInt, type Rng } from '../random.js';
-import { exceeds } from '../scores.js';
+import { exceeds, solvedReward } from '../scores.js';
 import { readOwn, type Results } from '../search/results.js';
 import type { DemoSlot } from '../work.js';
 import type { DemoSet, MiproState } from './state.js';
@@ -41,21 +41,21 @@ function readRollouts(results: Results): Ran[] {
   return all.sort((left, right) => left.ordinal - right.ordinal);
 }
 
-/** From which reward on a rollout scored well: four fifths of the way from the worst to the best; where all are equal, perfect. */
-export function goodFrom(all: readonly Ran[], perfect: number): number {
+/** From which reward on a rollout scored well: four fifths of the way from the worst to the best; where all are equal, that of a solved seed. */
+export function goodFrom(all: readonly Ran[]): number {
   let best = -Infinity;
   let worst = Infinity;
   for (const { reward } of all) {
     best = Math.max(best, reward);
     worst = Math.min(worst, reward);
   }
-  return exceeds(best, worst) ? worst + 0.8 * (best - worst) : perfect;
+  return exceeds(best, worst) ? worst + 0.8 * (best - worst) : solvedReward;
 }
 
 /** Rollouts on train seeds that scored well, by ascending ordinal. */
 export function goodRollouts({ results, config }: MiproState): Ran[] {
   const all = rolloutsOf(results);
-  const limit = goodFrom(all, config.perfectScore ?? 1) - 1e-9;
+  const limit = goodFrom(all) - 1e-9;
   const train = new Set(config.trainSeeds);
   return all.filter(({ reward, seed }) => reward >= limit && train.has(seed));
 }
@@ -63,7 +63,7 @@ export function goodRollouts({ results, config }: MiproState): Ran[] {
 /** The rollouts to ask about: those on train seeds since the last survey that scored well, best first, then others. */
 export function toSurvey({ results, surveyed, config }: MiproState): number[] {
   const all = rolloutsOf(results);
-  const limit = goodFrom(all, config.perfectScore ?? 1) - 1e-9;
+  const limit = goodFrom(all) - 1e-9;
   const train = new Set(config.trainSeeds);
   const isFresh = ({ ordinal, seed }: Ran) => ordinal >= surveyed && train.has(seed);
   const fresh = all.filter(isFresh).sort((left, right) => right.reward - left.reward);
@@ -83,7 +83,7 @@ export function toDescribe({ results, components, config }: MiproState): number[
 /** What can be shown in a slot, with what a survey has found; of a seed the earliest rollout. */
 export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
   const all = rolloutsOf(state.results);
-  const limit = goodFrom(all, state.config.perfectScore ?? 1) - 1e-9;
+  const limit = goodFrom(all) - 1e-9;
   const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
   const distinct = (ordinals: readonly number[]) => {
     const seeds = new Set<number>();

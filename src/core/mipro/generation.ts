@@ -13,12 +13,12 @@
  * order of the candidates' numbers.
  */
 import { addPairs, judgeTest, openTest, type RewardPair } from '../sequential-test.js';
-import { exceeds, largestReward, mean, sum } from '../scores.js';
+import { exceeds, isSolved, largestReward, mean, sum } from '../scores.js';
 import { sampleOf } from '../statistics.js';
 import { openBatch, type Batch, type Pair } from '../search/batch.js';
 import type { Beliefs } from '../search/belief.js';
 import { remainingRollouts } from '../search/budget.js';
-import { heldoutRollouts, repeatsOf } from '../search/config.js';
+import { heldoutRollouts } from '../search/config.js';
 import { evaluationPairs, heldoutMeans, heldoutPairs } from '../search/evaluation.js';
 import { failuresOf, unseenBy } from '../search/material.js';
 import { measuredOn } from '../search/results.js';
@@ -252,7 +252,7 @@ export function evaluationOf({ config, results, evaluatedAt }: MiproState, candi
   return config.evaluationSeeds.flatMap((seed) =>
     measuredOn(results, candidate, seed)
       .filter(([ordinal]) => ordinal < over)
-      .slice(-repeatsOf(config))
+      .slice(-config.repeats)
       .map(([, reward]) => reward),
   );
 }
@@ -279,7 +279,7 @@ function evaluated(before: MiproState, candidate: number, decisions: Decision[])
 
 /** Whether equal rollouts may answer otherwise: then what was measured in a trial does not count for an evaluation. */
 function isNoisy(state: MiproState): boolean {
-  return state.traffic === 'unpaired' || repeatsOf(state.config) > 1 || beliefsOf(state).noise.variance > 0;
+  return state.traffic === 'unpaired' || state.config.repeats > 1 || beliefsOf(state).noise.variance > 0;
 }
 
 /** The candidate that promises most and is not evaluated, where it promises more than the best; of equals the earliest. */
@@ -331,7 +331,7 @@ function finishGeneration(before: MiproState, stop: StoppedBy | null, decisions:
   decisions.push({ type: 'generation_complete', generation, bestReward: reward, bestCandidate: candidate });
   const state = { ...before, history: [...history, reward] };
   const { targetReward } = config;
-  if (typeof targetReward === 'number' && reward >= targetReward) return finish(state, 'target_reward');
+  if (targetReward !== null && reward >= targetReward) return finish(state, 'target_reward');
   const stopped = stop ?? whyStop(state);
   if (stopped !== null) return finish(state, stopped);
   if (isQuiet(state)) return finish(state, 'patience');
@@ -340,7 +340,7 @@ function finishGeneration(before: MiproState, stop: StoppedBy | null, decisions:
 
 /** Whether as many generations as are waited for brought no new best. */
 function isQuiet({ config: { patience }, quiet }: MiproState): boolean {
-  return typeof patience === 'number' && quiet >= patience;
+  return patience !== null && quiet >= patience;
 }
 
 /** Why no further generation follows but for want of progress, or null. */
@@ -349,10 +349,7 @@ function whyStop(state: MiproState): StoppedBy | null {
   const full = state.nextCandidate >= miproLimits.candidates;
   if (state.trials >= config.numTrials || state.generation >= generationsOf(config) || full) return 'generations';
   if (affordableTrials(state) === 0) return 'max_rollouts';
-  const perfect = (config.perfectScore ?? 1) - 1e-9;
-  const isSolved =
-    state.traffic === 'paired' && evaluationOf(state, best!.candidate).every((reward) => reward >= perfect);
-  if (isSolved) return 'solved';
+  if (state.traffic === 'paired' && evaluationOf(state, best!.candidate).every(isSolved)) return 'solved';
   return isExhausted(state) ? 'generations' : null;
 }
 
@@ -378,7 +375,7 @@ function beginGeneration(state: MiproState, decisions: Decision[]): MiproState {
   const from = isFirst ? 0 : leaderOf(state, beliefs);
   const spare = Math.max(0, spareRollouts(state) - trialSize(config));
   const pairs = lookedAt(state, beliefs, from, spare).map((seed): Pair => [from, seed]);
-  if (isFirst && state.traffic === 'paired' && repeatsOf(config) === 1) {
+  if (isFirst && state.traffic === 'paired' && config.repeats === 1) {
     const known = [...config.evaluationSeeds.slice(0, probes).map((seed): Pair => [0, seed])];
     pairs.push(...known.slice(0, Math.max(0, spare - pairs.length)));
   }

@@ -60,7 +60,7 @@ export type PhaseOf<Name extends Phase['name']> = Extract<Phase, { name: Name }>
 export type RolloutPhase = Extract<Phase, { batch: Batch }>;
 
 export interface MiproState {
-  algorithm: 'mipro-1';
+  algorithm: 'mipro';
   config: MiproConfig;
   /** Whether a seed names the same instance each time; not where live traffic names none. */
   traffic: 'paired' | 'unpaired';
@@ -124,7 +124,7 @@ export function createMipro(config: MiproConfig): MiproState {
   const [deck, afterDeck] = shuffle(seedRng(config.rngSeed, 3), [...new Set(config.evaluationSeeds)]);
   const [order, rng] = shuffle(afterDeck, [...new Set(config.trainSeeds)]);
   return {
-    algorithm: 'mipro-1',
+    algorithm: 'mipro',
     config,
     traffic: 'paired',
     phase: { name: 'baseline', batch },

@@ -2,7 +2,6 @@
 import { mean } from '../scores.js';
 import { compareIndependent, comparePaired, sampleOf } from '../statistics.js';
 import { commonView, conclude } from '../search/common-view.js';
-import { repeatsOf } from '../search/config.js';
 import { measuredOn, noiseOf } from '../search/results.js';
 import type { SearchView, Verdict } from '../work.js';
 import { beliefsOf } from './beliefs.js';
@@ -48,7 +47,7 @@ export function verdictOf(state: MiproState): Verdict | null {
   if (best === null) return null;
   const means = (candidate: number) => {
     const rewards = evaluationOf(state, candidate);
-    const repeats = repeatsOf(config);
+    const repeats = config.repeats;
     return config.evaluationSeeds.map((_, place) => mean(rewards.slice(place * repeats, (place + 1) * repeats))!);
   };
   const { baseline, winner } = heldout ?? { baseline: means(0), winner: means(best.candidate) };

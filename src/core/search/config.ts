@@ -8,16 +8,14 @@ export interface SearchConfig {
   /** Every rollout asked for counts one, those asked again included; null: no limit. */
   maxRollouts: number | null;
   rngSeed: number;
-  /** A rollout with at least this reward is not a failure to learn from; 1 where absent. */
-  perfectScore?: number;
-  /** Seeds that only baseline and winner are run on, when all is decided; none where absent. */
-  heldoutSeeds?: number[];
-  /** How often each seed is run in an evaluation; 1 where absent. */
-  repeats?: number;
-  /** Generations in a row without progress that end the search; null or absent: none do. */
-  patience?: number | null;
-  /** The search ends when a candidate's mean on the evaluation seeds reaches this; null or absent: it does not. */
-  targetReward?: number | null;
+  /** Seeds that only baseline and winner are run on, when all is decided. */
+  heldoutSeeds: number[];
+  /** How often each seed is run in an evaluation. */
+  repeats: number;
+  /** Generations in a row without progress that end the search; null: none do. */
+  patience: number | null;
+  /** The search ends when a candidate's mean on the evaluation seeds reaches this; null: it does not. */
+  targetReward: number | null;
 }
 
 /** Upper limits that keep the state far below what Temporal takes in one payload; HTTP refuses more. */
@@ -39,18 +37,14 @@ export function minibatchOf(config: Pick<SearchConfig, 'minibatchSize' | 'trainS
   return Math.min(config.minibatchSize, config.trainSeeds.length);
 }
 
-export function repeatsOf(config: Pick<SearchConfig, 'repeats'>): number {
-  return config.repeats ?? 1;
-}
-
 /** Rollouts of one full evaluation. */
 export function evaluationRollouts(config: Pick<SearchConfig, 'evaluationSeeds' | 'repeats'>): number {
-  return config.evaluationSeeds.length * repeatsOf(config);
+  return config.evaluationSeeds.length * config.repeats;
 }
 
 /** Rollouts of the last comparison: baseline and winner on the held-out seeds. */
 export function heldoutRollouts(config: Pick<SearchConfig, 'heldoutSeeds' | 'repeats'>): number {
-  return 2 * (config.heldoutSeeds?.length ?? 0) * repeatsOf(config);
+  return 2 * config.heldoutSeeds.length * config.repeats;
 }
 
 /** One thing wrong with a config, by the name of the field. */
@@ -68,11 +62,10 @@ export function isCount(value: number): boolean {
 
 /** Checks what every search is told alike but `maxRollouts`, whose least is the algorithm's own. */
 export function checkSearch(config: SearchConfig, check: Check<keyof SearchConfig>): void {
-  const { minibatchSize, trainSeeds, evaluationSeeds, perfectScore } = config;
+  const { minibatchSize, trainSeeds, evaluationSeeds, heldoutSeeds, repeats, patience, targetReward } = config;
   check(isCount(minibatchSize), 'minibatchSize', 'must be an integer of at least 1');
   checkSeeds(check, 'trainSeeds', trainSeeds, searchLimits.trainSeeds);
   checkSeeds(check, 'evaluationSeeds', evaluationSeeds, searchLimits.evaluationSeeds);
-  const { heldoutSeeds = [], repeats = 1, patience = null, targetReward = null } = config;
   if (heldoutSeeds.length > 0) checkSeeds(check, 'heldoutSeeds', heldoutSeeds, searchLimits.evaluationSeeds);
   const seen = new Set([...trainSeeds, ...evaluationSeeds]);
   const shared = heldoutSeeds.find((seed) => seen.has(seed));
@@ -91,7 +84,6 @@ export function checkSearch(config: SearchConfig, check: Check<keyof SearchConfi
     `times the evaluation seeds makes ${inFull} rollouts; at most ${searchLimits.evaluationRollouts} are allowed`,
   );
   check(Number.isSafeInteger(config.rngSeed), 'rngSeed', 'must be an integer between -(2^53 - 1) and 2^53 - 1');
-  check(perfectScore === undefined || Number.isFinite(perfectScore), 'perfectScore', 'must be a finite number');
 }
 
 function checkSeeds(

@@ -3,7 +3,7 @@
  * which train seeds to run it on when there are too few.
  */
 import type { Beliefs } from '../search/belief.js';
-import type { SearchConfig } from './config.js';
+import { isSolved } from '../scores.js';
 
 /** A seed on which a candidate fails, by its latest rollout there, its own or an ancestor's. */
 export interface Failure {
@@ -17,18 +17,16 @@ export interface Failure {
 
 /** What of a search's state that takes: `order` are the train seeds, `attempts` by seed under which rollout it was shown last and how often since. */
 interface Learning {
-  config: Pick<SearchConfig, 'perfectScore'>;
   order: readonly number[];
   attempts: Readonly<Record<string, [ordinal: number, times: number]>>;
 }
 
 /** The candidate's failures on the train seeds, those first that a reflection is likeliest to learn from. */
 export function failuresOf(state: Learning, beliefs: Beliefs, candidate: number): Failure[] {
-  const perfect = state.config.perfectScore ?? 1;
   const failures: Failure[] = [];
   for (const seed of state.order) {
     const belief = beliefs.of(candidate, seed);
-    if (belief === null || belief.mean >= perfect - 1e-9) continue;
+    if (belief === null || isSolved(belief.mean)) continue;
     const [ordinal, times] = state.attempts[seed] ?? [-1, 0];
     const shown = ordinal === belief.ordinal ? times : 0;
     failures.push({ seed, ordinal: belief.ordinal, age: belief.age, shown, reward: belief.mean });

@@ -22,7 +22,6 @@ describe('configProblems', () => {
     [{ evaluationSeeds: [0.5] }, 'evaluationSeeds'],
     [{ evaluationSeeds: seeds(gepaLimits.evaluationSeeds + 1) }, 'evaluationSeeds'],
     [{ rngSeed: 0.5 }, 'rngSeed'],
-    [{ perfectScore: NaN }, 'perfectScore'],
     [{ populationSize: 50, generations: 10 }, 'generations'],
     [{ populationSize: 400, generations: 1 }, 'minibatchSize'],
     [{ maxRollouts: 17 }, 'maxRollouts'],

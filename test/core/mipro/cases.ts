@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { minimumRollouts, type MiproConfig } from '../../../src/core/mipro/config.js';
 import { createMipro, type MiproState } from '../../../src/core/mipro/state.js';
 import { seedRng, uniformInt } from '../../../src/core/random.js';
-import { answeringOf, maybe, seeds, worldOf, type Answering } from '../gepa/cases.js';
+import { answeringOf, seeds, worldOf, type Answering } from '../gepa/cases.js';
 import { unpaired, type MiproWorld } from './driver.js';
 
 export interface Case extends Answering {
@@ -27,11 +27,10 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     maxBootstrappedDemos: fc.integer({ min: 0, max: 3 }),
     maxLabeledDemos: fc.integer({ min: 0, max: 3 }),
     rngSeed: fc.maxSafeInteger(),
-    repeats: maybe(fc.integer({ min: 1, max: 3 })),
-    patience: fc.constantFrom(undefined, undefined, null, 1, 2, 3),
-    targetReward: fc.constantFrom(undefined, null, null, 0.7, 1),
-    perfectScore: fc.constantFrom(undefined, undefined, 0.7),
-    heldoutSeeds: maybe(seeds(100, 109)),
+    repeats: fc.constantFrom(1, 1, 2, 3),
+    patience: fc.constantFrom(null, null, null, 1, 2, 3),
+    targetReward: fc.constantFrom(null, null, null, 0.7, 1),
+    heldoutSeeds: fc.oneof(fc.constant<number[]>([]), seeds(100, 109)),
     train: seeds(-3, 9),
     evaluation: seeds(-3, 9),
     relation: fc.constantFrom('same', 'apart', 'any'),

@@ -31,7 +31,6 @@ describe('configProblems', () => {
     [{ trainSeeds: [] }, 'trainSeeds'],
     [{ evaluationSeeds: [0.5] }, 'evaluationSeeds'],
     [{ rngSeed: 0.5 }, 'rngSeed'],
-    [{ perfectScore: NaN }, 'perfectScore'],
     [{ patience: 0 }, 'patience'],
     [{ targetReward: Infinity }, 'targetReward'],
     [{ heldoutSeeds: [99, 5] }, 'heldoutSeeds'],

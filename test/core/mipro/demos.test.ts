@@ -29,11 +29,11 @@ describe('a rollout scored well', () => {
   test.each<[string, number[], number]>([
     ['from four fifths of the way from the worst to the best on', [0.2, 0.7, 0.4], 0.6],
     ['below 0 too', [-10, 0], -2],
-    ['where all are equal, when it is perfect', [0.5, 0.5], 0.9],
-    ['where nothing was run, when it is perfect', [], 0.9],
+    ['where all are equal, when it is solved', [0.5, 0.5], 1],
+    ['where nothing was run, when it is solved', [], 1],
   ])('%s', (_, rewards, expected) => {
     const all = rewards.map((reward, ordinal) => ({ ordinal, candidate: 0, seed: ordinal, reward }));
-    expect(goodFrom(all, 0.9)).toBeCloseTo(expected, 9);
+    expect(goodFrom(all)).toBeCloseTo(expected, 9);
   });
 });
 

@@ -10,7 +10,6 @@
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../sequential-test.js';
 import { sum } from '../../scores.js';
 import type { Decision } from '../../work.js';
-import type { GepaConfig } from '../config.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { changeCandidate } from '../../search/turn.js';
 import { affordableChildren } from './budget.js';
@@ -43,9 +42,9 @@ export function afterGate(
   const of = (candidate: number) => byCandidate.get(candidate)!;
   const control = of(incumbent!.candidate);
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
-  const arms = phase.arms.map((arm) => addWave(arm, of(arm.candidate), control, config));
+  const arms = phase.arms.map((arm) => addWave(arm, of(arm.candidate), control));
   const verdicts = new Map(arms.map(({ candidate, test }) => [candidate, judgeTest(test, horizonOf(config))]));
-  const state = { ...before, failures: addFailures(before.failures, control, config, mostKept) };
+  const state = { ...before, failures: addFailures(before.failures, control, mostKept) };
   return goOn(state, arms, verdicts, controlSum, decisions);
 }
 
@@ -88,13 +87,13 @@ function goOn(
   return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
 }
 
-function addWave(arm: Arm, own: readonly Answered[], control: readonly Answered[], config: GepaConfig): Arm {
+function addWave(arm: Arm, own: readonly Answered[], control: readonly Answered[]): Arm {
   const pairs = own.map(({ reward }, place): RewardPair => [reward, control[place]!.reward]);
   return {
     candidate: arm.candidate,
     test: addPairs(arm.test, pairs),
     sum: sum([arm.sum, ...own.map(({ reward }) => reward)]),
-    failures: addFailures(arm.failures, own, config, mostOffered),
+    failures: addFailures(arm.failures, own, mostOffered),
   };
 }
 

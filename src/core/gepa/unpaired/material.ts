@@ -1,6 +1,7 @@
 /** What there is to learn from: rollouts of the incumbent that failed. Each live call stands for itself. */
 import type { GepaConfig } from '../config.js';
 import { minibatchOf } from '../../search/config.js';
+import { isSolved } from '../../scores.js';
 
 /** A rollout below the perfect score, and how often a reflection was shown it. */
 export type Failure = readonly [ordinal: number, shown: number];
@@ -18,15 +19,8 @@ export const mostOffered = 60;
 export const mostKept = 200;
 
 /** The failures with those among further rollouts, `most` of them at most: the latest. */
-export function addFailures(
-  failures: readonly Failure[],
-  answered: readonly Answered[],
-  { perfectScore = 1 }: GepaConfig,
-  most: number,
-): Failure[] {
-  const further = answered
-    .filter(({ reward }) => reward < perfectScore - 1e-9)
-    .map(({ ordinal }): Failure => [ordinal, 0]);
+export function addFailures(failures: readonly Failure[], answered: readonly Answered[], most: number): Failure[] {
+  const further = answered.filter(({ reward }) => !isSolved(reward)).map(({ ordinal }): Failure => [ordinal, 0]);
   return [...failures, ...further].sort(([left], [right]) => left - right).slice(-most);
 }
 

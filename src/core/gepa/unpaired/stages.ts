@@ -30,7 +30,7 @@ export function afterMinibatch(
   answered: readonly Answered[],
   decisions: Decision[],
 ): UnpairedState {
-  const failures = addFailures(state.failures, answered, state.config, mostKept);
+  const failures = addFailures(state.failures, answered, mostKept);
   return seek({ ...state, failures }, sought, decisions);
 }
 
@@ -95,7 +95,7 @@ function evaluated(
   answered: readonly Answered[],
   decisions: Decision[],
 ): UnpairedState {
-  const { generation, config } = state;
+  const { generation } = state;
   const sample = sampleOf(answered.map(({ reward }) => reward));
   const { mean: reward, count: seedsEvaluated } = sample;
   decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated });
@@ -104,6 +104,6 @@ function evaluated(
     candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
     incumbent: { candidate, sample },
     bestReward: Math.max(state.bestReward ?? reward, reward),
-    failures: addFailures(state.failures, answered, config, mostKept),
+    failures: addFailures(state.failures, answered, mostKept),
   };
 }

@@ -53,7 +53,7 @@ export interface Evaluated {
 }
 
 export interface UnpairedState {
-  algorithm: 'unpaired-1';
+  algorithm: 'unpaired';
   config: GepaConfig;
   phase: Phase;
   /** The generation being worked on, or the last one; 0 is the baseline's. */
@@ -88,7 +88,7 @@ export function createUnpaired(config: GepaConfig): UnpairedState {
   const { phase, asked, candidates } = createGepa(config);
   if (phase.name !== 'baseline') throw new Error(`a search begins with its baseline, not with ${phase.name}`);
   return {
-    algorithm: 'unpaired-1',
+    algorithm: 'unpaired',
     config,
     phase,
     generation: 0,

@@ -12,14 +12,13 @@ const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
 
 /** Rewards as long as a number is written, and all of them failures; children are far better the later, or all alike. */
-const better: World['rollout'] = ({ candidate, ordinal }) => candidate * 10 + (ordinal % 1_000) / 7_777;
+const better: World['rollout'] = ({ candidate, ordinal }) => (candidate + (ordinal % 1_000) / 7_777) / 501;
 const alike: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
 
 const limits: Partial<GepaConfig> = {
   trainSeeds: longSeeds(10_000),
   evaluationSeeds: longSeeds(1_000, 20_000),
   heldoutSeeds: longSeeds(1_000, 40_000),
-  perfectScore: 1e9,
   rngSeed: -(2 ** 53 - 1),
 };
 

@@ -1,0 +1,7 @@
+import { Worker } from '@temporalio/worker';
+import type { History } from '../support/chain.js';
+import { workflowBundlePath } from '../support/embedded.js';
+
+/** Replays a history with the current workflow code; rejects when that code decides otherwise. */
+export const replay = (history: History) =>
+  Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundlePath() } }, history);
