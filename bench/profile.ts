@@ -11,7 +11,7 @@ interface CpuProfile {
 }
 
 /** One statement as Postgres counted it; milliseconds. */
-export interface Statement {
+interface Statement {
   query: string;
   calls: number;
   total: number;

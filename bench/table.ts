@@ -2,10 +2,10 @@ import { median, spread } from './stats.js';
 import type { Spent } from './world.js';
 
 /** What has to hold of a row: its value, or its ratio to or difference from what stands beside it, is at most or at least so much. */
-export type Aim = { of: 'value' | 'ratio' | 'difference' } & ({ most: number } | { least: number });
+type Aim = { of: 'value' | 'ratio' | 'difference' } & ({ most: number } | { least: number });
 
 /** What so many units of work used: CPU seconds of each part, and transactions of Postgres. */
-export interface Used {
+interface Used {
   unit: string;
   n: number;
   spent: Spent;

@@ -7,7 +7,7 @@ import { taskKinds } from '../worlds/tasks.js';
 import { dspyName } from './search-dspy.js';
 import { ratchetName, type Algorithm } from './search-ratchet.js';
 
-export type By = { auto: Auto } | { algorithm: Algorithm };
+type By = { auto: Auto } | { algorithm: Algorithm };
 type Setup = Pick<TaskSetup, 'kind' | 'world' | 'feedback' | 'labels'>;
 
 /** A search, who is to run it, and on what. */

@@ -1,7 +1,7 @@
 import { nextUint32, seedRng, type Rng } from '../../src/core/random.js';
 
 /** A function over a categorical space whose maximum is known; values have mean about 0. */
-export interface Landscape {
+interface Landscape {
   space: number[];
   /** The noise-free value of a combination. */
   valueOf(choices: readonly number[]): number;

@@ -23,7 +23,7 @@ export const modes: readonly Mode[] = [
 ];
 
 /** More trials than this are not made: a search that has not found the optimum by then counts as so many. */
-export const cap = 200;
+const cap = 200;
 
 /** After how many trials the optimum of the seed's function is tried first. */
 export async function trialsToOptimum(

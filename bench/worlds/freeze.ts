@@ -14,13 +14,13 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 /** Worlds to tune an optimizer on. */
 export const devSeeds = range(1, 21);
 /** Worlds to compare optimizers on; never run while one is tuned. */
-export const testSeeds = range(1001, 1021);
+const testSeeds = range(1001, 1021);
 
 /** What `worldsHash` gives; a change of it is a change of the benchmark. */
 export const frozenHash = 'c653f0dba042633e73e2afd3af825f2e24b045ce1d94679d72175d4a16ac8b72';
 
 /** Worlds in which a model is called, to compare optimizers on; `devSeeds` are to tune on. */
-export const taskTestSeeds = range(2001, 2021);
+const taskTestSeeds = range(2001, 2021);
 
 /** What `taskWorldsHash` gives. */
 export const frozenTaskHash = '4bf2927cb8f2609e0af11c31f5030e7a8669100095d5f52ad60db58a18af589b';
@@ -34,7 +34,7 @@ export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskT
 }
 
 /** Worlds of lookups, to compare optimizers on; `devSeeds` are to tune on. */
-export const lookupTestSeeds = range(3001, 3021);
+const lookupTestSeeds = range(3001, 3021);
 
 /** What `lookupWorldsHash` gives. */
 export const frozenLookupHash = '6563d272cefafb59954372b9b42b1d5292337b842e09128d87bce2cd33229b5d';

@@ -19,7 +19,7 @@ export interface Unbounded {
 /** Tokens of an answer whose request names no limit. */
 export const answerTokens = { rollout: 4_096, proposer: 8_192 } as const;
 /** Tokens of any answer; a request that allows more is lowered to it. */
-export const maxAnswerTokens = 16_384;
+const maxAnswerTokens = 16_384;
 /** What providers put before tools and schemas on their own. */
 const hiddenPromptTokens = 1_000;
 const maxChoices = 128;

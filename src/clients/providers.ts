@@ -3,7 +3,7 @@ import { answerLocally } from './provider-local.js';
 import { ProviderError, type ModelAnswer } from './provider-answer.js';
 import { askEndpoint, type Endpoint } from './provider-http.js';
 
-export { ProviderError, type ModelAnswer } from './provider-answer.js';
+export { ProviderError } from './provider-answer.js';
 
 /** A provider as callers see it; `reason` says what is missing when it is not usable. */
 export interface ProviderInfo {

@@ -5,7 +5,6 @@ export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed',
   id: 'Status',
   description: 'pending, running and paused are active; completed, failed, cancelled are final.',
 });
-export type Status = z.infer<typeof statusSchema>;
 
 const maxMessage = 100_000;
 const role = z.enum(['system', 'user', 'assistant']);

@@ -115,7 +115,7 @@ export const evaluationSchema = z
   })
   .meta({ id: 'Evaluation', description: 'Its status.' });
 
-export const seedResultSchema = z.object({
+const seedResultSchema = z.object({
   seed: z.int(),
   status: z.enum(['succeeded', 'failed']),
   reward: z.number().nullable(),

@@ -12,7 +12,7 @@ export const terminalEvents: readonly string[] = [
 ];
 
 /** One event as it stands in a stream's `data:` line and in a JSON page; the fields of `data` are also beside it. */
-export const eventSchema = z
+const eventSchema = z
   .looseObject({
     type: z.string(),
     seq: z.int().describe('1, 2, 3 … for each job, without gaps.'),

@@ -14,7 +14,7 @@ const inputs = z
   .describe('What the step takes, by the name that its messages have it by: {{name}}.');
 const text = z.string();
 
-export const graphMessageSchema = z
+const graphMessageSchema = z
   .strictObject({ role: z.enum(['system', 'user', 'assistant']), content: text })
   .meta({ id: 'GraphMessage' });
 
@@ -126,7 +126,7 @@ const transformSchema = z.discriminatedUnion('op', [
   z.strictObject({ ...transform, op: z.enum(plainOps) }),
 ]);
 
-export const stepSchema = z
+const stepSchema = z
   .discriminatedUnion('type', [llmSchema, mapSchema, voteSchema, selectSchema, transformSchema])
   .meta({ id: 'GraphStep' });
 export type StepJson = z.infer<typeof stepSchema>;

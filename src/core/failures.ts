@@ -26,10 +26,10 @@ export const costSpent = 'max_cost_usd';
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
 /** From this many outcomes on the rate of failures is judged while the job still runs. */
-export const outcomesBeforeRate = 20;
+const outcomesBeforeRate = 20;
 
 /** This many rollouts in a row that could not connect mean that the container is gone. */
-export const connectFailuresThatFail = 10;
+const connectFailuresThatFail = 10;
 
 /** The counters after one more outcome. */
 export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCounts {

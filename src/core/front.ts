@@ -51,6 +51,31 @@ export function countSeeds(holder: Holder): number {
   return count;
 }
 
+/**
+ * The holders left after dominated ones are dropped, by candidate number (GEPA, arXiv 2507.19457, algorithm 2). A candidate is
+ * dropped when each of its seeds has another holder that stays: lowest mean reward first, later candidate first.
+ */
+export function removeDominated(front: Front, rewardOf: (candidate: number) => number): Holder[] {
+  const weakestFirst = [...front.holders].sort(
+    (left, right) => rewardOf(left.candidate) - rewardOf(right.candidate) || right.candidate - left.candidate,
+  );
+  const sets = weakestFirst.map((holder) => toBits(holder.seeds));
+  const later: bigint[] = [];
+  let union = 0n;
+  for (let place = sets.length - 1; place >= 0; place--) {
+    later[place] = union;
+    union |= sets[place]!;
+  }
+  // One pass is enough: dropping a candidate only takes cover away, so whoever stays once would stay again.
+  let kept = 0n;
+  const staying = weakestFirst.filter((_, place) => {
+    const dominated = (sets[place]! & ~(kept | later[place]!)) === 0n;
+    if (!dominated) kept |= sets[place]!;
+    return !dominated;
+  });
+  return staying.sort((left, right) => left.candidate - right.candidate);
+}
+
 function fromBits(bits: bigint): string {
   return bits.toString(16);
 }

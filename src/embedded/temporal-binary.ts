@@ -9,7 +9,7 @@ import { tryLock, type Lock } from './lock.js';
 import { buildByGo, downloadBySdk } from './temporal-fetch.js';
 
 /** The version of the Temporal CLI that is fetched: the newest that `go install` can build, so that both ways give the same. */
-export const temporalVersion = '1.5.1';
+const temporalVersion = '1.5.1';
 
 /**
  * A Temporal CLI that runs: the one on PATH, else one cached in `cacheDir`, else fetched into it by the SDK's download, else

@@ -4,7 +4,7 @@ import type { App, HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';
 
 /** Who is calling: the organization comes from the key and from nowhere else. `keyId` is null for a job's own key. */
-export interface Caller {
+interface Caller {
   orgId: string;
   keyId: string | null;
 }

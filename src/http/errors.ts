@@ -114,7 +114,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
 const inferencePath = /^\/api\/(?:gepa\/|harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$))/;
 
 /** Whether callers of this path expect OpenAI's errors: the inference routes, and whatever is below their prefix. */
-export function speaksOpenAi(request: FastifyRequest): boolean {
+function speaksOpenAi(request: FastifyRequest): boolean {
   return request.routeOptions.config.access === 'inference' || inferencePath.test(request.url);
 }
 

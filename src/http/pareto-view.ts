@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { weighedSchema } from '../contracts/graph-job.js';
 import type { paretoSchema } from '../contracts/lineage.js';
-import { addToFront, countSeeds, emptyFront, toBits, type Front } from '../core/front.js';
-import { removeDominated } from '../core/gepa/select.js';
+import { addToFront, countSeeds, emptyFront, removeDominated, toBits, type Front } from '../core/front.js';
 import { costFront } from '../core/search/cost-front.js';
 import type { Tx } from '../storage/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../storage/front.js';

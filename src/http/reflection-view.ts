@@ -26,7 +26,7 @@ const limits = {
 };
 
 /** An answer of the proposer, read again as its activity read it: why it was refused follows from the answer. */
-export interface ReadAnswer<Component> {
+interface ReadAnswer<Component> {
   component: Component;
   /** From 0 for each component. */
   attempt: number;

@@ -32,12 +32,3 @@ export async function readTasks(tx: Tx, jobId: string, places: readonly number[]
   );
   return new Map(rows.map(({ place, ...task }) => [place, task]));
 }
-
-/** Of these places those whose tasks have a gold output, ascending. */
-export async function readGoldPlaces(tx: Tx, jobId: string, among: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ place: number }>(
-    'select place from graph_tasks where job_id = $1 and place = any($2) and gold is not null order by place',
-    [jobId, among],
-  );
-  return rows.map(({ place }) => place);
-}

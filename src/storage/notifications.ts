@@ -10,8 +10,8 @@ import { asApp } from './db.js';
  *  - ratchet_control: job id; what runners may do has changed, or a reward it waits for has come
  *  - ratchet_commands: command id; the command has its outcome
  */
-export const channels = ['ratchet_events', 'ratchet_control', 'ratchet_commands'] as const;
-export type Channel = (typeof channels)[number];
+const channels = ['ratchet_events', 'ratchet_control', 'ratchet_commands'] as const;
+type Channel = (typeof channels)[number];
 
 export interface Notifications {
   /** A number by which others can tell whether this process lives: it holds an advisory lock on it (`presenceLock`). */

@@ -6,7 +6,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** Encrypts under a 32-byte key (AES-256-GCM, NIST SP 800-38D); `aad` binds the text to its place. Returns iv | tag | text. */
-export function seal(key: Buffer, plaintext: string, aad: string): Buffer {
+function seal(key: Buffer, plaintext: string, aad: string): Buffer {
   const iv = randomBytes(ivBytes);
   const box = createCipheriv(cipher, key, iv).setAAD(Buffer.from(aad));
   const text = Buffer.concat([box.update(plaintext, 'utf8'), box.final()]);
@@ -14,7 +14,7 @@ export function seal(key: Buffer, plaintext: string, aad: string): Buffer {
 }
 
 /** The reverse of `seal`; throws when the key, the place or the bytes are not those it was sealed with. */
-export function open(key: Buffer, sealed: Buffer, aad: string): string {
+function open(key: Buffer, sealed: Buffer, aad: string): string {
   const box = createDecipheriv(cipher, key, sealed.subarray(0, ivBytes)).setAAD(Buffer.from(aad));
   box.setAuthTag(sealed.subarray(ivBytes, ivBytes + tagBytes));
   return Buffer.concat([box.update(sealed.subarray(ivBytes + tagBytes)), box.final()]).toString('utf8');

@@ -13,7 +13,7 @@ export class TemporalUnreachableError extends Error {
 }
 
 /** The options both sides of the connection share, and the namespace. */
-export function temporalOptions(target: TemporalTarget) {
+function temporalOptions(target: TemporalTarget) {
   if ('embedded' in target) return { connection: { address: target.embedded.address }, namespace: 'default' };
   const overrideEnvVars = Object.fromEntries(
     Object.entries(target.env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),

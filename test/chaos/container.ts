@@ -30,7 +30,7 @@ export interface JobContainer {
 /** How many rules there are to find; see rules-world.ts. */
 const rules = 4;
 /** By this the n-th answer to a rollout is less than the first, so that the row shows which of them was recorded. */
-export const attemptStep = 1e-6;
+const attemptStep = 1e-6;
 
 /**
  * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not by the order of calls.

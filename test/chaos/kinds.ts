@@ -9,7 +9,7 @@ import { statesKind } from './states.js';
 import { sseKind } from './streams.js';
 
 /** What a round came to: `said` is for its line, `violations` are what must not be. */
-export interface RoundResult {
+interface RoundResult {
   said: string;
   violations: string[];
 }

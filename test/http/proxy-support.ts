@@ -40,7 +40,7 @@ const sessionSpec: GepaSession = {
 };
 
 /** A row of model_calls, as tests look at it. */
-export interface CallRow {
+interface CallRow {
   purpose: string;
   rollout_id: string;
   correlation_id: string;

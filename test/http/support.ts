@@ -14,7 +14,7 @@ import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
 import { createDatabase } from '../support/embedded.js';
 
 /** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
-export class FakeCommander implements Commander {
+class FakeCommander implements Commander {
   started: string[] = [];
   /** Workflows that were told of rewards. */
   woken: string[] = [];
@@ -204,7 +204,7 @@ export const evaluationRequest = {
 const graphTasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}` } }));
 
 /** A graph job's. */
-export const graphRequest = {
+const graphRequest = {
   dataset: {
     initial_prompt: 'Answer.',
     tasks: graphTasks,

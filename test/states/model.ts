@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isTerminal, type Call, type Place } from './table.js';
 
 /** A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a whole. */
-export interface InboxEntry {
+interface InboxEntry {
   rollout: string | null;
   reward: number;
   counted: boolean;

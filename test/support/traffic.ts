@@ -24,7 +24,7 @@ export interface LiveCall {
   prompt: string;
 }
 
-export interface ReportedReward {
+interface ReportedReward {
   correlationId: string;
   reward: number;
   status: number;

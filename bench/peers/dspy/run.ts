@@ -16,7 +16,7 @@ export interface Program {
 }
 
 /** A program that was evaluated on all evaluation seeds; `calls` of the task model by then. */
-export interface EvaluatedProgram extends Program {
+interface EvaluatedProgram extends Program {
   score: number;
   calls: number;
 }

@@ -19,7 +19,7 @@ export interface LangGraph {
   END: string;
   StateGraph: new (state: unknown) => StateGraph;
 }
-export interface StateGraph {
+interface StateGraph {
   addNode(name: string, node: (state: State) => Promise<State>): unknown;
   /** From several: once all of them have run. */
   addEdge(from: string | string[], to: string): unknown;

@@ -31,7 +31,7 @@ function estimate(state: GepaState): NonNullable<SearchView['estimate']> {
 }
 
 /** The winner against the baseline, on what was held out where there is any; a baseline that won is no better than itself. */
-export function verdictOf(state: GepaState): Verdict | null {
+function verdictOf(state: GepaState): Verdict | null {
   const { best, config, heldout } = state;
   if (best === null) return null;
   const means = (candidate: number) =>

@@ -62,7 +62,7 @@ export function llm(
 }
 
 /** The placeholders of all messages. */
-export function namesIn(messages: readonly PromptMessage[]): Set<string> {
+function namesIn(messages: readonly PromptMessage[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => placeholdersOf(content)));
 }
 

@@ -44,7 +44,7 @@ export interface LlmStep extends Prompt {
 }
 
 /** One model call for each item of a list; the value is the list of their answers, in the items' order. */
-export interface MapStep extends Prompt {
+interface MapStep extends Prompt {
   id: string;
   type: 'map';
   output: AnswerForm;
@@ -93,7 +93,7 @@ export type Transform =
   | { op: 'between'; start: string; end: string }
   | { op: 'pluck'; path: string }
   | { op: PlainOp };
-export type PlainOp =
+type PlainOp =
   | 'object'
   | 'list'
   | 'concat'

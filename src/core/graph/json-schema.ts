@@ -5,7 +5,7 @@
 import { canonical, described, hasNul, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
-export type JsonType = (typeof types)[number];
+type JsonType = (typeof types)[number];
 
 export interface JsonSchema {
   readonly type?: JsonType | readonly JsonType[];

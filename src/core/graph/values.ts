@@ -6,7 +6,7 @@ export type JsonObject = { readonly [name: string]: Json };
 
 /** Of a value: characters of its texts and names plus one for each value in it; and how deep it may be nested. */
 export const maxValueSize = 1_000_000;
-export const maxValueDepth = 50;
+const maxValueDepth = 50;
 
 export function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

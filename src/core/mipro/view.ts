@@ -42,7 +42,7 @@ function estimate(state: MiproState): NonNullable<SearchView['estimate']> | null
  * The winner against the baseline, on what was held out where there is any; a baseline that won is no better than itself. Of
  * live traffic that names no instance two samples are compared.
  */
-export function verdictOf(state: MiproState): Verdict | null {
+function verdictOf(state: MiproState): Verdict | null {
   const { best, config, heldout, traffic } = state;
   if (best === null) return null;
   const means = (candidate: number) => {

@@ -3,7 +3,7 @@ import type { JobEvidence } from '../evidence.js';
 import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 
 /** Largest resident memory of a process of the service, in MiB, while containers and models send 1 GiB and bombs. */
-export const memoryLimitMib = 600;
+const memoryLimitMib = 600;
 
 /** A call of the container with what it did. */
 interface Call {

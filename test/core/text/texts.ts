@@ -8,7 +8,7 @@ export const sentences = fc
   )
   .map(([verb, object]) => `${verb} ${object}.`);
 
-export const spacings = fc.constantFrom('\n', ' ', '\n\n', '\n  ');
+const spacings = fc.constantFrom('\n', ' ', '\n\n', '\n  ');
 
 /** A prompt: sentences with white space between them. */
 export const prompts = fc

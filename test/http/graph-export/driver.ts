@@ -8,7 +8,7 @@ import { jsonOf } from '../../../src/core/graph/json.js';
 
 export const program = resolve(__dirname, '../../../src/http/graph-export/run.py');
 
-export interface PythonCall {
+interface PythonCall {
   step: string;
   model: string | null;
   timeoutS: number;
@@ -18,7 +18,7 @@ export interface PythonCall {
 }
 
 /** `value`: as JSON. */
-export type PythonOutcome = { value: string } | { failed: { step: string | null; reason: string } };
+type PythonOutcome = { value: string } | { failed: { step: string | null; reason: string } };
 
 export interface Driver {
   /** A run with these answers to calls by their keys, the last one again and again; null: no answer. */

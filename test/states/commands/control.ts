@@ -8,7 +8,7 @@ import { afterwards, commandable, send, signal, take, takeUnanswered, type Door 
 import type { World } from '../world.js';
 
 /** Pause, resume, cancel or stop, by any door; `again`: sent a second time under the same Idempotency-Key. */
-export class Control implements fc.AsyncCommand<Model, World> {
+class Control implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly verb: Verb;
   private readonly door: Door;
@@ -51,7 +51,7 @@ export class Control implements fc.AsyncCommand<Model, World> {
 }
 
 /** Temporal's own cancel, as the button of its UI sends it. */
-export class NativeCancel implements fc.AsyncCommand<Model, World> {
+class NativeCancel implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 
   constructor(slot: number) {

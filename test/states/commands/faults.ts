@@ -21,7 +21,7 @@ import type { World } from '../world.js';
 import { recorded } from './work.js';
 
 /** An operator's Terminate: no code of the workflow runs, the reconciler closes the row. */
-export class Terminate implements fc.AsyncCommand<Model, World> {
+class Terminate implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 
   constructor(slot: number) {
@@ -46,7 +46,7 @@ export class Terminate implements fc.AsyncCommand<Model, World> {
 }
 
 /** kill -9 of the worker; `answering`: while the container answers what it holds of the first jobs. */
-export class KillWorker implements fc.AsyncCommand<Model, World> {
+class KillWorker implements fc.AsyncCommand<Model, World> {
   private readonly answering: boolean;
 
   constructor(answering: boolean) {
@@ -91,7 +91,7 @@ export async function adoptOutcomes(world: World, job: Job): Promise<void> {
 }
 
 /** A worker comes back: what was sent meanwhile takes effect, in the order in which it was sent, and every job goes on. */
-export class StartWorker implements fc.AsyncCommand<Model, World> {
+class StartWorker implements fc.AsyncCommand<Model, World> {
   check = (model: Readonly<Model>) => !model.workerLives;
 
   run = (model: Model, world: World): Promise<void> => startWorker(world, model);
@@ -161,7 +161,7 @@ const same = (a: unknown, b: unknown): boolean => {
 };
 
 /** kill -9 of the API and a new one; `during`: while a command is under way, so many milliseconds after it was sent. */
-export class KillApi implements fc.AsyncCommand<Model, World> {
+class KillApi implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly during: Verb | null;
   private readonly ms: number;

@@ -18,7 +18,7 @@ interface Entrant {
  * Verbs at the same moment; `releasing`: while the container answers what it holds, so that an evaluation may complete.
  * Any order that the table allows explains the answers, but one must.
  */
-export class Race implements fc.AsyncCommand<Model, World> {
+class Race implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly entrants: Entrant[];
   private readonly releasing: boolean;

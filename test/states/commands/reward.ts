@@ -21,7 +21,7 @@ export interface RewardArgs {
 }
 
 /** A reward, for whichever rollout; repeated or contradicted; with `stop` on the first one. */
-export class Reward implements fc.AsyncCommand<Model, World> {
+class Reward implements fc.AsyncCommand<Model, World> {
   private readonly args: RewardArgs;
 
   constructor(args: RewardArgs) {
@@ -140,7 +140,7 @@ function takeReward(job: Job, rollout: string | null, reward: number, { code, bo
 }
 
 /** Puts a reward into the model's inbox, and settles the rollout that waited for it. */
-export function note(job: Job, rollout: string | null, reward: number): void {
+function note(job: Job, rollout: string | null, reward: number): void {
   const closed = isTerminal(job.place.status);
   const due = dueOf(job, rollout, reward);
   const kept = rollout !== null && job.inbox.some((entry) => entry.rollout === rollout);

@@ -21,7 +21,7 @@ export interface CreateArgs {
 }
 
 /** A new job, at most four in a sequence. */
-export class Create implements fc.AsyncCommand<Model, World> {
+class Create implements fc.AsyncCommand<Model, World> {
   private readonly args: CreateArgs;
 
   constructor(args: CreateArgs) {
@@ -101,7 +101,7 @@ export class Create implements fc.AsyncCommand<Model, World> {
 }
 
 /** Lets the container answer some of the job's rollouts, and waits until the answers are recorded. */
-export async function release(world: World, job: Job, rollouts: string[]): Promise<void> {
+async function release(world: World, job: Job, rollouts: string[]): Promise<void> {
   for (const id of rollouts) world.container.release(id);
   await recorded(world, job, rollouts);
 }
@@ -131,7 +131,7 @@ const works = (model: Readonly<Model>, job: Job | undefined): boolean =>
   job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.place.status);
 
 /** The container answers at most so many of a job's rollouts. */
-export class Release implements fc.AsyncCommand<Model, World> {
+class Release implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly count: number;
 
@@ -153,7 +153,7 @@ export class Release implements fc.AsyncCommand<Model, World> {
 }
 
 /** A running job goes on to its end: everything is answered, every awaited reward comes. */
-export class Finish implements fc.AsyncCommand<Model, World> {
+class Finish implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
 
   constructor(slot: number) {

@@ -32,7 +32,7 @@ function estimateOf({ candidate, sample }: Evaluated): NonNullable<SearchView['e
  * from one period; without them the two evaluations are compared, each fresh, but the baseline's from the beginning of
  * the search: what traffic drifted meanwhile is in the difference. `seeds` counts the calls of each.
  */
-export function verdictOf({ baseline, incumbent, heldout }: UnpairedState): Verdict | null {
+function verdictOf({ baseline, incumbent, heldout }: UnpairedState): Verdict | null {
   if (baseline === null || incumbent === null) return null;
   const compared = heldout ?? { baseline, winner: incumbent.sample };
   const comparison =

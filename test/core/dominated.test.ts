@@ -1,16 +1,13 @@
 /**
- * Invariants of parent selection:
+ * Invariants of dropping dominated candidates:
  *  1. what stays is what the reference's loop keeps: drop the first candidate, weakest first, all of whose seeds have
  *     another holder that is not dropped yet, and start again until none is found;
- *  2. every seed keeps a holder, and whoever is alone on a seed stays;
- *  3. a parent is drawn in proportion to the seeds it holds.
+ *  2. every seed keeps a holder, and whoever is alone on a seed stays.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addToFront, emptyFront, toBits, type Front } from '../../../src/core/front.js';
-import { pickParent, removeDominated } from '../../../src/core/gepa/select.js';
-import { seedRng } from '../../../src/core/random.js';
-import { mean } from '../../../src/core/scores.js';
+import { addToFront, emptyFront, removeDominated, toBits, type Front } from '../../src/core/front.js';
+import { mean } from '../../src/core/scores.js';
 
 function frontOf(matrix: number[][]): Front {
   return matrix.reduce((front, scores, candidate) => addToFront(front, candidate, scores), emptyFront);
@@ -67,21 +64,5 @@ describe('removeDominated', () => {
       () => 1,
     );
     expect(staying.map(({ candidate }) => candidate)).toEqual([0]);
-  });
-});
-
-describe('pickParent', () => {
-  test('follows the number of seeds', () => {
-    const holders = removeDominated(
-      frontOf([
-        [1, 1, 1, 0],
-        [0, 0, 0, 1],
-      ]),
-      () => 0.5,
-    );
-    const drawn = Array.from({ length: 4000 }, (_, seed) => pickParent(seedRng(seed), holders)[0]);
-    const share = drawn.filter((candidate) => candidate === 0).length / drawn.length;
-    // Standard deviation 0.007.
-    expect(Math.abs(share - 0.75)).toBeLessThan(0.035);
   });
 });
