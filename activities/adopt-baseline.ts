@@ -1,5 +1,5 @@
-import { maxComponents } from '../src/contracts/components.js';
-import type { Message } from '../src/contracts/spec.js';
+import { maxComponents } from '../src/core/prompts/components.js';
+import type { Message } from '../src/core/jobs/spec.js';
 import { readMarkedLevers, readSystemMessages } from '../src/storage/baseline-calls.js';
 import { markLevers, readPrompts, setBaseline } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';

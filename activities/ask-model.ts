@@ -1,5 +1,5 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
-import type { GraphSpec, Message, PolicySpec } from '../src/contracts/spec.js';
+import type { GraphSpec, Message, PolicySpec } from '../src/core/jobs/spec.js';
 import type { Said as StepSaid } from '../src/core/graph/drive.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';

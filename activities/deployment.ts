@@ -1,4 +1,4 @@
-import type { DeploymentSpec } from '../src/contracts/spec.js';
+import type { DeploymentSpec } from '../src/core/jobs/spec.js';
 import { judgeGate } from '../src/core/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, takeName } from '../src/storage/deployments.js';
 import type { Tx } from '../src/storage/db.js';

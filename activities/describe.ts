@@ -1,4 +1,4 @@
-import type { SessionSpec } from '../src/contracts/spec.js';
+import type { SessionSpec } from '../src/core/jobs/spec.js';
 import { proposalTries } from '../src/core/search/proposal-limits.js';
 import { buildDescription, maxDescription } from '../src/core/search/reflection.js';
 import type { Texts } from '../src/core/search/components.js';

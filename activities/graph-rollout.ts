@@ -2,7 +2,7 @@ import { TimeoutError, withinHeld, type Clock } from '../src/clients/bounded.js'
 import type { RolloutOutcome } from '../src/clients/container.js';
 import { providerRefusedKey } from '../src/clients/proposer-call.js';
 import { asObject, cutText } from '../src/clients/untrusted.js';
-import type { GraphSpec } from '../src/contracts/spec.js';
+import type { GraphSpec } from '../src/core/jobs/spec.js';
 import { costSpent } from '../src/core/failures.js';
 import { outcomeOf, valuesOf, type Call, type Run } from '../src/core/graph/run.js';
 import { driveGraph, unusableAnswer } from '../src/core/graph/drive.js';

@@ -1,4 +1,4 @@
-import type { JudgedVerifier } from '../src/contracts/verifier.js';
+import type { JudgedVerifier } from '../src/contracts/graphs/verifier.js';
 import { askAgain } from '../src/core/search/second-try.js';
 import { buildJudgement } from '../src/core/verify/judge.js';
 import { parseJudgement } from '../src/core/verify/judgement.js';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Decision as SearchDecision, SearchView } from '../src/core/work.js';
-import type { EvaluationSpec, JobSpec } from '../src/contracts/spec.js';
+import type { EvaluationSpec, JobSpec } from '../src/core/jobs/spec.js';
 import type { Tx } from '../src/storage/db.js';
 import { lockJob, type JobRef, type NewEvent } from '../src/storage/events.js';
 import { candidateId } from '../src/core/ids.js';

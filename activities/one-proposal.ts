@@ -1,5 +1,5 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
-import type { Message, SearchSpec } from '../src/contracts/spec.js';
+import type { Message, SearchSpec } from '../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries as tries } from '../src/core/search/proposal-limits.js';
 import { parseProposal, type ParsedProposal } from '../src/core/search/reflection.js';
 import { askAgain } from '../src/core/search/second-try.js';

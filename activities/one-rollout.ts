@@ -1,7 +1,7 @@
 import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
 import { issueInferenceKey } from '../src/clients/inference-key.js';
-import { demosWithout } from '../src/contracts/demos.js';
-import type { JobSpec } from '../src/contracts/spec.js';
+import { demosWithout } from '../src/core/prompts/demos.js';
+import type { JobSpec } from '../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../src/storage/candidates.js';
 import type { ConcurrencyNow } from '../src/storage/concurrency.js';
 import type { JobRef } from '../src/storage/events.js';

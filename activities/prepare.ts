@@ -9,7 +9,7 @@ import {
   type Message,
   type SearchSpec,
   type SessionSpec,
-} from '../src/contracts/spec.js';
+} from '../src/core/jobs/spec.js';
 import { evaluationRequests } from '../src/core/evaluation.js';
 import type { GepaConfig } from '../src/core/gepa/config.js';
 import { generationsOf, type MiproConfig } from '../src/core/mipro/config.js';

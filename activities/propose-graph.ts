@@ -1,5 +1,5 @@
-import { editsSchema, type GraphJson } from '../src/contracts/graph.js';
-import { initialGraphOf, type GraphSpec } from '../src/contracts/spec.js';
+import { editsSchema, type GraphJson } from '../src/contracts/graphs/graph.js';
+import { initialGraphOf, type GraphSpec } from '../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../src/core/graph/components.js';
 import { buildEditProposal } from '../src/core/graph/edit-proposal.js';
 import { mostAttempts, type EditRules } from '../src/core/graph/edits.js';

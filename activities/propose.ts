@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { cutText } from '../src/clients/untrusted.js';
-import { textsOf, withTexts } from '../src/contracts/components.js';
-import type { Demo } from '../src/contracts/demos.js';
-import type { GraphJson } from '../src/contracts/graph.js';
-import type { SearchSpec } from '../src/contracts/spec.js';
+import { textsOf, withTexts } from '../src/core/prompts/components.js';
+import type { Demo } from '../src/core/prompts/demos.js';
+import type { GraphJson } from '../src/contracts/graphs/graph.js';
+import type { SearchSpec } from '../src/core/jobs/spec.js';
 import { structureOf, withGraphTexts } from '../src/core/graph/components.js';
 import { identityOf } from '../src/core/graph/identity.js';
 import { graphOf, jsonOf } from '../src/core/graph/json.js';

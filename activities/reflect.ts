@@ -1,4 +1,4 @@
-import type { SearchSpec, SessionSpec } from '../src/contracts/spec.js';
+import type { SearchSpec, SessionSpec } from '../src/core/jobs/spec.js';
 import { groupByCause } from '../src/core/search/causes.js';
 import { chooseComponents, type Texts } from '../src/core/search/components.js';
 import { buildReflection, type ReflectionExample } from '../src/core/search/reflection.js';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
 import type { OutcomeCounts } from '../src/core/failures.js';
-import type { GraphSpec, JobSpec } from '../src/contracts/spec.js';
+import type { GraphSpec, JobSpec } from '../src/core/jobs/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
 import { readLimit } from '../src/storage/concurrency.js';
 import type { Tx } from '../src/storage/db.js';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { textsOf } from '../src/contracts/components.js';
-import type { SessionSpec } from '../src/contracts/spec.js';
+import { textsOf } from '../src/core/prompts/components.js';
+import type { SessionSpec } from '../src/core/jobs/spec.js';
 import type { SurveyAnswer, SurveyRequest } from '../src/core/work.js';
 import { readPool, readMarked } from '../src/storage/candidates.js';
 import { surveyDemos } from '../src/storage/demos.js';

@@ -20,10 +20,10 @@ const anyPart = ['*'];
 
 /** The longest name that a file's path begins with is its part; within its own part a file may import anything. */
 const rules: Record<string, Rule> = {
-  'src/contracts': { values: [], packages: ['zod'] },
+  'src/contracts': { values: ['src/core/prompts'], types: ['src/core'], packages: ['zod'] },
   'src/core': { values: [], types: ['src/contracts'], packages: [] },
   'src/storage': { values: ['src/contracts', 'src/core'] },
-  'src/clients': { values: ['src/contracts'] },
+  'src/clients': { values: ['src/contracts', 'src/core/prompts'], types: ['src/core'] },
   'src/temporal': { values: ['src/contracts', 'src/storage', 'workflows/messages'] },
   'src/http': {
     values: ['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'workflows/messages'],
@@ -63,10 +63,12 @@ interface Arrow {
   line: number;
 }
 
+function isWithin(path: string, part: string): boolean {
+  return path === part || path.startsWith(`${part}/`) || path.startsWith(`${part}.`);
+}
+
 function partOf(path: string): string | undefined {
-  const parts = Object.keys(rules).filter(
-    (part) => path === part || path.startsWith(`${part}/`) || path.startsWith(`${part}.`),
-  );
+  const parts = Object.keys(rules).filter((part) => isWithin(path, part));
   return parts.sort((left, right) => right.length - left.length)[0];
 }
 
@@ -90,11 +92,12 @@ function violations(file: string, text: string): string[] {
       const name = packageOf(module);
       return rule.packages?.includes(name) === false ? [`${at}: ${part} -> ${module}`] : [];
     }
-    const target = partOf(posix.join(posix.dirname(file), module));
+    const path = posix.join(posix.dirname(file), module);
+    const target = partOf(path);
     if (target === part || rule.values === anyPart) return [];
     if (target === undefined) return [`${at}: ${part} -> ${module}, which belongs to no part of the table`];
-    if (rule.values.includes(target)) return [];
-    if (rule.types?.includes(target)) {
+    if (rule.values.some((allowed) => isWithin(path, allowed))) return [];
+    if (rule.types?.some((allowed) => isWithin(path, allowed))) {
       return typeOnly ? [] : [`${at}: ${part} -> ${target} is allowed as \`import type\` only`];
     }
     return [`${at}: ${part} -> ${target}`];

@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../contracts/spec.js';
+import type { PolicySpec } from '../core/jobs/spec.js';
 import { priceOf } from './cost.js';
 import { asObject } from './untrusted.js';
 

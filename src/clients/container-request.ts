@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { placeDemos, type Demo } from '../contracts/demos.js';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import { placeDemos, type Demo } from '../core/prompts/demos.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 
 /** One rollout to be run by a container. */
 export interface RolloutRequest {

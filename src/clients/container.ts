@@ -1,5 +1,5 @@
-import { componentName, maxComponents } from '../contracts/components.js';
-import type { Message } from '../contracts/spec.js';
+import { componentName, maxComponents } from '../core/prompts/components.js';
+import type { Message } from '../core/jobs/spec.js';
 import {
   containerRefusedKey,
   faultOfStatus,

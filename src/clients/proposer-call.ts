@@ -1,4 +1,4 @@
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import { pause, retryAfterMs, within } from './bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';

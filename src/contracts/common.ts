@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { componentName, componentNames, maxComponents } from './components.js';
+import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
   id: 'Status',

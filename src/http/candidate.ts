@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { CandidateChoice } from '../contracts/evaluation.js';
-import type { Demo } from '../contracts/demos.js';
-import type { EvaluationSpec, Message } from '../contracts/spec.js';
+import type { CandidateChoice } from '../contracts/evaluations/evaluation.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { EvaluationSpec, Message } from '../core/jobs/spec.js';
 import type { Tx } from '../storage/db.js';
 import { readJob } from '../storage/jobs.js';
 import { readPrompt } from '../storage/reads.js';

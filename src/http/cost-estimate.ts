@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { priceOf } from '../clients/cost.js';
 import type { estimateSchema } from '../contracts/common.js';
-import { renderPrompt } from '../contracts/demos.js';
+import { renderPrompt } from '../core/prompts/demos.js';
 import type {
   BudgetSpec,
   EvaluationSpec,
@@ -10,7 +10,7 @@ import type {
   MiproSession,
   PolicySpec,
   SessionSpec,
-} from '../contracts/spec.js';
+} from '../core/jobs/spec.js';
 import { estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
 import { generationsOf, trialSize, type MiproConfig } from '../core/mipro/config.js';
 import { createMipro } from '../core/mipro/state.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId } from '../../workflows/messages.js';
-import type { DeploymentSpec, JobSpec } from '../contracts/spec.js';
+import type { DeploymentSpec, JobSpec } from '../core/jobs/spec.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRef } from '../storage/events.js';
 import { claimForCreate, storeAnswer } from '../storage/idempotency.js';

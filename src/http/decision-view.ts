@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { decisionSchema } from '../contracts/lineage.js';
+import type { decisionSchema } from '../contracts/candidates/lineage.js';
 import { groupBy } from '../core/group.js';
 import { exceeds, normalizeReward, sum } from '../core/scores.js';
 import { countedRollouts, settledRollouts } from '../core/settled.js';

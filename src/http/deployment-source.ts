@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { GateRequest, SourceRequest } from '../contracts/deployment.js';
-import type { ContainerSpec, DeploymentSource, GateSpec } from '../contracts/spec.js';
+import type { GateRequest, SourceRequest } from '../contracts/deployments/deployment.js';
+import type { ContainerSpec, DeploymentSource, GateSpec } from '../core/jobs/spec.js';
 import { readGraph } from '../storage/candidates.js';
 import { chosenCandidate, knownPrompt } from './candidate.js';
 import type { HttpDeps } from './deps.js';

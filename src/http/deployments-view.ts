@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { deploymentListSchema, deploymentSchema, GateView } from '../contracts/deployment.js';
+import type { deploymentListSchema, deploymentSchema, GateView } from '../contracts/deployments/deployment.js';
 import type { DeploymentHead, DeploymentRow } from '../storage/deployments.js';
 import type { OpenEvaluation } from '../storage/gate.js';
 import type { HttpDeps } from './deps.js';

@@ -6,10 +6,10 @@ import {
   deploymentSchema,
   deploymentStatusSchema,
   rolledBackSchema,
-} from '../contracts/deployment.js';
+} from '../contracts/deployments/deployment.js';
 import { commandBodySchema } from '../contracts/control.js';
-import { deploymentStatsSchema } from '../contracts/deployment-stats.js';
-import type { DeploymentSpec } from '../contracts/spec.js';
+import { deploymentStatsSchema } from '../contracts/deployments/stats.js';
+import type { DeploymentSpec } from '../core/jobs/spec.js';
 import { readCounters } from '../storage/deployment-counters.js';
 import {
   deleteDeployment,

@@ -4,7 +4,7 @@ import type {
   evaluationResultsSchema,
   evaluationSchema,
   evaluationSummarySchema,
-} from '../contracts/evaluation.js';
+} from '../contracts/evaluations/evaluation.js';
 import type { Usage } from '../storage/usage.js';
 import type { EvaluationHead, JobRow } from '../storage/jobs.js';
 import type { RolloutTotals, SeedResult } from '../storage/reads.js';

@@ -8,7 +8,7 @@ import {
   evaluationResultsSchema,
   evaluationSchema,
   type EvaluationRequest,
-} from '../contracts/evaluation.js';
+} from '../contracts/evaluations/evaluation.js';
 import type { EvaluationHead } from '../storage/jobs.js';
 import { readConcurrency } from '../storage/concurrency.js';
 import { readSeedResults, readTotals } from '../storage/reads.js';

@@ -1,7 +1,7 @@
-import { graphSchema } from '../contracts/graph.js';
-import type { CreateGraphJob } from '../contracts/graph-job.js';
-import { initialMessages, taskInput, type GraphDataset } from '../contracts/graph-dataset.js';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import { graphSchema } from '../contracts/graphs/graph.js';
+import type { CreateGraphJob } from '../contracts/graphs/job.js';
+import { initialMessages, taskInput, type GraphDataset } from '../contracts/graphs/dataset.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import { limits, promptOf, type Graph } from '../core/graph/graph.js';
 import { graphOf } from '../core/graph/json.js';
 import { singleStepGraph } from '../core/graph/single-step.js';

@@ -1,6 +1,6 @@
-import { renderPrompt } from '../contracts/demos.js';
-import type { PromptContent } from '../contracts/snapshot.js';
-import type { PolicySpec } from '../contracts/spec.js';
+import { renderPrompt } from '../core/prompts/demos.js';
+import type { PromptContent } from '../contracts/deployments/snapshot.js';
+import type { PolicySpec } from '../core/jobs/spec.js';
 import { asObject } from '../clients/untrusted.js';
 import { substitute, type UpstreamRequest } from './proxy-request.js';
 

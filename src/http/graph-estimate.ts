@@ -1,6 +1,6 @@
 import { priceOf } from '../clients/cost.js';
-import { initialGraphOf, type GraphSpec } from '../contracts/spec.js';
-import type { Rubric } from '../contracts/verifier.js';
+import { initialGraphOf, type GraphSpec } from '../core/jobs/spec.js';
+import type { Rubric } from '../contracts/graphs/verifier.js';
 import { maxStepCalls, promptOf, type Graph, type Ref, type Step } from '../core/graph/graph.js';
 import { graphOf } from '../core/graph/json.js';
 import { headOf, parseRef } from '../core/graph/refs.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { editsSchema, type EditJson } from '../contracts/graph.js';
-import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../contracts/graph-lineage.js';
+import { editsSchema, type EditJson } from '../contracts/graphs/graph.js';
+import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../contracts/graphs/lineage.js';
 import { graphTexts } from '../core/graph/components.js';
 import { editJson, graphOf } from '../core/graph/json.js';
 import { isSameGraph, readGraphEdits, readGraphText } from '../core/graph/read-proposal.js';

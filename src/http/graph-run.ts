@@ -1,7 +1,7 @@
 import { sumOfCosts, type CallCost } from '../clients/cost.js';
 import { proposerCall, type Meter } from '../clients/proposer-call.js';
 import type { Providers } from '../clients/providers.js';
-import type { PolicySpec } from '../contracts/spec.js';
+import type { PolicySpec } from '../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type Said } from '../core/graph/drive.js';
 import { finalCall } from '../core/graph/final-call.js';
 import type { Graph } from '../core/graph/graph.js';

@@ -1,10 +1,10 @@
 import { unknownPrice } from '../clients/call-bound.js';
 import { priceOf } from '../clients/cost.js';
-import { policiesOf, type CreateGraphJob } from '../contracts/graph-job.js';
-import { descriptionOf, taskInput, type GraphDataset } from '../contracts/graph-dataset.js';
-import type { Path } from '../contracts/dataset-problems.js';
-import type { GepaSpec, GraphSpec, PolicySpec } from '../contracts/spec.js';
-import { verifierSpec, type VerifierSpec } from '../contracts/verifier.js';
+import { policiesOf, type CreateGraphJob } from '../contracts/graphs/job.js';
+import { descriptionOf, taskInput, type GraphDataset } from '../contracts/graphs/dataset.js';
+import type { Path } from '../contracts/graphs/dataset-problems.js';
+import type { GepaSpec, GraphSpec, PolicySpec } from '../core/jobs/spec.js';
+import { verifierSpec, type VerifierSpec } from '../contracts/graphs/verifier.js';
 import { configProblems, type GepaConfig } from '../core/gepa/config.js';
 import { graphSearch } from '../core/graph-search.js';
 import { jsonOf } from '../core/graph/json.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../contracts/graph-job.js';
+import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../contracts/graphs/job.js';
 import type { CostBudget } from '../storage/cost-budget.js';
 import type { GraphHead, JobRow } from '../storage/jobs.js';
 import type { CandidateRow } from '../storage/reads.js';

@@ -7,7 +7,7 @@ import {
   graphJobSchema,
   graphJobStartedSchema,
   graphJobSummarySchema,
-} from '../contracts/graph-job.js';
+} from '../contracts/graphs/job.js';
 import { commandBodySchema } from '../contracts/control.js';
 import { graphOf } from '../core/graph/json.js';
 import { graphText } from '../core/graph/text.js';

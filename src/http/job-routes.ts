@@ -7,7 +7,7 @@ import {
   rewardSchema,
   stateChangeSchema,
 } from '../contracts/control.js';
-import { traceSchema } from '../contracts/trace.js';
+import { traceSchema } from '../contracts/rollouts/trace.js';
 import type { JobKind, JobRow } from '../storage/jobs.js';
 import { commandOf, control, findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../contracts/common.js';
-import type { RunSpec } from '../contracts/spec.js';
+import type { RunSpec } from '../core/jobs/spec.js';
 import type { readConcurrency } from '../storage/concurrency.js';
 import type { Usage } from '../storage/usage.js';
 import type { JobRow } from '../storage/jobs.js';

@@ -2,7 +2,7 @@
  * `<lever name="plan">…</lever>`: how a container without templates marks in its own texts what a candidate has texts for. Marks
  * pair up like brackets; half a pair is text like any other.
  */
-import { componentNamePattern } from '../contracts/components.js';
+import { componentNamePattern } from '../core/prompts/components.js';
 
 /** What stands between a pair of marks, the marks within it taken out. */
 export interface MarkedSpan {

@@ -1,8 +1,13 @@
 import type { z } from 'zod';
-import { pairOf, renderPrompt } from '../contracts/demos.js';
-import { textsOf } from '../contracts/components.js';
-import type { leverFields, leverListSchema, leverVersionItemSchema, leverVersionSchema } from '../contracts/levers.js';
-import type { candidateSchema } from '../contracts/session.js';
+import { pairOf, renderPrompt } from '../core/prompts/demos.js';
+import { textsOf } from '../core/prompts/components.js';
+import type {
+  leverFields,
+  leverListSchema,
+  leverVersionItemSchema,
+  leverVersionSchema,
+} from '../contracts/candidates/levers.js';
+import type { candidateSchema } from '../contracts/sessions/session.js';
 import { candidateId, demosPart, leverId } from '../core/ids.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { versionsOf, type ComponentLevers, type LeverVersion } from '../storage/levers.js';

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { pageSchema } from '../contracts/common.js';
-import { leverListSchema, leversQuerySchema, leverVersionItemSchema, leverVersionSchema } from '../contracts/levers.js';
+import {
+  leverListSchema,
+  leversQuerySchema,
+  leverVersionItemSchema,
+  leverVersionSchema,
+} from '../contracts/candidates/levers.js';
 import { componentOf } from '../core/ids.js';
 import type { SessionHead } from '../storage/jobs.js';
 import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../storage/levers.js';

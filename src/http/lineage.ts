@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pageSchema } from '../contracts/common.js';
-import { candidateItemSchema, candidatesQuerySchema, seedEvalsQuerySchema } from '../contracts/lineage.js';
+import { candidateItemSchema, candidatesQuerySchema, seedEvalsQuerySchema } from '../contracts/candidates/lineage.js';
 import type { Tx } from '../storage/db.js';
 import type { JobKind, JobRow } from '../storage/jobs.js';
 import { readSeedEvals, type SeedEval } from '../storage/lineage.js';

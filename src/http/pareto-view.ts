@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { weighedSchema } from '../contracts/graph-job.js';
-import type { paretoSchema } from '../contracts/lineage.js';
+import type { weighedSchema } from '../contracts/graphs/job.js';
+import type { paretoSchema } from '../contracts/candidates/lineage.js';
 import { addToFront, countSeeds, emptyFront, removeDominated, toBits, type Front } from '../core/front.js';
 import { costFront } from '../core/search/cost-front.js';
 import type { Tx } from '../storage/db.js';

@@ -1,5 +1,5 @@
 import { asObject } from '../clients/untrusted.js';
-import { pairOf, type Demo } from '../contracts/demos.js';
+import { pairOf, type Demo } from '../core/prompts/demos.js';
 
 /**
  * A request's messages with the demonstrations after its leading system or developer messages; these very messages where they have

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../clients/providers.js';
 import { asObject } from '../clients/untrusted.js';
-import { componentNames, textsOf } from '../contracts/components.js';
-import { demosOfCall, type Demo } from '../contracts/demos.js';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import { componentNames, textsOf } from '../core/prompts/components.js';
+import { demosOfCall, type Demo } from '../core/prompts/demos.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import { ApiError } from './errors.js';
 import type { MarkedSpan } from './lever-marks.js';
 import { insertDemos } from './proxy-demos.js';

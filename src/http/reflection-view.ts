@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { cutText } from '../clients/untrusted.js';
-import { componentNames, textsOf } from '../contracts/components.js';
-import type { graphCandidateSchema } from '../contracts/graph-lineage.js';
-import type { candidateDetailSchema } from '../contracts/lineage.js';
-import type { Message } from '../contracts/spec.js';
+import { componentNames, textsOf } from '../core/prompts/components.js';
+import type { graphCandidateSchema } from '../contracts/graphs/lineage.js';
+import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
+import type { Message } from '../core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../core/search/proposal-limits.js';
 import { parseProposal, type ParsedProposal } from '../core/search/reflection.js';
 import { candidateTexts } from '../storage/candidates.js';

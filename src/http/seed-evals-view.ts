@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { cutText } from '../clients/untrusted.js';
-import type { seedEvalSchema } from '../contracts/lineage.js';
+import type { seedEvalSchema } from '../contracts/candidates/lineage.js';
 import type { SeedEval } from '../storage/lineage.js';
 import { isoOrNull } from './job-view.js';
 

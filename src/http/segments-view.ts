@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { candidateDetailSchema } from '../contracts/lineage.js';
+import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
 import { attribute, type AttributedSegment } from '../core/text/attribution.js';
 import { candidateTexts } from '../storage/candidates.js';
 import type { Ancestor, readFeedback } from '../storage/lineage.js';

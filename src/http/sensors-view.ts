@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../contracts/sensors.js';
+import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../contracts/sessions/sensors.js';
 import { frameId } from '../core/ids.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';

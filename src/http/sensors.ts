@@ -1,5 +1,5 @@
 import { pageSchema } from '../contracts/common.js';
-import { sensorFrameSchema, sensorFramesQuerySchema } from '../contracts/sensors.js';
+import { sensorFrameSchema, sensorFramesQuerySchema } from '../contracts/sessions/sensors.js';
 import { readComponentLevers } from '../storage/levers.js';
 import { readFrames } from '../storage/sensors.js';
 import { findJob } from './control.js';

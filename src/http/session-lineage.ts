@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { renderPrompt } from '../contracts/demos.js';
-import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../contracts/lineage.js';
+import { renderPrompt } from '../core/prompts/demos.js';
+import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../contracts/candidates/lineage.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { readOrigin } from './candidate-detail.js';

@@ -7,9 +7,9 @@ import type {
   sessionResultsSchema,
   sessionSchema,
   sessionSummarySchema,
-} from '../contracts/session.js';
-import { renderPrompt } from '../contracts/demos.js';
-import type { BudgetSpec } from '../contracts/spec.js';
+} from '../contracts/sessions/session.js';
+import { renderPrompt } from '../core/prompts/demos.js';
+import type { BudgetSpec } from '../core/jobs/spec.js';
 import { generationsOf } from '../core/mipro/config.js';
 import type { ResolvedCall } from '../storage/calls.js';
 import type { CostBudget } from '../storage/cost-budget.js';

@@ -8,7 +8,7 @@ import {
   sessionResultsSchema,
   sessionSchema,
   sessionSummarySchema,
-} from '../contracts/session.js';
+} from '../contracts/sessions/session.js';
 import { readConcurrency } from '../storage/concurrency.js';
 import { readCostBudget } from '../storage/cost-budget.js';
 import { resolveCall } from '../storage/calls.js';

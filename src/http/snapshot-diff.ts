@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { componentNames } from '../contracts/components.js';
-import { pairOf } from '../contracts/demos.js';
-import type { snapshotDiffSchema, SnapshotContent } from '../contracts/snapshot.js';
+import { componentNames } from '../core/prompts/components.js';
+import { pairOf } from '../core/prompts/demos.js';
+import type { snapshotDiffSchema, SnapshotContent } from '../contracts/deployments/snapshot.js';
 import type { Snapshot } from '../storage/snapshots.js';
 import { mostEdits, unifiedDiff } from './text-diff.js';
 

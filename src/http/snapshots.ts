@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { snapshotDiffSchema, snapshotSchema } from '../contracts/snapshot.js';
+import { snapshotDiffSchema, snapshotSchema } from '../contracts/deployments/snapshot.js';
 import { readSnapshot, type Snapshot } from '../storage/snapshots.js';
 import type { App, HttpDeps } from './deps.js';
 import { deploymentsBase } from './deployments-view.js';

@@ -1,7 +1,12 @@
 import { unknownPrice } from '../clients/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
-import type { EvaluationRequest } from '../contracts/evaluation.js';
-import { containerField, optimizationsIn, type CreateSession, type PolicyOptimization } from '../contracts/session.js';
+import type { EvaluationRequest } from '../contracts/evaluations/evaluation.js';
+import {
+  containerField,
+  optimizationsIn,
+  type CreateSession,
+  type PolicyOptimization,
+} from '../contracts/sessions/session.js';
 import type {
   ContainerSpec,
   EvaluationSpec,
@@ -11,7 +16,7 @@ import type {
   PolicySpec,
   RunSpec,
   SessionSpec,
-} from '../contracts/spec.js';
+} from '../core/jobs/spec.js';
 import { configProblems as gepaProblems, type GepaConfig } from '../core/gepa/config.js';
 import {
   configProblems as miproProblems,

@@ -1,4 +1,4 @@
-import { taskInput, type GraphDataset } from '../contracts/graph-dataset.js';
+import { taskInput, type GraphDataset } from '../contracts/graphs/dataset.js';
 import type { Graph } from '../core/graph/graph.js';
 import { openRun, outcomeOf } from '../core/graph/run.js';
 import { sizeProblem, type Json } from '../core/graph/values.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { traceSchema } from '../contracts/trace.js';
+import type { traceSchema } from '../contracts/rollouts/trace.js';
 import { kindOf, type JobRow } from '../storage/jobs.js';
 import { stepOfAnswer } from '../storage/rollout-answers.js';
 import { readTraceCalls, readTraceHead, readTraceHeads, type TraceCall, type TraceHead } from '../storage/traces.js';

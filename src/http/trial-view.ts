@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { candidateDetailSchema } from '../contracts/lineage.js';
+import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
 import { Beliefs } from '../core/search/belief.js';
 import { addResults } from '../core/search/results.js';
 import { mean } from '../core/scores.js';

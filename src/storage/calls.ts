@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { demosWithout, type Demo } from '../contracts/demos.js';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import { demosWithout, type Demo } from '../core/prompts/demos.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { candidateId } from '../core/ids.js';

@@ -1,7 +1,7 @@
-import { textsOf } from '../contracts/components.js';
-import type { Demo } from '../contracts/demos.js';
-import type { GraphJson } from '../contracts/graph.js';
-import type { Message } from '../contracts/spec.js';
+import { textsOf } from '../core/prompts/components.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { GraphJson } from '../contracts/graphs/graph.js';
+import type { Message } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';

@@ -1,7 +1,7 @@
 /** Demonstrations out of traces: which rollouts can be shown as a question and its answer. */
-import { componentNames } from '../contracts/components.js';
-import type { Demo } from '../contracts/demos.js';
-import type { Message } from '../contracts/spec.js';
+import { componentNames } from '../core/prompts/components.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { Message } from '../core/jobs/spec.js';
 import { candidateId } from '../core/ids.js';
 import type { Tx } from './db.js';
 

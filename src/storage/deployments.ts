@@ -1,5 +1,5 @@
-import type { DeploymentSpec } from '../contracts/spec.js';
-import type { DeploymentStatus } from '../contracts/deployment.js';
+import type { DeploymentSpec } from '../core/jobs/spec.js';
+import type { DeploymentStatus } from '../contracts/deployments/deployment.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';

@@ -1,4 +1,4 @@
-import type { DeploymentSpec, JobSpec } from '../contracts/spec.js';
+import type { DeploymentSpec, JobSpec } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import { toJsonb } from './json.js';
 

@@ -1,5 +1,5 @@
-import type { DeploymentSpec, EvaluationSpec } from '../contracts/spec.js';
-import { thawPolicy } from '../contracts/snapshot.js';
+import type { DeploymentSpec, EvaluationSpec } from '../core/jobs/spec.js';
+import { thawPolicy } from '../contracts/deployments/snapshot.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { insertJob } from './jobs.js';

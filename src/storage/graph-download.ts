@@ -1,5 +1,5 @@
 /** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
-import type { GraphJson } from '../contracts/graph.js';
+import type { GraphJson } from '../contracts/graphs/graph.js';
 import type { Tx } from './db.js';
 import { countedReward } from './reads.js';
 

@@ -1,4 +1,4 @@
-import type { Rubric } from '../contracts/verifier.js';
+import type { Rubric } from '../contracts/graphs/verifier.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 

@@ -10,8 +10,8 @@ import type {
   JobSpec,
   MiproSession,
   MiproSpec,
-} from '../contracts/spec.js';
-import type { VerifierSpec } from '../contracts/verifier.js';
+} from '../core/jobs/spec.js';
+import type { VerifierSpec } from '../contracts/graphs/verifier.js';
 import type { Status } from '../core/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';

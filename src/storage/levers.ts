@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { textsOf } from '../contracts/components.js';
-import type { Demo } from '../contracts/demos.js';
-import type { Message } from '../contracts/spec.js';
+import { textsOf } from '../core/prompts/components.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { Message } from '../core/jobs/spec.js';
 import { demosPart, leverId } from '../core/ids.js';
 import type { Tx } from './db.js';
 

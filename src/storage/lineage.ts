@@ -1,7 +1,7 @@
 /** What is read of where a candidate comes from, what it was tried on, and what was decided. */
-import type { Demo } from '../contracts/demos.js';
-import type { GraphJson } from '../contracts/graph.js';
-import type { Message } from '../contracts/spec.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { GraphJson } from '../contracts/graphs/graph.js';
+import type { Message } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import { feedbackOf } from './reflection-examples.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';

@@ -1,5 +1,5 @@
-import type { Demo } from '../contracts/demos.js';
-import type { Message } from '../contracts/spec.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { Message } from '../core/jobs/spec.js';
 import { largestReward } from '../core/scores.js';
 import type { Tx } from './db.js';
 

@@ -1,4 +1,4 @@
-import { pairOf, type Demo } from '../contracts/demos.js';
+import { pairOf, type Demo } from '../core/prompts/demos.js';
 import type { ReflectionExample } from '../core/search/reflection.js';
 import type { Tx } from './db.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Message, PolicySpec } from '../contracts/spec.js';
+import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import { recordCall } from './call-records.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';

@@ -1,7 +1,7 @@
 import { candidateId } from '../core/ids.js';
 import type { RolloutRequest } from '../core/work.js';
-import { demosWithout, type Demo } from '../contracts/demos.js';
-import type { Message } from '../contracts/spec.js';
+import { demosWithout, type Demo } from '../core/prompts/demos.js';
+import type { Message } from '../core/jobs/spec.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from './db.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { freezePolicy, type SnapshotContent } from '../contracts/snapshot.js';
-import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../contracts/spec.js';
-import type { Demo } from '../contracts/demos.js';
-import type { GraphJson } from '../contracts/graph.js';
+import { freezePolicy, type SnapshotContent } from '../contracts/deployments/snapshot.js';
+import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../core/jobs/spec.js';
+import type { Demo } from '../core/prompts/demos.js';
+import type { GraphJson } from '../contracts/graphs/graph.js';
 import { graphOf } from '../core/graph/json.js';
 import { graphText } from '../core/graph/text.js';
 import { canonical, type Json } from '../core/graph/values.js';

@@ -3,7 +3,7 @@
  * graph.txt, which it reads. Rewards are given by a formula, so what a structure is worth can be proved.
  */
 import { expect, test } from '@jest/globals';
-import { editsSchema } from '../../src/contracts/graph.js';
+import { editsSchema } from '../../src/contracts/graphs/graph.js';
 import { buildEditProposal, parseEdits } from '../../src/core/graph/edit-proposal.js';
 import { applyEdits, type Edit } from '../../src/core/graph/edits.js';
 import type { Graph } from '../../src/core/graph/graph.js';

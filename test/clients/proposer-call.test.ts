@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { proposerCall } from '../../src/clients/proposer-call.js';
 import { createProviders, type Providers } from '../../src/clients/providers.js';
-import type { Message } from '../../src/contracts/spec.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { startFakeModel, type FakeModel, type ModelReply } from '../support/fake-model.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { isConnectionField, policySchema, seedsSchema } from '../../src/contracts/common.js';
 import { rewardOf } from '../../src/contracts/control.js';
-import { evaluationForm, flatEvaluationSchema, wrappedEvaluationSchema } from '../../src/contracts/evaluation.js';
+import {
+  evaluationForm,
+  flatEvaluationSchema,
+  wrappedEvaluationSchema,
+} from '../../src/contracts/evaluations/evaluation.js';
 
 describe('where calls go and with which key', () => {
   test.each([

@@ -4,8 +4,8 @@ import type {
   graphCandidateSchema,
   graphParetoSchema,
   graphSeedEvalSchema,
-} from '../../src/contracts/graph-lineage.js';
-import type { candidateItemSchema } from '../../src/contracts/lineage.js';
+} from '../../src/contracts/graphs/lineage.js';
+import type { candidateItemSchema } from '../../src/contracts/candidates/lineage.js';
 import { applyEdits } from '../../src/core/graph/edits.js';
 import { driveGraph } from '../../src/core/graph/drive.js';
 import { editOf, graphOf, jsonOf } from '../../src/core/graph/json.js';

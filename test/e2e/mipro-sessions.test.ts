@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Demo } from '../../src/contracts/demos.js';
+import type { Demo } from '../../src/core/prompts/demos.js';
 import { surveyDemos } from '../../src/storage/demos.js';
 import { chainOf } from '../support/chain.js';
 import { answerTo, demosBaseline, isQuestion, startDemosWorld, wordOf } from '../support/demos-world.js';

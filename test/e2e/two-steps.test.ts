@@ -9,7 +9,7 @@ import {
   type TwoStepTask,
 } from '../../examples/two-steps/tasks.js';
 import { createContainer } from '../../src/container/index.js';
-import type { GraphJson } from '../../src/contracts/graph.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import { graphSearch } from '../../src/core/graph-search.js';
 import { graphOf } from '../../src/core/graph/json.js';
 import { score } from '../../src/core/verify/score.js';

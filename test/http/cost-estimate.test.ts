@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GraphJson } from '../../src/contracts/graph.js';
-import type { EvaluationSpec, GepaSession, GraphSpec } from '../../src/contracts/spec.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { EvaluationSpec, GepaSession, GraphSpec } from '../../src/core/jobs/spec.js';
 import { evaluationEstimate, sessionEstimate } from '../../src/http/cost-estimate.js';
 import { graphEstimate } from '../../src/http/graph-estimate.js';
 import type { GraphTask } from '../../src/storage/graph-tasks.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { SnapshotContent } from '../../src/contracts/snapshot.js';
+import type { SnapshotContent } from '../../src/contracts/deployments/snapshot.js';
 import type { LlmStep } from '../../src/core/graph/graph.js';
 import { jsonOf } from '../../src/core/graph/json.js';
 import { setSnapshot } from '../../src/storage/deployments.js';

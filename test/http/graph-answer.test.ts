@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { json, text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { createProviders, type Providers } from '../../src/clients/providers.js';
-import type { PolicySpec } from '../../src/contracts/spec.js';
+import type { PolicySpec } from '../../src/core/jobs/spec.js';
 import type { Graph, LlmStep, Step } from '../../src/core/graph/graph.js';
 import { ApiError } from '../../src/http/errors.js';
 import { answerByGraph } from '../../src/http/graph-answer.js';

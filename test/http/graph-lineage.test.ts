@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { GraphJson } from '../../src/contracts/graph.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { recordCall } from '../../src/storage/call-records.js';
 import { recordProposerCall } from '../../src/storage/proposals.js';

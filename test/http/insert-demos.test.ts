@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pairOf, type Demo } from '../../src/contracts/demos.js';
+import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
 import { insertDemos } from '../../src/http/proxy-demos.js';
 
 // Invariants: what was inserted is not inserted again; everything that the request had is there, in order; without

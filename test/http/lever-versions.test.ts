@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { textsOf } from '../../src/contracts/components.js';
-import { pairOf, type Demo } from '../../src/contracts/demos.js';
-import type { Message } from '../../src/contracts/spec.js';
+import { textsOf } from '../../src/core/prompts/components.js';
+import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId, demosPart, leverId } from '../../src/core/ids.js';
 import { addCandidate, setBaseline } from '../../src/storage/candidates.js';
 import { project } from './seed.js';

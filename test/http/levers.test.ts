@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Message } from '../../src/contracts/spec.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId } from '../../src/core/ids.js';
 import { setBaseline } from '../../src/storage/candidates.js';
 import { project, seedCandidates } from './seed.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Message } from '../../src/contracts/spec.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { appendEvents, lockJob } from '../../src/storage/events.js';
 import { recordProposerCall } from '../../src/storage/proposals.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { pairOf, type Demo } from '../../src/contracts/demos.js';
-import type { Message } from '../../src/contracts/spec.js';
+import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import type { Tx } from '../../src/storage/db.js';

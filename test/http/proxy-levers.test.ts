@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { adoptCarried } from '../../activities/adopt-baseline.js';
-import type { Message } from '../../src/contracts/spec.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { hashOf } from '../../src/http/proxy-request.js';
 import { readPrompts } from '../../src/storage/candidates.js';
 import type { JobRef } from '../../src/storage/events.js';

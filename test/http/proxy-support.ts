@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import OpenAI from 'openai';
 import { issueInferenceKey, verifyInferenceKey } from '../../src/clients/inference-key.js';
 import { createProviders } from '../../src/clients/providers.js';
-import type { EvaluationSpec, GepaSession, Message, SessionSpec } from '../../src/contracts/spec.js';
+import type { EvaluationSpec, GepaSession, Message, SessionSpec } from '../../src/core/jobs/spec.js';
 import { registerProxy } from '../../src/http/proxy.js';
 import type { ProxyDeps } from '../../src/http/proxy-call.js';
 import { addCandidate } from '../../src/storage/candidates.js';

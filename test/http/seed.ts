@@ -1,5 +1,5 @@
-import type { GraphJson } from '../../src/contracts/graph.js';
-import type { Message } from '../../src/contracts/spec.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import { recordCall } from '../../src/storage/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';

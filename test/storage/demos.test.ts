@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { pairOf, type Demo } from '../../src/contracts/demos.js';
-import type { Message } from '../../src/contracts/spec.js';
+import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../src/core/ids.js';
 import { recordCall, type CallRecord } from '../../src/storage/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../src/storage/candidates.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import type { Message } from '../../src/contracts/spec.js';
+import type { Message } from '../../src/core/jobs/spec.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import {
   deleteDeployment,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import type { GraphJson } from '../../src/contracts/graph.js';
-import type { SnapshotContent } from '../../src/contracts/snapshot.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { SnapshotContent } from '../../src/contracts/deployments/snapshot.js';
 import { graphOf } from '../../src/core/graph/json.js';
 import { graphText } from '../../src/core/graph/text.js';
 import { connect, type Db } from '../../src/storage/db.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BudgetSpec, EvaluationSpec, GepaSpec } from '../../src/contracts/spec.js';
+import type { BudgetSpec, EvaluationSpec, GepaSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/storage/db.js';
 import type { JobRef } from '../../src/storage/events.js';
 

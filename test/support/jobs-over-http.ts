@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Api, JobEvent } from '../../src/cli/api.js';
-import type { evaluationSchema } from '../../src/contracts/evaluation.js';
-import type { graphJobSchema } from '../../src/contracts/graph-job.js';
-import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/session.js';
+import type { evaluationSchema } from '../../src/contracts/evaluations/evaluation.js';
+import type { graphJobSchema } from '../../src/contracts/graphs/job.js';
+import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/sessions/session.js';
 import { isTerminal } from '../../src/core/status.js';
 import type { JobKind } from '../../workflows/messages.js';
 import { until } from './until.js';

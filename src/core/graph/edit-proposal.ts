@@ -2,8 +2,8 @@
  * How a model is asked for edits of a graph, and what of its answer is taken. As for instructions (`search/reflection.ts`): no text
  * of an example or of the graph can end its own frame or pose as another part.
  */
-import type { editsSchema } from '../../contracts/graph.js';
-import type { Message } from '../../contracts/spec.js';
+import type { editsSchema } from '../../contracts/graphs/graph.js';
+import type { Message } from '../jobs/spec.js';
 import { editOf } from './json.js';
 import type { Edit } from './edits.js';
 import { defaults } from './graph.js';

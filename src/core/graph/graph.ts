@@ -2,7 +2,7 @@
  * A graph: a directed graph without cycles of typed steps, from a task's input (a JSON object) to one output. Inside it is plain
  * data in camelCase; `json.ts` has its JSON form, `validate.ts` what is required of it.
  */
-import type { Message } from '../../contracts/spec.js';
+import type { Message } from '../jobs/spec.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Json } from './values.js';
 

@@ -1,5 +1,5 @@
 /** The JSON form of graphs and edits, and back. Both say the same; only two fields are named otherwise. */
-import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../contracts/graph.js';
+import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../contracts/graphs/graph.js';
 import type { Edit } from './edits.js';
 import type { Graph, Prompt, Step, VoteStep } from './graph.js';
 

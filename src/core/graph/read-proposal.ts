@@ -1,5 +1,5 @@
 /** What of a proposer's answer becomes a graph; the same for whoever proposes and for whoever tells of it later. */
-import type { editsSchema } from '../../contracts/graph.js';
+import type { editsSchema } from '../../contracts/graphs/graph.js';
 import { maxProposalChars } from '../search/proposal-limits.js';
 import { parseProposal, type ParsedProposal } from '../search/reflection.js';
 import { graphTexts, withGraphTexts } from './components.js';

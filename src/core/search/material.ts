@@ -2,7 +2,7 @@
  * What there is to learn from: the failures of a parent that are paid for already, its own or those that it inherits, and
  * which train seeds to run it on when there are too few.
  */
-import type { Beliefs } from '../search/belief.js';
+import type { Beliefs } from './belief.js';
 import { isSolved } from '../scores.js';
 
 /** A seed on which a candidate fails, by its latest rollout there, its own or an ancestor's. */

@@ -6,7 +6,7 @@
  * candidate only when it is whole (its fence is closed), within the size limit, has all placeholders of its parent and
  * says something else than it.
  */
-import type { Message } from '../../contracts/spec.js';
+import type { Message } from '../jobs/spec.js';
 import { cutText, fenceText, quoteText } from '../text/quote.js';
 
 /** One rollout of the parent as reflection is shown it. The texts come from outside and are not trusted. */

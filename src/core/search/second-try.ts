@@ -1,5 +1,5 @@
 /** What the proposer is told when its answer was no use: asked the very same again, a model at temperature 0 says the same again. */
-import type { Message } from '../../contracts/spec.js';
+import type { Message } from '../jobs/spec.js';
 
 const maxShown = 16_000;
 

@@ -2,7 +2,7 @@
  * What a judge model is asked. Invariant: no text of a task, an output, a gold output or a rubric can end its own frame, pose
  * as another part or as an instruction: each of its lines is quoted, and the judge is told what that means.
  */
-import type { Message } from '../../contracts/spec.js';
+import type { Message } from '../jobs/spec.js';
 import { cut, show } from './text.js';
 import { quoteText } from '../text/quote.js';
 import type { Criterion } from './verification.js';

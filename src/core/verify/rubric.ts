@@ -7,7 +7,7 @@
  * most `mostCriteria` items. Any other text is one criterion named "rubric" with weight 1, the text its description: no
  * text of a rubric is refused for its form.
  */
-import type { Rubric } from '../../contracts/verifier.js';
+import type { Rubric } from '../../contracts/graphs/verifier.js';
 import { normalize } from './text.js';
 import type { Criterion } from './verification.js';
 

@@ -2,7 +2,7 @@
  * Verification without a model: how near an output is to its gold output, in the modes exact, contains, numeric and json.
  * Which parts of the two are compared is said in answer.ts, when they are the same in equal.ts.
  */
-import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/verifier.js';
+import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/graphs/verifier.js';
 import { answerOf, comparable } from './answer.js';
 import { standsIn } from './contains.js';
 import { areEqual } from './equal.js';

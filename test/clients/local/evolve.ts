@@ -1,6 +1,6 @@
 import type { TwoStepTask } from '../../../examples/two-steps/tasks.js';
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { editsSchema } from '../../../src/contracts/graph.js';
+import { editsSchema } from '../../../src/contracts/graphs/graph.js';
 import { graphSearch, type GraphSearchRequest } from '../../../src/core/graph-search.js';
 import { graphTexts, instructionNames, structureOf, withGraphTexts } from '../../../src/core/graph/components.js';
 import { buildEditProposal, parseEdits } from '../../../src/core/graph/edit-proposal.js';

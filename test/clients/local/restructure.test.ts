@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { editsSchema } from '../../../src/contracts/graph.js';
+import { editsSchema } from '../../../src/contracts/graphs/graph.js';
 import { buildEditProposal, parseEdits, type FailedRun } from '../../../src/core/graph/edit-proposal.js';
 import { applyEdits } from '../../../src/core/graph/edits.js';
 import type { Graph, LlmStep } from '../../../src/core/graph/graph.js';

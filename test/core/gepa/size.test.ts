@@ -3,7 +3,7 @@ import type { GepaConfig } from '../../../src/core/gepa/config.js';
 import { gepa } from '../../../src/core/gepa/step.js';
 import { graphSearch } from '../../../src/core/graph-search.js';
 import { config, drive, scoring, type World } from './driver.js';
-import { datasetLimits } from '../../../src/contracts/graph-dataset.js';
+import { datasetLimits } from '../../../src/contracts/graphs/dataset.js';
 import { largestOf } from './largest.js';
 
 // What a session, or a graph job, at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { editSchema, editsSchema } from '../../../src/contracts/graph.js';
+import { editSchema, editsSchema } from '../../../src/contracts/graphs/graph.js';
 import { buildEditProposal, parseEdits, type EditProposal } from '../../../src/core/graph/edit-proposal.js';
 import { graphText } from '../../../src/core/graph/text.js';
 import { oneStep, user } from './cases.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { editsSchema, type EditJson } from '../../../src/contracts/graph.js';
+import { editsSchema, type EditJson } from '../../../src/contracts/graphs/graph.js';
 import { editJson, editOf } from '../../../src/core/graph/json.js';
 
 const asked = {

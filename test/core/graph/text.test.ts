@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { graphSchema, type GraphJson } from '../../../src/contracts/graph.js';
+import { graphSchema, type GraphJson } from '../../../src/contracts/graphs/graph.js';
 import type { Graph, Step } from '../../../src/core/graph/graph.js';
 import { graphOf, jsonOf } from '../../../src/core/graph/json.js';
 import { graphMermaid } from '../../../src/core/graph/mermaid.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { graphSchema } from '../../../src/contracts/graph.js';
+import { graphSchema } from '../../../src/contracts/graphs/graph.js';
 import type { Graph } from '../../../src/core/graph/graph.js';
 import { graphOf } from '../../../src/core/graph/json.js';
 import { graphMermaid } from '../../../src/core/graph/mermaid.js';

@@ -1,7 +1,7 @@
 /** How the outputs of graphs are scored: a data set's rubrics and its `verifier_config`, and what a job stores of them. */
 import { z } from 'zod';
-import { policySchema, unlessMissing } from './common.js';
-import type { PolicySpec } from './spec.js';
+import { policySchema, unlessMissing } from '../common.js';
+import type { PolicySpec } from '../../core/jobs/spec.js';
 
 const limits = { criteria: 20, rubricChars: 20_000 } as const;
 

@@ -1,10 +1,10 @@
 /** What a deployment serves, frozen: what is hashed, what is stored and what is answered are the same JSON. */
 import { z } from 'zod';
-import { messageSchema, timestamp } from './common.js';
-import { leverVersionsSchema } from './levers.js';
-import type { Demo } from './demos.js';
-import { graphSchema, type GraphJson } from './graph.js';
-import type { Message, PolicySpec } from './spec.js';
+import { messageSchema, timestamp } from '../common.js';
+import { leverVersionsSchema } from '../candidates/levers.js';
+import type { Demo } from '../../core/prompts/demos.js';
+import { graphSchema, type GraphJson } from '../graphs/graph.js';
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 
 const frozenPolicySchema = z
   .looseObject({ model: z.string(), provider: z.string() })

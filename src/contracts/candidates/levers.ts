@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageSchema, pageQuery, timestamp } from './common.js';
+import { messageSchema, pageQuery, timestamp } from '../common.js';
 
 /** Lever id to version. */
 export const leverVersionsSchema = z.record(z.string(), z.int());

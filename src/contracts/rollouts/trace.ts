@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp, usageSchema } from './common.js';
+import { timestamp, usageSchema } from '../common.js';
 
 const callSchema = z.object({
   call_id: z.string(),

@@ -12,9 +12,9 @@ import {
   usageSchema,
   valueAt,
   wholeNumber,
-} from './common.js';
+} from '../common.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
-import { datasetLimits, datasetSchema } from './graph-dataset.js';
+import { datasetLimits, datasetSchema } from './dataset.js';
 import {
   budgetViewSchema,
   candidateSchema,
@@ -23,8 +23,8 @@ import {
   outcome,
   policyOptimizationSchema,
   searchFields,
-} from './session.js';
-import type { PolicySpec } from './spec.js';
+} from '../sessions/session.js';
+import type { PolicySpec } from '../../core/jobs/spec.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);
 

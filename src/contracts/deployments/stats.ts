@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from './common.js';
+import { timestamp } from '../common.js';
 
 const latency = z.number().nullable();
 

@@ -12,7 +12,7 @@ import {
   timestamp,
   unlessMissing,
   valueAt,
-} from './common.js';
+} from '../common.js';
 
 const name = z
   .string(unlessMissing('must be a string'))

@@ -1,6 +1,6 @@
 /** Demonstrations: answered examples that a candidate shows its model between the instruction and the question. */
 import { componentNames } from './components.js';
-import type { Message } from './spec.js';
+import type { Message } from '../jobs/spec.js';
 
 /** One demonstration, taken from the rollout `ordinal` of its session. */
 export interface Demo {

@@ -2,9 +2,9 @@
  * What a validated create request becomes: the value stored in `jobs.spec` and read by activities and the proxy.
  * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
  */
-import type { GraphJson } from './graph.js';
-import type { Demo } from './demos.js';
-import type { VerifierSpec } from './verifier.js';
+import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { Demo } from '../prompts/demos.js';
+import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 
 /** One chat message of a prompt. */
 export interface Message {

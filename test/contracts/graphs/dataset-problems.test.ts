@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { datasetProblems } from '../../src/contracts/dataset-problems.js';
+import { datasetProblems } from '../../../src/contracts/graphs/dataset-problems.js';
 
 type Data = Record<string, unknown>;
 const task = (id: string, input: unknown = { q: id }, rubric?: string) => ({ id, input, ...(rubric && { rubric }) });

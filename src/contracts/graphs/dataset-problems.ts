@@ -1,6 +1,6 @@
 /** What is wrong with a data set beyond the form of its fields. */
-import { valueAt } from './common.js';
-import { datasetLimits, descriptionOf, taskInput } from './graph-dataset.js';
+import { valueAt } from '../common.js';
+import { datasetLimits, descriptionOf, taskInput } from './dataset.js';
 import { modes, mostFields } from './verifier.js';
 
 /** Where something is within a data set. */

@@ -14,7 +14,7 @@ import {
   statusSchema,
   timestamp,
   usageSchema,
-} from './common.js';
+} from '../common.js';
 
 const sevenDays = 7 * 24 * 3_600;
 

@@ -1,7 +1,7 @@
 /** The data set of a graph job: tasks, what is wanted of them, and how that is scored. */
 import { z } from 'zod';
-import { promptSchema, unlessMissing } from './common.js';
-import type { Message } from './spec.js';
+import { promptSchema, unlessMissing } from '../common.js';
+import type { Message } from '../../core/jobs/spec.js';
 import { oneOf, rubricSchema, verifierSchema } from './verifier.js';
 
 /** Upper limits of a data set. */

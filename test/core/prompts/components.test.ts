@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { componentNames, textsOf, withTexts } from '../../src/contracts/components.js';
-import { promptMessagesSchema } from '../../src/contracts/common.js';
-import type { Message } from '../../src/contracts/spec.js';
+import { componentNames, textsOf, withTexts } from '../../../src/core/prompts/components.js';
+import { promptMessagesSchema } from '../../../src/contracts/common.js';
+import type { Message } from '../../../src/core/jobs/spec.js';
 
 const messages: Message[] = [
   { role: 'system', content: 'one' },

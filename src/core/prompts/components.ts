@@ -1,5 +1,5 @@
 /** A prompt's messages as components, each a text with a name, and back. */
-import type { Message } from './spec.js';
+import type { Message } from '../jobs/spec.js';
 
 /** What a component may be called, for a regular expression. */
 export const componentNamePattern = '[A-Za-z][A-Za-z0-9_-]{0,63}';

@@ -18,8 +18,8 @@ import {
   usageSchema,
   valueAt,
   wholeNumber,
-} from './common.js';
-import { leverFields } from './levers.js';
+} from '../common.js';
+import { leverFields } from '../candidates/levers.js';
 import { sensorFields } from './sensors.js';
 
 const count = (max: number) => wholeNumber(1, max);

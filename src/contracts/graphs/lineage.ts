@@ -1,7 +1,7 @@
 /** What can be read of the candidates of a graph job; the rest is as it is of sessions. */
 import { z } from 'zod';
 import { editSchema, graphSchema } from './graph.js';
-import { graphIdFields, graphJobSchema } from './graph-job.js';
+import { graphIdFields, graphJobSchema } from './job.js';
 import {
   attemptSchema,
   candidateDetailSchema,
@@ -9,7 +9,7 @@ import {
   paretoSchema,
   reflectionSchema,
   seedEvalSchema,
-} from './lineage.js';
+} from '../candidates/lineage.js';
 
 const { diff, minibatch, segments } = candidateDetailSchema.shape;
 const { seeds, front } = paretoSchema.shape;

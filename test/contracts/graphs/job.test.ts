@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { initialMessages, taskInput } from '../../src/contracts/graph-dataset.js';
-import { createGraphJobSchema, policiesOf } from '../../src/contracts/graph-job.js';
-import { verifierSpec } from '../../src/contracts/verifier.js';
+import { initialMessages, taskInput } from '../../../src/contracts/graphs/dataset.js';
+import { createGraphJobSchema, policiesOf } from '../../../src/contracts/graphs/job.js';
+import { verifierSpec } from '../../../src/contracts/graphs/verifier.js';
 
 const task = { id: 'a', input: { question: 'q' } };
 const dataset = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageQuery, timestamp } from './common.js';
-import { leverVersionsSchema } from './levers.js';
+import { pageQuery, timestamp } from '../common.js';
+import { leverVersionsSchema } from '../candidates/levers.js';
 
 export const sensorKinds = ['rollout', 'reward', 'resource'] as const;
 

@@ -3,7 +3,7 @@
  * else is required of a graph (refs, placeholders, limits) `src/core/graph/validate.ts` says.
  */
 import { z } from 'zod';
-import { unlessMissing } from './common.js';
+import { unlessMissing } from '../common.js';
 
 const id = z.string().describe('1 to 64 letters, digits or _, beginning with a letter.');
 const ref = z
