@@ -1,6 +1,6 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { GraphSpec, Message, PolicySpec } from '../src/core/jobs/spec.js';
-import type { Said as StepSaid } from '../src/core/graph/drive.js';
+import type { Said as StepSaid } from '../src/core/graphs/run/drive.js';
 import type { JobRef } from '../src/storage/events.js';
 import type { Claim } from '../src/storage/exchange.js';
 import { databasePatienceMs, patiently } from '../src/storage/patience.js';

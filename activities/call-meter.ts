@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../src/clients/call-bound.js';
 import type { Meter } from '../src/clients/proposer-call.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
-import { costSpent } from '../src/core/failures.js';
+import { costSpent } from '../src/core/jobs/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';
 import type { JobRef } from '../src/storage/events.js';
 import { databasePatienceMs, patiently } from '../src/storage/patience.js';

@@ -1,5 +1,5 @@
 import type { DeploymentSpec } from '../src/core/jobs/spec.js';
-import { judgeGate } from '../src/core/gate.js';
+import { judgeGate } from '../src/core/deployments/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, takeName } from '../src/storage/deployments.js';
 import type { Tx } from '../src/storage/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../src/storage/events.js';

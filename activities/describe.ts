@@ -1,7 +1,7 @@
 import type { SessionSpec } from '../src/core/jobs/spec.js';
-import { proposalTries } from '../src/core/search/proposal-limits.js';
-import { buildDescription, maxDescription } from '../src/core/search/reflection.js';
-import type { Texts } from '../src/core/search/components.js';
+import { proposalTries } from '../src/core/proposals/limits.js';
+import { buildDescription, maxDescription } from '../src/core/proposals/reflection.js';
+import type { Texts } from '../src/core/proposals/components.js';
 import type { Tx } from '../src/storage/db.js';
 import type { JobRef } from '../src/storage/events.js';
 import { findProposerCall } from '../src/storage/proposals.js';

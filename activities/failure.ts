@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { costSpent } from '../src/core/failures.js';
+import { costSpent } from '../src/core/jobs/failures.js';
 import { JobGoneError } from '../src/storage/events.js';
 import { sqlStateOf } from '../src/storage/patience.js';
 

@@ -1,5 +1,5 @@
 import type { JudgedVerifier } from '../src/contracts/graphs/verifier.js';
-import { askAgain } from '../src/core/search/second-try.js';
+import { askAgain } from '../src/core/proposals/second-try.js';
 import { buildJudgement } from '../src/core/verify/judge.js';
 import { parseJudgement } from '../src/core/verify/judgement.js';
 import { agreement, criteriaOf, exampleTasks } from '../src/core/verify/rubric.js';

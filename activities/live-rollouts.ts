@@ -1,5 +1,10 @@
-import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
-import type { OutcomeCounts } from '../src/core/failures.js';
+import {
+  packAnswers,
+  unpackRequests,
+  type PackedAnswers,
+  type RequestGroup,
+} from '../src/core/jobs/rollout-packing.js';
+import type { OutcomeCounts } from '../src/core/jobs/failures.js';
 import type { JobRef } from '../src/storage/events.js';
 import { areWhole, readAnswers } from '../src/storage/rollouts.js';
 import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/slots.js';

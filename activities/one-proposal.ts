@@ -1,8 +1,8 @@
 import { proposerCall } from '../src/clients/proposer-call.js';
 import type { Message, SearchSpec } from '../src/core/jobs/spec.js';
-import { maxProposalChars, proposalTries as tries } from '../src/core/search/proposal-limits.js';
-import { parseProposal, type ParsedProposal } from '../src/core/search/reflection.js';
-import { askAgain } from '../src/core/search/second-try.js';
+import { maxProposalChars, proposalTries as tries } from '../src/core/proposals/limits.js';
+import { parseProposal, type ParsedProposal } from '../src/core/proposals/reflection.js';
+import { askAgain } from '../src/core/proposals/second-try.js';
 import type { JobRef } from '../src/storage/events.js';
 import { patiently } from '../src/storage/patience.js';
 import { findProposerCall, recordProposerCall } from '../src/storage/proposals.js';

@@ -10,9 +10,9 @@ import {
   type SearchSpec,
   type SessionSpec,
 } from '../src/core/jobs/spec.js';
-import { evaluationRequests } from '../src/core/evaluation.js';
-import type { GepaConfig } from '../src/core/gepa/config.js';
-import { generationsOf, type MiproConfig } from '../src/core/mipro/config.js';
+import { evaluationRequests } from '../src/core/jobs/evaluation.js';
+import type { GepaConfig } from '../src/core/algorithms/gepa/config.js';
+import { generationsOf, type MiproConfig } from '../src/core/algorithms/mipro/config.js';
 import { addCandidate } from '../src/storage/candidates.js';
 import type { Tx } from '../src/storage/db.js';
 import { appendEvents, type JobRef, type NewEvent } from '../src/storage/events.js';

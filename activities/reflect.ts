@@ -1,8 +1,8 @@
 import type { SearchSpec, SessionSpec } from '../src/core/jobs/spec.js';
-import { groupByCause } from '../src/core/search/causes.js';
-import { chooseComponents, type Texts } from '../src/core/search/components.js';
-import { buildReflection, type ReflectionExample } from '../src/core/search/reflection.js';
-import type { ProposalRequest } from '../src/core/work.js';
+import { groupByCause } from '../src/core/proposals/feedback-clusters.js';
+import { chooseComponents, type Texts } from '../src/core/proposals/components.js';
+import { buildReflection, type ReflectionExample } from '../src/core/proposals/reflection.js';
+import type { ProposalRequest } from '../src/core/search/protocol.js';
 import type { JobRef } from '../src/storage/events.js';
 import { readExamples } from '../src/storage/reflection-examples.js';
 import type { ActivityDeps } from './deps.js';

@@ -1,6 +1,11 @@
 import { Context } from '@temporalio/activity';
-import { packAnswers, unpackRequests, type PackedAnswers, type RequestGroup } from '../src/core/batches.js';
-import type { OutcomeCounts } from '../src/core/failures.js';
+import {
+  packAnswers,
+  unpackRequests,
+  type PackedAnswers,
+  type RequestGroup,
+} from '../src/core/jobs/rollout-packing.js';
+import type { OutcomeCounts } from '../src/core/jobs/failures.js';
 import type { GraphSpec, JobSpec } from '../src/core/jobs/spec.js';
 import { readOpenPrompts } from '../src/storage/candidates.js';
 import { readLimit } from '../src/storage/concurrency.js';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
+import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../src/core/jobs/failures.js';
 import { recordLimit } from '../src/storage/concurrency.js';
 import { readRefused } from '../src/storage/cost-budget.js';
 import type { Tx } from '../src/storage/db.js';

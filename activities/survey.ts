@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { textsOf } from '../src/core/prompts/components.js';
 import type { SessionSpec } from '../src/core/jobs/spec.js';
-import type { SurveyAnswer, SurveyRequest } from '../src/core/work.js';
+import type { SurveyAnswer, SurveyRequest } from '../src/core/search/protocol.js';
 import { readPool, readMarked } from '../src/storage/candidates.js';
 import { surveyDemos } from '../src/storage/demos.js';
 import type { JobRef } from '../src/storage/events.js';

@@ -1,5 +1,5 @@
 import type { CommandOutcome, NewEvent } from '../activities/index.js';
-import { transition, type StatusCommand } from '../src/core/status.js';
+import { transition, type StatusCommand } from '../src/core/jobs/status.js';
 import type { Ending } from './ending.js';
 import type { StatusView } from './messages.js';
 

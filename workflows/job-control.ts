@@ -12,9 +12,9 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/failures.js';
-import type { StatusCommand } from '../src/core/status.js';
-import type { SearchView } from '../src/core/work.js';
+import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/jobs/failures.js';
+import type { StatusCommand } from '../src/core/jobs/status.js';
+import type { SearchView } from '../src/core/search/protocol.js';
 import { decide, type Waiting } from './decide.js';
 import { endingOf, type Ending } from './ending.js';
 import { isLong, untilLong, type CarriedOver } from './long-run.js';

@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { packRequests, unpackAnswers } from '../src/core/batches.js';
-import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
+import { packRequests, unpackAnswers } from '../src/core/jobs/rollout-packing.js';
+import type { RolloutAnswer, RolloutRequest } from '../src/core/search/protocol.js';
 import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
 import type { Unwritten } from './rollouts.js';

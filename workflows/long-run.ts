@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { OutcomeCounts } from '../src/core/failures.js';
+import type { OutcomeCounts } from '../src/core/jobs/failures.js';
 import type { Waiting } from './decide.js';
 
 /** What a run that continues as new hands on. */

@@ -1,8 +1,8 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities, Decided, SliceInput } from '../activities/index.js';
-import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/batches.js';
-import { costSpent } from '../src/core/failures.js';
-import type { RolloutAnswer, RolloutRequest } from '../src/core/work.js';
+import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/jobs/rollout-packing.js';
+import { costSpent } from '../src/core/jobs/failures.js';
+import type { RolloutAnswer, RolloutRequest } from '../src/core/search/protocol.js';
 import type { JobControl } from './job-control.js';
 import type { JobInput } from './messages.js';
 

@@ -1,9 +1,9 @@
 import { ActivityCancellationType, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, SessionLimits, SessionPlan } from '../activities/index.js';
-import { createGepa } from '../src/core/gepa/state.js';
-import { createMipro } from '../src/core/mipro/state.js';
-import { forTraffic, searchOf, type SessionState } from '../src/core/search/versions.js';
-import { candidateId } from '../src/core/ids.js';
+import { createGepa } from '../src/core/algorithms/gepa/state.js';
+import { createMipro } from '../src/core/algorithms/mipro/state.js';
+import { forTraffic, searchOf, type SessionState } from '../src/core/algorithms/index.js';
+import { candidateId } from '../src/core/jobs/ids.js';
 import type {
   Answers,
   CandidateSummary,
@@ -12,7 +12,7 @@ import type {
   SearchView,
   SurveyAnswer,
   Work,
-} from '../src/core/work.js';
+} from '../src/core/search/protocol.js';
 import type { Ending } from './ending.js';
 import { JobControl } from './job-control.js';
 import { answeredByTraffic } from './live-rollouts.js';

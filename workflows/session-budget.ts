@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { SessionLimits } from '../activities/index.js';
-import { costSpent } from '../src/core/failures.js';
-import type { SearchView } from '../src/core/work.js';
+import { costSpent } from '../src/core/jobs/failures.js';
+import type { SearchView } from '../src/core/search/protocol.js';
 import type { Ending } from './ending.js';
 import type { JobControl } from './job-control.js';
 import { RunningTime } from './running-time.js';

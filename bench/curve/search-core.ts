@@ -1,5 +1,5 @@
-import { createGepa } from '../../src/core/gepa/state.js';
-import { gepa } from '../../src/core/gepa/step.js';
+import { createGepa } from '../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../src/core/algorithms/gepa/step.js';
 import { InProcess, searchInProcess } from '../worlds/in-process.js';
 import { openWorld } from '../worlds/world.js';
 import { taskOf } from './task.js';

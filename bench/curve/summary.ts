@@ -1,5 +1,5 @@
 /** What trajectories say when they are put together: means, spreads, and how sure a difference is. Pure. */
-import { studentT95 } from '../../src/core/statistics.js';
+import { studentT95 } from '../../src/core/math/statistics.js';
 import { mean } from '../stats.js';
 import { rewardAt, type Trajectory } from './trajectory.js';
 

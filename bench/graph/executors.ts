@@ -1,7 +1,7 @@
-import { driveGraph, type Said } from '../../src/core/graph/drive.js';
-import type { Graph, LlmStep } from '../../src/core/graph/graph.js';
-import { headOf } from '../../src/core/graph/refs.js';
-import { outcomeOf } from '../../src/core/graph/run.js';
+import { driveGraph, type Said } from '../../src/core/graphs/run/drive.js';
+import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
+import { headOf } from '../../src/core/graphs/refs.js';
+import { outcomeOf } from '../../src/core/graphs/run/run.js';
 import type { LangGraph, State } from '../peers/langgraph/install.js';
 import { input } from './shapes.js';
 

@@ -1,4 +1,4 @@
-import { graphSearch } from '../../src/core/graph-search.js';
+import { graphSearch } from '../../src/core/graphs/search-config.js';
 import type { CurveStep } from '../curve/trajectory.js';
 import type { Service } from '../gepa/ratchet.js';
 import { readGraphText } from '../worlds/graph-text.js';

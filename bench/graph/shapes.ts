@@ -1,4 +1,4 @@
-import type { Graph, LlmStep } from '../../src/core/graph/graph.js';
+import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
 
 /** A graph to be run, and the most steps that wait one for another: its critical path. */
 export interface Shape {

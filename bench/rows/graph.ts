@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { createProviders, type Providers } from '../../src/clients/providers.js';
 import { proposerCall } from '../../src/clients/proposer-call.js';
-import { jsonOf } from '../../src/core/graph/json.js';
+import { jsonOf } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
 import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';
 import { branches, chain, type Shape } from '../graph/shapes.js';

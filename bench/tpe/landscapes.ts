@@ -1,4 +1,4 @@
-import { nextUint32, seedRng, type Rng } from '../../src/core/random.js';
+import { nextUint32, seedRng, type Rng } from '../../src/core/math/random.js';
 
 /** A function over a categorical space whose maximum is known; values have mean about 0. */
 interface Landscape {

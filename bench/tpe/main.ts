@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compareToZero, sampleOf } from '../../src/core/statistics.js';
+import { compareToZero, sampleOf } from '../../src/core/math/statistics.js';
 import { startOptuna } from '../peers/optuna/sampler.js';
 import { optunaPython, optunaVersion } from '../peers/optuna/venv.js';
 import { mean } from '../stats.js';

@@ -1,5 +1,5 @@
-import { suggest, type Trial } from '../../src/core/mipro/tpe.js';
-import { seedRng } from '../../src/core/random.js';
+import { suggest, type Trial } from '../../src/core/algorithms/mipro/tpe.js';
+import { seedRng } from '../../src/core/math/random.js';
 import type { Proposer } from './trial-run.js';
 
 /** Our sampler as a proposer; those of one answer are pending for each other. */

@@ -1,4 +1,4 @@
-import { seedRng } from '../../src/core/random.js';
+import { seedRng } from '../../src/core/math/random.js';
 import { normalDraws, type Family } from './landscapes.js';
 
 /** What proposes: `values` are those of the combinations of the last answer, in its order; the first call has none. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { seedRng, shuffle, uniformInt, weightedPick, type Rng } from '../../src/core/random.js';
+import { seedRng, shuffle, uniformInt, weightedPick, type Rng } from '../../src/core/math/random.js';
 
 /** Draws one after another: the same seed gives the same row of them. */
 export interface Draws {

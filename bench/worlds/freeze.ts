@@ -1,7 +1,7 @@
 /** The worlds, frozen: a hash of what they do, so that results from before and after a change are never compared unawares. */
 import { createHash } from 'node:crypto';
-import { buildEditProposal } from '../../src/core/graph/edit-proposal.js';
-import { graphText } from '../../src/core/graph/text.js';
+import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
+import { graphText } from '../../src/core/graphs/text.js';
 import { lookupKinds, openLookupWorld, promptGraph, type LookupWorld } from './lookups.js';
 import { readPrompt, writePrompt } from './statements.js';
 import { promptOf } from './task-texts.js';

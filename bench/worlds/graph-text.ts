@@ -2,7 +2,7 @@
  * graph.txt read again: for a proposer that is shown a graph, and to run what a job has found. Of the language it knows llm steps and
  * votes by majority, which are all that the proposer of these worlds writes.
  */
-import type { Graph, LlmStep, Step } from '../../src/core/graph/graph.js';
+import type { Graph, LlmStep, Step } from '../../src/core/graphs/graph.js';
 
 /** The graph that `graphText` gave this text for. Throws on whatever it does not know. */
 export function readGraphText(text: string): Graph {

@@ -1,4 +1,4 @@
-import { groupByCause } from '../../src/core/search/causes.js';
+import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
 import {
   chooseComponents,
   lineageOf,
@@ -6,10 +6,17 @@ import {
   removedCandidates,
   type ComponentSelection,
   type LineageTexts,
-} from '../../src/core/search/components.js';
-import { maxProposalChars } from '../../src/core/search/proposal-limits.js';
-import { buildReflection, parseProposal } from '../../src/core/search/reflection.js';
-import type { Answers, ProposalAnswer, ProposalRequest, RolloutRequest, Search, Work } from '../../src/core/work.js';
+} from '../../src/core/proposals/components.js';
+import { maxProposalChars } from '../../src/core/proposals/limits.js';
+import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
+import type {
+  Answers,
+  ProposalAnswer,
+  ProposalRequest,
+  RolloutRequest,
+  Search,
+  Work,
+} from '../../src/core/search/protocol.js';
 import type { Judgement, Texts, World } from './world.js';
 
 type Outcome = Omit<ProposalAnswer, 'candidate'>;

@@ -3,8 +3,8 @@
  * shown failures, and can look up what the right answer was; so it learns a word that was missing, or that a lookup went wrong. What it
  * then does it does by habits, as often wrong as a model is; it does not know which structures are of use.
  */
-import type { Graph, LlmStep, PromptMessage } from '../../src/core/graph/graph.js';
-import { headOf } from '../../src/core/graph/refs.js';
+import type { Graph, LlmStep, PromptMessage } from '../../src/core/graphs/graph.js';
+import { headOf } from '../../src/core/graphs/refs.js';
 import { drawsOfText, type Draws } from './draws.js';
 import { readGraphText } from './graph-text.js';
 import { readLookup, steps, townWanted } from './lookup-texts.js';

@@ -6,10 +6,10 @@
  *              hundred inputs, in 60 when its prompt has it think step by step. Told the town by an earlier call it is right
  *   one-step   what is kept in a town: one call is enough, whatever a graph adds costs and gives nothing
  */
-import { driveGraph } from '../../src/core/graph/drive.js';
-import type { Graph } from '../../src/core/graph/graph.js';
-import { singleStepGraph } from '../../src/core/graph/single-step.js';
-import { outcomeOf } from '../../src/core/graph/run.js';
+import { driveGraph } from '../../src/core/graphs/run/drive.js';
+import type { Graph } from '../../src/core/graphs/graph.js';
+import { singleStepGraph } from '../../src/core/graphs/single-step.js';
+import { outcomeOf } from '../../src/core/graphs/run/run.js';
 import { score } from '../../src/core/verify/score.js';
 import { drawsOfSeed, drawsOfText } from './draws.js';
 import { propose } from './lookup-proposer.js';

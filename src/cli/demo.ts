@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
 import { createProviders } from '../clients/providers.js';
 import { ConfigError, readConfig } from '../config.js';
-import { rolloutId } from '../core/ids.js';
+import { rolloutId } from '../core/jobs/ids.js';
 import { createLog } from '../log.js';
 import { startService, type Service } from '../main.js';
 import { installRuntime } from '../worker.js';

@@ -1,5 +1,5 @@
 import type { JobKind } from '../storage/jobs.js';
-import type { Status } from '../core/status.js';
+import type { Status } from '../core/jobs/status.js';
 import { candidateTexts } from '../storage/candidates.js';
 import type { Tx } from '../storage/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../storage/lineage.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind, ControlAnswer } from '../contracts/control.js';
-import { isTerminal, transition, type Status, type StatusCommand } from '../core/status.js';
+import { isTerminal, transition, type Status, type StatusCommand } from '../core/jobs/status.js';
 import { insertCommand, readOutcome, type Outcome } from '../storage/commands.js';
 import { closePending } from '../storage/pending.js';
 import { readJob, type JobHead, type JobKind, type JobRow } from '../storage/jobs.js';

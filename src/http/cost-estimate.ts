@@ -11,13 +11,13 @@ import type {
   PolicySpec,
   SessionSpec,
 } from '../core/jobs/spec.js';
-import { estimateRollouts, type GepaConfig } from '../core/gepa/config.js';
-import { generationsOf, trialSize, type MiproConfig } from '../core/mipro/config.js';
-import { createMipro } from '../core/mipro/state.js';
-import { mipro } from '../core/mipro/step.js';
+import { estimateRollouts, type GepaConfig } from '../core/algorithms/gepa/config.js';
+import { generationsOf, trialSize, type MiproConfig } from '../core/algorithms/mipro/config.js';
+import { createMipro } from '../core/algorithms/mipro/state.js';
+import { mipro } from '../core/algorithms/mipro/step.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../core/search/config.js';
-import { createUnpaired } from '../core/gepa/unpaired/state.js';
-import { unpaired } from '../core/gepa/unpaired/step.js';
+import { createUnpaired } from '../core/algorithms/gepa-live/state.js';
+import { unpaired } from '../core/algorithms/gepa-live/step.js';
 
 export type Estimate = z.output<typeof estimateSchema>;
 export type Range = Record<'low' | 'likely' | 'high', number>;

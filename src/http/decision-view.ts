@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { decisionSchema } from '../contracts/candidates/lineage.js';
-import { groupBy } from '../core/group.js';
-import { exceeds, normalizeReward, sum } from '../core/scores.js';
-import { countedRollouts, settledRollouts } from '../core/settled.js';
-import { isTerminal, type Status } from '../core/status.js';
+import { groupBy } from '../util/group.js';
+import { exceeds, normalizeReward, sum } from '../core/math/rewards.js';
+import { countedRollouts, settledRollouts } from '../core/search/settled.js';
+import { isTerminal, type Status } from '../core/jobs/status.js';
 import type { Tx } from '../storage/db.js';
 import type { JobKind } from '../storage/jobs.js';
 import {

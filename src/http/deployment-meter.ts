@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { addLatency } from '../core/latency-sketch.js';
+import { addLatency } from '../core/math/latency-sketch.js';
 import type { Db } from '../storage/db.js';
 import { mostCounted, writeCounters, type DeploymentCounter } from '../storage/deployment-counters.js';
 import { patiently } from '../storage/patience.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { deploymentStatsSchema } from '../contracts/deployments/stats.js';
-import { quantile, relativeError } from '../core/latency-sketch.js';
+import { quantile, relativeError } from '../core/math/latency-sketch.js';
 import type { RequestTotals } from '../storage/deployment-counters.js';
 import { isoOrNull } from './job-view.js';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { eventPageSchema, eventQuerySchema, terminalEvents } from '../contracts/events.js';
-import { isTerminal } from '../core/status.js';
+import { isTerminal } from '../core/jobs/status.js';
 import type { JobRow } from '../storage/jobs.js';
 import { isAtEnd, readEvents } from '../storage/reads.js';
 import { defaultTiming, type HttpDeps } from './deps.js';

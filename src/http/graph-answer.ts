@@ -4,7 +4,7 @@ import { eventsOf, sseData } from '../clients/chat-stream.js';
 import { unknownCost, type CallCost } from '../clients/cost.js';
 import type { ModelAnswer } from '../clients/provider-answer.js';
 import type { Providers } from '../clients/providers.js';
-import { textOf } from '../core/graph/values.js';
+import { textOf } from '../core/graphs/values.js';
 import { ApiError } from './errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { readGraphRequest, type GraphRequest } from './graph-request.js';

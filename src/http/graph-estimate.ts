@@ -1,11 +1,11 @@
 import { priceOf } from '../clients/cost.js';
 import { initialGraphOf, type GraphSpec } from '../core/jobs/spec.js';
 import type { Rubric } from '../contracts/graphs/verifier.js';
-import { maxStepCalls, promptOf, type Graph, type Ref, type Step } from '../core/graph/graph.js';
-import { graphOf } from '../core/graph/json.js';
-import { headOf, parseRef } from '../core/graph/refs.js';
-import { graphText } from '../core/graph/text.js';
-import { sum } from '../core/scores.js';
+import { maxStepCalls, promptOf, type Graph, type Ref, type Step } from '../core/graphs/graph.js';
+import { graphOf } from '../core/graphs/json.js';
+import { headOf, parseRef } from '../core/graphs/refs.js';
+import { graphText } from '../core/graphs/text.js';
+import { sum } from '../core/math/rewards.js';
 import { criteriaOf, exampleTasks } from '../core/verify/rubric.js';
 import { isJudged } from '../core/verify/score.js';
 import type { GraphTask } from '../storage/graph-tasks.js';

@@ -1,6 +1,6 @@
 import type { CallCost } from '../clients/cost.js';
 import { providerRefusedKey, type ProposerAnswer } from '../clients/proposer-call.js';
-import { unusableAnswer, type RunFault } from '../core/graph/drive.js';
+import { unusableAnswer, type RunFault } from '../core/graphs/run/drive.js';
 import { ApiError } from './errors.js';
 import { refusedKey } from './proxy-upstream-error.js';
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { editsSchema, type EditJson } from '../contracts/graphs/graph.js';
 import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../contracts/graphs/lineage.js';
-import { graphTexts } from '../core/graph/components.js';
-import { editJson, graphOf } from '../core/graph/json.js';
-import { isSameGraph, readGraphEdits, readGraphText } from '../core/graph/read-proposal.js';
-import { graphText } from '../core/graph/text.js';
+import { graphTexts } from '../core/graphs/components.js';
+import { editJson, graphOf } from '../core/graphs/json.js';
+import { isSameGraph, readGraphEdits, readGraphText } from '../core/graphs/edits/read-proposal.js';
+import { graphText } from '../core/graphs/text.js';
 import type { Tx } from '../storage/db.js';
 import type { GraphHead, JobRow } from '../storage/jobs.js';
 import type { Ancestor, SeedEval } from '../storage/lineage.js';

@@ -1,6 +1,6 @@
 import { asObject, field, parseObject } from '../clients/untrusted.js';
-import type { Graph } from '../core/graph/graph.js';
-import type { Json, JsonObject } from '../core/graph/values.js';
+import type { Graph } from '../core/graphs/graph.js';
+import type { Json, JsonObject } from '../core/graphs/values.js';
 import { ApiError } from './errors.js';
 
 /** What a chat completion request asks of a graph. */

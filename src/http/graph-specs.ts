@@ -5,9 +5,9 @@ import { descriptionOf, taskInput, type GraphDataset } from '../contracts/graphs
 import type { Path } from '../contracts/graphs/dataset-problems.js';
 import type { GepaSpec, GraphSpec, PolicySpec } from '../core/jobs/spec.js';
 import { verifierSpec, type VerifierSpec } from '../contracts/graphs/verifier.js';
-import { configProblems, type GepaConfig } from '../core/gepa/config.js';
-import { graphSearch } from '../core/graph-search.js';
-import { jsonOf } from '../core/graph/json.js';
+import { configProblems, type GepaConfig } from '../core/algorithms/gepa/config.js';
+import { graphSearch } from '../core/graphs/search-config.js';
+import { jsonOf } from '../core/graphs/json.js';
 import { goldProblem, isJudged } from '../core/verify/score.js';
 import type { GraphTask } from '../storage/graph-tasks.js';
 import type { HttpDeps } from './deps.js';

@@ -9,9 +9,9 @@ import {
   graphJobSummarySchema,
 } from '../contracts/graphs/job.js';
 import { commandBodySchema } from '../contracts/control.js';
-import { graphOf } from '../core/graph/json.js';
-import { graphText } from '../core/graph/text.js';
-import { isTerminal } from '../core/status.js';
+import { graphOf } from '../core/graphs/json.js';
+import { graphText } from '../core/graphs/text.js';
+import { isTerminal } from '../core/jobs/status.js';
 import { readGraph } from '../storage/candidates.js';
 import { readConcurrency } from '../storage/concurrency.js';
 import { readCostBudget } from '../storage/cost-budget.js';

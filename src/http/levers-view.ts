@@ -8,7 +8,7 @@ import type {
   leverVersionSchema,
 } from '../contracts/candidates/levers.js';
 import type { candidateSchema } from '../contracts/sessions/session.js';
-import { candidateId, demosPart, leverId } from '../core/ids.js';
+import { candidateId, demosPart, leverId } from '../core/jobs/ids.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { versionsOf, type ComponentLevers, type LeverVersion } from '../storage/levers.js';
 import { iso } from './job-view.js';

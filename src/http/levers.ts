@@ -6,7 +6,7 @@ import {
   leverVersionItemSchema,
   leverVersionSchema,
 } from '../contracts/candidates/levers.js';
-import { componentOf } from '../core/ids.js';
+import { componentOf } from '../core/jobs/ids.js';
 import type { SessionHead } from '../storage/jobs.js';
 import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../storage/levers.js';
 import { readCandidates } from '../storage/reads.js';

@@ -1,7 +1,14 @@
 import type { z } from 'zod';
 import type { weighedSchema } from '../contracts/graphs/job.js';
 import type { paretoSchema } from '../contracts/candidates/lineage.js';
-import { addToFront, countSeeds, emptyFront, removeDominated, toBits, type Front } from '../core/front.js';
+import {
+  addToFront,
+  countSeeds,
+  emptyFront,
+  removeDominated,
+  toBits,
+  type Front,
+} from '../core/search/pareto-front.js';
 import { costFront } from '../core/search/cost-front.js';
 import type { Tx } from '../storage/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../storage/front.js';

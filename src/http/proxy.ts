@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
-import { isTerminal } from '../core/status.js';
+import { isTerminal } from '../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../storage/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../storage/calls.js';
 import type { Tx } from '../storage/db.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
-import { attribute, type AttributedSegment } from '../core/text/attribution.js';
+import { attribute, type AttributedSegment } from '../core/prompts/attribution.js';
 import { candidateTexts } from '../storage/candidates.js';
 import type { Ancestor, readFeedback } from '../storage/lineage.js';
 import { exampleView } from './reflection-view.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../contracts/sessions/sensors.js';
-import { frameId } from '../core/ids.js';
+import { frameId } from '../core/jobs/ids.js';
 import type { Tx } from '../storage/db.js';
 import type { JobRow, SessionHead } from '../storage/jobs.js';
 import { readComponentLevers, versionsOf, type ComponentLevers } from '../storage/levers.js';

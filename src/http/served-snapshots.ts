@@ -1,8 +1,8 @@
-import type { Graph } from '../core/graph/graph.js';
+import type { Graph } from '../core/graphs/graph.js';
 import type { GraphContent, PromptContent } from '../contracts/deployments/snapshot.js';
 import { thawPolicy } from '../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../core/jobs/spec.js';
-import { graphOf } from '../core/graph/json.js';
+import { graphOf } from '../core/graphs/json.js';
 import type { Db } from '../storage/db.js';
 import { readSnapshot } from '../storage/snapshots.js';
 

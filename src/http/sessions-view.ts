@@ -10,7 +10,7 @@ import type {
 } from '../contracts/sessions/session.js';
 import { renderPrompt } from '../core/prompts/demos.js';
 import type { BudgetSpec } from '../core/jobs/spec.js';
-import { generationsOf } from '../core/mipro/config.js';
+import { generationsOf } from '../core/algorithms/mipro/config.js';
 import type { ResolvedCall } from '../storage/calls.js';
 import type { CostBudget } from '../storage/cost-budget.js';
 import type { Usage } from '../storage/usage.js';

@@ -17,13 +17,13 @@ import type {
   RunSpec,
   SessionSpec,
 } from '../core/jobs/spec.js';
-import { configProblems as gepaProblems, type GepaConfig } from '../core/gepa/config.js';
+import { configProblems as gepaProblems, type GepaConfig } from '../core/algorithms/gepa/config.js';
 import {
   configProblems as miproProblems,
   defaultMinibatch,
   defaultTrials,
   type MiproConfig,
-} from '../core/mipro/config.js';
+} from '../core/algorithms/mipro/config.js';
 import type { SearchConfig } from '../core/search/config.js';
 import type { HttpDeps } from './deps.js';
 import { pointerOf, refuse, type FieldError } from './errors.js';

@@ -1,7 +1,7 @@
 import { taskInput, type GraphDataset } from '../contracts/graphs/dataset.js';
-import type { Graph } from '../core/graph/graph.js';
-import { openRun, outcomeOf } from '../core/graph/run.js';
-import { sizeProblem, type Json } from '../core/graph/values.js';
+import type { Graph } from '../core/graphs/graph.js';
+import { openRun, outcomeOf } from '../core/graphs/run/run.js';
+import { sizeProblem, type Json } from '../core/graphs/values.js';
 import { listed } from './errors.js';
 import type { Fault } from './graph-specs.js';
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
-import { Beliefs } from '../core/search/belief.js';
+import { Beliefs } from '../core/search/reward-model.js';
 import { addResults } from '../core/search/results.js';
-import { mean } from '../core/scores.js';
+import { mean } from '../core/math/rewards.js';
 import type { Tx } from '../storage/db.js';
 import { readLastOutcomes, readOutcomes, type Ancestor } from '../storage/lineage.js';
 import { countedReward, type Tried } from './decision-view.js';

@@ -3,7 +3,7 @@ import { demosWithout, type Demo } from '../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../core/jobs/spec.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
-import { candidateId } from '../core/ids.js';
+import { candidateId } from '../core/jobs/ids.js';
 
 /** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
 export interface CallRollout {

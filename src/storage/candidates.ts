@@ -6,9 +6,9 @@ import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { toJsonb } from './json.js';
 import { componentDigests } from './levers.js';
-import { graphTexts } from '../core/graph/components.js';
-import { graphOf } from '../core/graph/json.js';
-import { candidateId } from '../core/ids.js';
+import { graphTexts } from '../core/graphs/components.js';
+import { graphOf } from '../core/graphs/json.js';
+import { candidateId } from '../core/jobs/ids.js';
 
 /**
  * A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. `demos` absent: the search

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CommandKind } from '../contracts/control.js';
-import { isTerminal, type Status } from '../core/status.js';
+import { isTerminal, type Status } from '../core/jobs/status.js';
 import type { Tx } from './db.js';
 import { lockJob, type JobRef } from './events.js';
 

@@ -4,7 +4,7 @@
  * when that is known. What is not known counts in full.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal } from '../core/status.js';
+import { isTerminal } from '../core/jobs/status.js';
 import type { Db, Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { presenceLock } from './notifications.js';

@@ -2,7 +2,7 @@
 import { componentNames } from '../core/prompts/components.js';
 import type { Demo } from '../core/prompts/demos.js';
 import type { Message } from '../core/jobs/spec.js';
-import { candidateId } from '../core/ids.js';
+import { candidateId } from '../core/jobs/ids.js';
 import type { Tx } from './db.js';
 
 /** What one place for demonstrations can be filled with, by the rollouts' ordinals. */

@@ -1,4 +1,4 @@
-import type { LatencyCounts } from '../core/latency-sketch.js';
+import type { LatencyCounts } from '../core/math/latency-sketch.js';
 import type { Tx } from './db.js';
 
 /** Tokens and dollars are added up to here, so that a sum of two is a whole number still: providers may name any amount. */

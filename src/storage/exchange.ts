@@ -1,4 +1,4 @@
-import { countOutcome, type OutcomeCounts } from '../core/failures.js';
+import { countOutcome, type OutcomeCounts } from '../core/jobs/failures.js';
 import type { Tx } from './db.js';
 import { lockJob, type ControlRow, type JobRef } from './events.js';
 import { expireAwaiting, reportOutcomes, writeOutcomes, type Outcome } from './outcomes.js';

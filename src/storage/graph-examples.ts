@@ -1,4 +1,4 @@
-import type { FailedRun } from '../core/graph/edit-proposal.js';
+import type { FailedRun } from '../core/graphs/edits/proposal.js';
 import type { Tx } from './db.js';
 import { feedbackOf, inOrder } from './reflection-examples.js';
 

@@ -1,4 +1,4 @@
-import type { Verdict } from '../core/work.js';
+import type { Verdict } from '../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type {
@@ -12,7 +12,7 @@ import type {
   MiproSpec,
 } from '../core/jobs/spec.js';
 import type { VerifierSpec } from '../contracts/graphs/verifier.js';
-import type { Status } from '../core/status.js';
+import type { Status } from '../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from './db.js';
 import { toJsonb } from './json.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { textsOf } from '../core/prompts/components.js';
 import type { Demo } from '../core/prompts/demos.js';
 import type { Message } from '../core/jobs/spec.js';
-import { demosPart, leverId } from '../core/ids.js';
+import { demosPart, leverId } from '../core/jobs/ids.js';
 import type { Tx } from './db.js';
 
 /** A component's lever, at the version of one candidate's text: 0 is the baseline's, each new text one more. */

@@ -1,4 +1,4 @@
-import type { Stage } from '../core/work.js';
+import type { Stage } from '../core/search/protocol.js';
 import type { Tx } from './db.js';
 import { appendEvents, type ControlRow, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';

@@ -1,4 +1,4 @@
-import { isTerminal, transition, type Status, type StatusCommand } from '../core/status.js';
+import { isTerminal, transition, type Status, type StatusCommand } from '../core/jobs/status.js';
 import type { Tx } from './db.js';
 import { lockJob, type JobRef } from './events.js';
 import { finishJob } from './record.js';

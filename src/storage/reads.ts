@@ -1,6 +1,6 @@
 import type { Demo } from '../core/prompts/demos.js';
 import type { Message } from '../core/jobs/spec.js';
-import { largestReward } from '../core/scores.js';
+import { largestReward } from '../core/math/rewards.js';
 import type { Tx } from './db.js';
 
 /** A candidate as HTTP shows it; `avgReward` is over all its rollouts that succeeded. */

@@ -1,9 +1,9 @@
-import { isTerminal, type Status } from '../core/status.js';
-import type { CandidateSummary } from '../core/work.js';
+import { isTerminal, type Status } from '../core/jobs/status.js';
+import type { CandidateSummary } from '../core/search/protocol.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from './events.js';
 import { toJsonb } from './json.js';
-import { candidateId } from '../core/ids.js';
+import { candidateId } from '../core/jobs/ids.js';
 import { readCounted, rewardSums } from './reads.js';
 import { recordFrames } from './sensors.js';
 

@@ -1,5 +1,5 @@
 import { pairOf, type Demo } from '../core/prompts/demos.js';
-import type { ReflectionExample } from '../core/search/reflection.js';
+import type { ReflectionExample } from '../core/proposals/reflection.js';
 import type { Tx } from './db.js';
 
 interface Row extends Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { isTerminal, type Status } from '../core/status.js';
-import type { Stage } from '../core/work.js';
+import { isTerminal, type Status } from '../core/jobs/status.js';
+import type { Stage } from '../core/search/protocol.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from './db.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef, type NewEvent } from './events.js';

@@ -1,5 +1,5 @@
-import { candidateId, rolloutId } from '../core/ids.js';
-import type { RolloutAnswer, RolloutRequest } from '../core/work.js';
+import { candidateId, rolloutId } from '../core/jobs/ids.js';
+import type { RolloutAnswer, RolloutRequest } from '../core/search/protocol.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 

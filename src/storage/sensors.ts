@@ -1,4 +1,4 @@
-import type { Stage } from '../core/work.js';
+import type { Stage } from '../core/search/protocol.js';
 import type { Tx } from './db.js';
 import type { JobRef } from './events.js';
 import { countedReward } from './reads.js';

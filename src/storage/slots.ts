@@ -1,5 +1,5 @@
-import { candidateId } from '../core/ids.js';
-import type { RolloutRequest } from '../core/work.js';
+import { candidateId } from '../core/jobs/ids.js';
+import type { RolloutRequest } from '../core/search/protocol.js';
 import { demosWithout, type Demo } from '../core/prompts/demos.js';
 import type { Message } from '../core/jobs/spec.js';
 import type { CallRollout } from './calls.js';

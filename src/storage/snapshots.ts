@@ -3,10 +3,10 @@ import { freezePolicy, type SnapshotContent } from '../contracts/deployments/sna
 import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../core/jobs/spec.js';
 import type { Demo } from '../core/prompts/demos.js';
 import type { GraphJson } from '../contracts/graphs/graph.js';
-import { graphOf } from '../core/graph/json.js';
-import { graphText } from '../core/graph/text.js';
-import { canonical, type Json } from '../core/graph/values.js';
-import { candidateId as candidateIdOf } from '../core/ids.js';
+import { graphOf } from '../core/graphs/json.js';
+import { graphText } from '../core/graphs/text.js';
+import { canonical, type Json } from '../core/graphs/values.js';
+import { candidateId as candidateIdOf } from '../core/jobs/ids.js';
 import type { Tx } from './db.js';
 import type { SessionProjection } from './jobs.js';
 import { toJsonb } from './json.js';

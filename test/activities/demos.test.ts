@@ -8,7 +8,7 @@ import type { RolloutRequest } from '../../src/clients/container.js';
 import { createContainerClient, type ContainerClient } from '../../src/clients/container.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
-import { candidateId } from '../../src/core/ids.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
 import { readOpenPrompts } from '../../src/storage/candidates.js';
 import { startHttp, type TestHttp } from '../http/support.js';
 import { startFakeContainer } from '../support/fake-container.js';

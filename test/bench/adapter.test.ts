@@ -14,7 +14,7 @@ import { openWorld } from '../../bench/worlds/world.js';
 import { createContainerClient } from '../../src/clients/container.js';
 import { proposerCall } from '../../src/clients/proposer-call.js';
 import { createProviders } from '../../src/clients/providers.js';
-import { buildReflection } from '../../src/core/search/reflection.js';
+import { buildReflection } from '../../src/core/proposals/reflection.js';
 
 const { signal } = new AbortController();
 let worlds: Worlds;

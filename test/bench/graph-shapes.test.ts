@@ -1,8 +1,8 @@
 /** The graphs that the bench runs: what they are said to be, and our side of the comparison. */
 import { describe, expect, test } from '@jest/globals';
-import type { Graph } from '../../src/core/graph/graph.js';
-import { headsOf } from '../../src/core/graph/refs.js';
-import { graphProblems } from '../../src/core/graph/validate.js';
+import type { Graph } from '../../src/core/graphs/graph.js';
+import { headsOf } from '../../src/core/graphs/refs.js';
+import { graphProblems } from '../../src/core/graphs/validate.js';
 import { ratchet } from '../../bench/graph/executors.js';
 import { branches, chain } from '../../bench/graph/shapes.js';
 

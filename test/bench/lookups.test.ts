@@ -4,11 +4,11 @@
  */
 import { expect, test } from '@jest/globals';
 import { editsSchema } from '../../src/contracts/graphs/graph.js';
-import { buildEditProposal, parseEdits } from '../../src/core/graph/edit-proposal.js';
-import { applyEdits, type Edit } from '../../src/core/graph/edits.js';
-import type { Graph } from '../../src/core/graph/graph.js';
-import { graphText } from '../../src/core/graph/text.js';
-import { buildReflection } from '../../src/core/search/reflection.js';
+import { buildEditProposal, parseEdits } from '../../src/core/graphs/edits/proposal.js';
+import { applyEdits, type Edit } from '../../src/core/graphs/edits/edits.js';
+import type { Graph } from '../../src/core/graphs/graph.js';
+import { graphText } from '../../src/core/graphs/text.js';
+import { buildReflection } from '../../src/core/proposals/reflection.js';
 import { frozenLookupHash, lookupWorldsHash } from '../../bench/worlds/freeze.js';
 import { readGraphText } from '../../bench/worlds/graph-text.js';
 import { steps, townWanted } from '../../bench/worlds/lookup-texts.js';

@@ -1,5 +1,5 @@
 /** Reflection prompts as the optimizers that the bench compares write them. */
-import { buildReflection, parseProposal } from '../../src/core/search/reflection.js';
+import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 
 /** As our service asks. */
 export function ours(instruction: string, feedbacks: string[]): string {

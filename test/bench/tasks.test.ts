@@ -3,7 +3,7 @@
  * guesses; in our messages and in DSPy's alike. The proposer learns the same from either's questions.
  */
 import { describe, expect, test } from '@jest/globals';
-import { buildReflection, type ReflectionExample } from '../../src/core/search/reflection.js';
+import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { frozenTaskHash, taskWorldsHash } from '../../bench/worlds/freeze.js';
 import { readPrompt } from '../../bench/worlds/statements.js';
 import { promptOf, readAnswer, type ChatMessage, type Demonstration } from '../../bench/worlds/task-texts.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal, type Status } from '../../src/core/status.js';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
 import { baseline } from '../support/rules-world.js';
 import { until } from '../support/until.js';
 import { startClient, type Client } from './client.js';

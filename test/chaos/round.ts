@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isTerminal } from '../../src/core/status.js';
-import type { Status } from '../../src/core/status.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import type { Status } from '../../src/core/jobs/status.js';
 import { until } from '../support/until.js';
 import { startDev } from './dev-world.js';
 import type { Dice } from './dice.js';

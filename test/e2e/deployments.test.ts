@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { candidateId } from '../../src/core/ids.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import { containersOfEachTest } from '../support/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import type { evaluationResultsSchema } from '../../src/contracts/evaluations/evaluation.js';
-import { largestReward } from '../../src/core/scores.js';
+import { largestReward } from '../../src/core/math/rewards.js';
 import { chainOf, History } from '../support/chain.js';
 import { containersOfEachTest } from '../support/containers-of-each-test.js';
 import { answers } from '../support/fake-container.js';

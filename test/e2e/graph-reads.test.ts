@@ -6,10 +6,10 @@ import type {
   graphSeedEvalSchema,
 } from '../../src/contracts/graphs/lineage.js';
 import type { candidateItemSchema } from '../../src/contracts/candidates/lineage.js';
-import { applyEdits } from '../../src/core/graph/edits.js';
-import { driveGraph } from '../../src/core/graph/drive.js';
-import { editOf, graphOf, jsonOf } from '../../src/core/graph/json.js';
-import { graphText } from '../../src/core/graph/text.js';
+import { applyEdits } from '../../src/core/graphs/edits/edits.js';
+import { driveGraph } from '../../src/core/graphs/run/drive.js';
+import { editOf, graphOf, jsonOf } from '../../src/core/graphs/json.js';
+import { graphText } from '../../src/core/graphs/text.js';
 import { ended, graphs, pathOf, type GraphJob } from '../support/jobs-over-http.js';
 import { startGraphWorld } from '../support/graph-world.js';
 import { serviceOfFile } from '../support/service-of-file.js';

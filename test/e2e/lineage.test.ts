@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../../src/contracts/candidates/lineage.js';
-import { isTerminal } from '../../src/core/status.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
 import { createSession, pathOf, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { baseline, propose, startRulesWorld } from '../support/rules-world.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { gepaLimits } from '../../src/core/gepa/config.js';
+import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
 import { containersOfEachTest } from '../support/containers-of-each-test.js';
 import { answers } from '../support/fake-container.js';
 import {

@@ -10,8 +10,8 @@ import {
 } from '../../examples/two-steps/tasks.js';
 import { createContainer } from '../../src/container/index.js';
 import type { GraphJson } from '../../src/contracts/graphs/graph.js';
-import { graphSearch } from '../../src/core/graph-search.js';
-import { graphOf } from '../../src/core/graph/json.js';
+import { graphSearch } from '../../src/core/graphs/search-config.js';
+import { graphOf } from '../../src/core/graphs/json.js';
 import { score } from '../../src/core/verify/score.js';
 import { meanReward } from '../clients/local/evolve.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { statuses, transition, type Status } from '../../src/core/status.js';
+import { statuses, transition, type Status } from '../../src/core/jobs/status.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../src/temporal/commands.js';
 import { createEvaluation, createGraphJob, createSession, finish, startHttp, type TestHttp } from './support.js';
 

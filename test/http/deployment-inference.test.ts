@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SnapshotContent } from '../../src/contracts/deployments/snapshot.js';
-import type { LlmStep } from '../../src/core/graph/graph.js';
-import { jsonOf } from '../../src/core/graph/json.js';
+import type { LlmStep } from '../../src/core/graphs/graph.js';
+import { jsonOf } from '../../src/core/graphs/json.js';
 import { setSnapshot } from '../../src/storage/deployments.js';
 import { putSnapshot } from '../../src/storage/snapshots.js';
 import type { ModelReply } from '../support/fake-model.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { deploymentStatsSchema } from '../../src/contracts/deployments/stats.js';
-import { bucketOf } from '../../src/core/latency-sketch.js';
+import { bucketOf } from '../../src/core/math/latency-sketch.js';
 import { statsView } from '../../src/http/deployment-stats-view.js';
 import { mostCounted } from '../../src/storage/deployment-counters.js';
 import { counterOf } from '../support/counters.js';

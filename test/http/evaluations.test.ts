@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { rolloutId } from '../../src/core/ids.js';
+import { rolloutId } from '../../src/core/jobs/ids.js';
 import { seedRollouts } from './seed.js';
 import { createEvaluation, finish, startHttp, type TestHttp } from './support.js';
 

@@ -5,7 +5,7 @@ import { json, text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { createProviders, type Providers } from '../../src/clients/providers.js';
 import type { PolicySpec } from '../../src/core/jobs/spec.js';
-import type { Graph, LlmStep, Step } from '../../src/core/graph/graph.js';
+import type { Graph, LlmStep, Step } from '../../src/core/graphs/graph.js';
 import { ApiError } from '../../src/http/errors.js';
 import { answerByGraph } from '../../src/http/graph-answer.js';
 import { GraphFailure } from '../../src/http/graph-failure.js';

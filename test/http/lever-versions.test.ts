@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { textsOf } from '../../src/core/prompts/components.js';
 import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { candidateId, demosPart, leverId } from '../../src/core/ids.js';
+import { candidateId, demosPart, leverId } from '../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../src/storage/candidates.js';
 import { project } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { candidateId } from '../../src/core/ids.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
 import { setBaseline } from '../../src/storage/candidates.js';
 import { project, seedCandidates } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { candidateId, rolloutId } from '../../src/core/ids.js';
+import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { appendEvents, lockJob } from '../../src/storage/events.js';
 import { recordProposerCall } from '../../src/storage/proposals.js';
 import { seedCandidates, seedRollouts, type SeededRollout } from './seed.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { candidateId, rolloutId } from '../../src/core/ids.js';
+import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import type { Tx } from '../../src/storage/db.js';
 import { surveyDemos } from '../../src/storage/demos.js';

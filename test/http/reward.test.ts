@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { claimCallerRollout } from '../../src/storage/calls.js';
-import { rolloutId } from '../../src/core/ids.js';
+import { rolloutId } from '../../src/core/jobs/ids.js';
 import { planRollouts } from '../../src/storage/rollouts.js';
 import { createEvaluation, createSession, finish, sessionRequest, startHttp, type TestHttp } from './support.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { checkContainerUrl } from '../../src/clients/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
-import { transition } from '../../src/core/status.js';
+import { transition } from '../../src/core/jobs/status.js';
 import { buildApp } from '../../src/http/app.js';
 import type { App, HttpDeps } from '../../src/http/deps.js';
 import { connect, type Db } from '../../src/storage/db.js';

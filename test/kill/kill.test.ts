@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
 import { Api } from '../../src/cli/api.js';
-import { seedRng, uniformInt } from '../../src/core/random.js';
+import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { judgeFrames } from '../support/frames.js';
 import { startLedger } from '../support/ledger.js';
 import { startTree, type Tree } from '../support/tree.js';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
-import { seedRng, uniformInt } from '../../src/core/random.js';
+import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { startFakeModel, type FakeModel } from '../support/fake-model.js';
 import { judgeFrames } from '../support/frames.js';
 import { gate } from '../support/gate.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api, type JobEvent } from '../../src/cli/api.js';
-import { seedRng, uniformInt } from '../../src/core/random.js';
+import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/cluster.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';

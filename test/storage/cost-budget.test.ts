@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { seedRng, uniformInt } from '../../src/core/random.js';
+import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import {
   openCostBudget,
   readCostBudget,

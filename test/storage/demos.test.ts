@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { candidateId, rolloutId } from '../../src/core/ids.js';
+import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../src/storage/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../src/storage/candidates.js';
 import { connect, type Db, type Tx } from '../../src/storage/db.js';

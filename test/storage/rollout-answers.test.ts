@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { rolloutId } from '../../src/core/ids.js';
+import { rolloutId } from '../../src/core/jobs/ids.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../src/storage/rollout-answers.js';
 import { createDatabase } from '../support/embedded.js';

@@ -9,7 +9,7 @@ import { acquireLease, releaseLease } from '../../src/storage/leases.js';
 import { settleAwaited, type Outcome } from '../../src/storage/outcomes.js';
 import { recordReward } from '../../src/storage/rewards.js';
 import { addCandidate } from '../../src/storage/candidates.js';
-import { rolloutId } from '../../src/core/ids.js';
+import { rolloutId } from '../../src/core/jobs/ids.js';
 import { areWhole, planRollouts, readAnswers } from '../../src/storage/rollouts.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';

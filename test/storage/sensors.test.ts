@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { candidateId, rolloutId } from '../../src/core/ids.js';
-import type { Stage } from '../../src/core/work.js';
+import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
+import type { Stage } from '../../src/core/search/protocol.js';
 import { addCandidate } from '../../src/storage/candidates.js';
 import { connect, type Db } from '../../src/storage/db.js';
 import { lockJob, type JobRef } from '../../src/storage/events.js';

@@ -3,7 +3,7 @@ import type { Api, JobEvent } from '../../src/cli/api.js';
 import type { evaluationSchema } from '../../src/contracts/evaluations/evaluation.js';
 import type { graphJobSchema } from '../../src/contracts/graphs/job.js';
 import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/sessions/session.js';
-import { isTerminal } from '../../src/core/status.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
 import type { JobKind } from '../../workflows/messages.js';
 import { until } from './until.js';
 

@@ -6,8 +6,8 @@
  * failed rollout counts as reward 0; one that the infrastructure failed is asked again at most twice, while there is
  * budget that nothing else is reserved for.
  */
-import type { RolloutAnswer, RolloutRequest, Stage } from '../work.js';
-import { normalizeReward } from '../scores.js';
+import type { RolloutAnswer, RolloutRequest, Stage } from './protocol.js';
+import { normalizeReward } from '../math/rewards.js';
 
 /** What is wanted: a candidate on a seed. */
 export type Pair = readonly [candidate: number, seed: number];

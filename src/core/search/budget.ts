@@ -3,7 +3,7 @@
  * `maxRollouts`, whatever the answers are; while the search goes on there is always enough left to evaluate the most
  * promising candidate and to run what is held out.
  */
-import type { Stage } from '../work.js';
+import type { Stage } from './protocol.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf, type SearchConfig } from './config.js';
 
 /** What of a search's state its budget goes by. */

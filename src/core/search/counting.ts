@@ -1,5 +1,5 @@
 /** What every search of sessions counts the same way. */
-import type { CandidateSummary, RolloutRequest } from '../work.js';
+import type { CandidateSummary, RolloutRequest } from './protocol.js';
 
 /** The candidates with the rollouts that were asked for and are answered now. */
 export function countRollouts(

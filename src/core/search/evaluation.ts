@@ -1,5 +1,5 @@
 /** Whole evaluations: which rollouts they are of, and the comparison on what is held out. */
-import { mean } from '../scores.js';
+import { mean } from '../math/rewards.js';
 import type { Pair } from './batch.js';
 import { remainingRollouts, type Budgeted } from './budget.js';
 import { heldoutRollouts, type SearchConfig } from './config.js';

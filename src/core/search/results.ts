@@ -2,7 +2,7 @@
  * Every reward that was paid for, by candidate and seed: what the search reads instead of buying it again. A seed that a
  * candidate was run on several times has several, in the order asked.
  */
-import { mean, square, sum } from '../scores.js';
+import { mean, square, sum } from '../math/rewards.js';
 
 /** One rollout's outcome: its ordinal and its reward (a failed one counts 0). */
 export type Measured = readonly [ordinal: number, reward: number];

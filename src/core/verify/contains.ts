@@ -1,5 +1,5 @@
 /** Whether one text stands in another as a whole. */
-import { occurrencesOf } from '../text/occurrences.js';
+import { occurrencesOf } from '../prompts/occurrences.js';
 
 /** Marks belong to the letter before them. */
 const inWord = /[\p{L}\p{N}\p{M}_]/u;

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../jobs/spec.js';
 import { cut, show } from './text.js';
-import { quoteText } from '../text/quote.js';
+import { quoteText } from '../prompts/quote.js';
 import type { Criterion } from './verification.js';
 
 /** Characters that are shown of each. */

@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { ZipArchive } from 'archiver';
-import { promptOf, withPrompt, type Graph } from '../../core/graph/graph.js';
-import { jsonOf } from '../../core/graph/json.js';
-import { graphMermaid } from '../../core/graph/mermaid.js';
-import { graphText } from '../../core/graph/text.js';
+import { promptOf, withPrompt, type Graph } from '../../core/graphs/graph.js';
+import { jsonOf } from '../../core/graphs/json.js';
+import { graphMermaid } from '../../core/graphs/mermaid.js';
+import { graphText } from '../../core/graphs/text.js';
 import { entryDate } from '../zip.js';
 import { readmeText } from './readme.js';
 

@@ -1,7 +1,7 @@
 /** What the archive of a completed graph job is made of, out of the database: neither a worker nor Temporal is asked. */
-import { candidateId } from '../../core/ids.js';
-import { graphOf, jsonOf } from '../../core/graph/json.js';
-import { settledRollouts } from '../../core/settled.js';
+import { candidateId } from '../../core/jobs/ids.js';
+import { graphOf, jsonOf } from '../../core/graphs/json.js';
+import { settledRollouts } from '../../core/search/settled.js';
 import { readGraph } from '../../storage/candidates.js';
 import type { Db, Tx } from '../../storage/db.js';
 import { readEvaluatedRewards } from '../../storage/front.js';

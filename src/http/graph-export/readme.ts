@@ -1,5 +1,5 @@
 /** The README.md of an archive, for somebody who has never seen Ratchet. */
-import { maxCalls } from '../../core/graph/graph.js';
+import { maxCalls } from '../../core/graphs/graph.js';
 import type { GraphExport } from './archive.js';
 
 const kinds = {

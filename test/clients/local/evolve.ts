@@ -1,22 +1,22 @@
 import type { TwoStepTask } from '../../../examples/two-steps/tasks.js';
 import { completeLocally } from '../../../src/clients/local/complete.js';
 import { editsSchema } from '../../../src/contracts/graphs/graph.js';
-import { graphSearch, type GraphSearchRequest } from '../../../src/core/graph-search.js';
-import { graphTexts, instructionNames, structureOf, withGraphTexts } from '../../../src/core/graph/components.js';
-import { buildEditProposal, parseEdits } from '../../../src/core/graph/edit-proposal.js';
-import { applyEdits } from '../../../src/core/graph/edits.js';
-import type { Graph, PromptMessage } from '../../../src/core/graph/graph.js';
-import { answerCall, openRun, outcomeOf, valuesOf, wantedCalls } from '../../../src/core/graph/run.js';
-import { graphText } from '../../../src/core/graph/text.js';
-import { textOf, type Json } from '../../../src/core/graph/values.js';
-import { createGepa } from '../../../src/core/gepa/state.js';
-import { gepa } from '../../../src/core/gepa/step.js';
-import { groupByCause } from '../../../src/core/search/causes.js';
-import { chooseComponents, mergeCandidates, type Texts } from '../../../src/core/search/components.js';
-import { buildReflection, parseProposal } from '../../../src/core/search/reflection.js';
-import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../../src/core/work.js';
+import { graphSearch, type GraphSearchRequest } from '../../../src/core/graphs/search-config.js';
+import { graphTexts, instructionNames, structureOf, withGraphTexts } from '../../../src/core/graphs/components.js';
+import { buildEditProposal, parseEdits } from '../../../src/core/graphs/edits/proposal.js';
+import { applyEdits } from '../../../src/core/graphs/edits/edits.js';
+import type { Graph, PromptMessage } from '../../../src/core/graphs/graph.js';
+import { answerCall, openRun, outcomeOf, valuesOf, wantedCalls } from '../../../src/core/graphs/run/run.js';
+import { graphText } from '../../../src/core/graphs/text.js';
+import { textOf, type Json } from '../../../src/core/graphs/values.js';
+import { createGepa } from '../../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../../src/core/algorithms/gepa/step.js';
+import { groupByCause } from '../../../src/core/proposals/feedback-clusters.js';
+import { chooseComponents, mergeCandidates, type Texts } from '../../../src/core/proposals/components.js';
+import { buildReflection, parseProposal } from '../../../src/core/proposals/reflection.js';
+import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../../src/core/search/protocol.js';
 import { score } from '../../../src/core/verify/score.js';
-import { driveSearch } from '../../core/gepa/driver.js';
+import { driveSearch } from '../../core/algorithms/gepa/driver.js';
 
 /** What the `local` provider answers to these messages. */
 export function localSays(messages: readonly PromptMessage[]): string {

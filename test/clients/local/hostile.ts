@@ -1,9 +1,9 @@
 /** Asks the `local` provider what no honest caller would ask, several times each, and says `all ended` at the end. */
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildEditProposal } from '../../../src/core/graph/edit-proposal.js';
-import { singleStepGraph } from '../../../src/core/graph/single-step.js';
-import { graphText } from '../../../src/core/graph/text.js';
-import { buildReflection } from '../../../src/core/search/reflection.js';
+import { buildEditProposal } from '../../../src/core/graphs/edits/proposal.js';
+import { singleStepGraph } from '../../../src/core/graphs/single-step.js';
+import { graphText } from '../../../src/core/graphs/text.js';
+import { buildReflection } from '../../../src/core/proposals/reflection.js';
 import { buildJudgement } from '../../../src/core/verify/judge.js';
 
 const graph = singleStepGraph([{ role: 'system', content: 'Answer n0.' }], ['facts']);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildReflection, parseProposal } from '../../../src/core/search/reflection.js';
+import { buildReflection, parseProposal } from '../../../src/core/proposals/reflection.js';
 
 // One look into a passage of statements: what is looked up, and in which form it is answered, follows from the messages.
 const facts =

@@ -7,8 +7,8 @@ import {
   type LabelGuide,
 } from '../../../examples/intents/container.js';
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/search/reflection.js';
-import { seedRng, shuffle } from '../../../src/core/random.js';
+import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/proposals/reflection.js';
+import { seedRng, shuffle } from '../../../src/core/math/random.js';
 
 /** What a small search found, judged on tasks that it has not seen. */
 export interface Found {

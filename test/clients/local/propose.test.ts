@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { completeLocally } from '../../../src/clients/local/complete.js';
-import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/search/reflection.js';
+import { buildReflection, parseProposal, type ReflectionExample } from '../../../src/core/proposals/reflection.js';
 
 // The proposer learns from what it is shown and from nothing else.
 const input = (text: string) => `Message: ${text}\n\nLabels: k1, k2, k3`;

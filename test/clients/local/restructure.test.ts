@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { editsSchema } from '../../../src/contracts/graphs/graph.js';
-import { buildEditProposal, parseEdits, type FailedRun } from '../../../src/core/graph/edit-proposal.js';
-import { applyEdits } from '../../../src/core/graph/edits.js';
-import type { Graph, LlmStep } from '../../../src/core/graph/graph.js';
-import { singleStepGraph } from '../../../src/core/graph/single-step.js';
-import { graphText } from '../../../src/core/graph/text.js';
+import { buildEditProposal, parseEdits, type FailedRun } from '../../../src/core/graphs/edits/proposal.js';
+import { applyEdits } from '../../../src/core/graphs/edits/edits.js';
+import type { Graph, LlmStep } from '../../../src/core/graphs/graph.js';
+import { singleStepGraph } from '../../../src/core/graphs/single-step.js';
+import { graphText } from '../../../src/core/graphs/text.js';
 import { localSays } from './evolve.js';
 
 // Which edits are proposed follows from the runs that are shown, and every answer can be applied.

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Graph, Step } from '../../../src/core/graph/graph.js';
-import { answerCall, openRun, outcomeOf, wantedCalls } from '../../../src/core/graph/run.js';
-import { numberedCandidates } from '../../../src/core/graph/vote.js';
-import type { Json } from '../../../src/core/graph/values.js';
-import { graphProblems } from '../../../src/core/graph/validate.js';
+import type { Graph, Step } from '../../../src/core/graphs/graph.js';
+import { answerCall, openRun, outcomeOf, wantedCalls } from '../../../src/core/graphs/run/run.js';
+import { numberedCandidates } from '../../../src/core/graphs/run/vote.js';
+import type { Json } from '../../../src/core/graphs/values.js';
+import { graphProblems } from '../../../src/core/graphs/validate.js';
 import { localSays } from './evolve.js';
 
 // What steps of a graph ask for beside plain text: JSON of a form, one call an item, a judge's choice.

@@ -5,8 +5,8 @@ import { diceOf } from '../../../examples/two-steps/dice.js';
 import { groupsOfTask, initialPrompt, taskOf, twoStepJob, twoStepTasks } from '../../../examples/two-steps/tasks.js';
 import { company, type Theme } from '../../../examples/two-steps/themes.js';
 import { isCommon, wordsOf } from '../../../src/clients/local/words.js';
-import type { PromptMessage } from '../../../src/core/graph/graph.js';
-import { singleStepGraph } from '../../../src/core/graph/single-step.js';
+import type { PromptMessage } from '../../../src/core/graphs/graph.js';
+import { singleStepGraph } from '../../../src/core/graphs/single-step.js';
 import { evolve, localSays, meanReward } from './evolve.js';
 
 // On questions of two steps no single call does better than chance, whatever it is told, and a graph of two calls does.

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { costFront, type Weighed } from '../../../src/core/search/cost-front.js';
-import { seedRng, shuffle } from '../../../src/core/random.js';
+import { seedRng, shuffle } from '../../../src/core/math/random.js';
 
 const amounts = fc.constantFrom(0, 0.5, 1, 2);
 const paid = fc.constantFrom(0.25, 0.5, 1, 2);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { standsIn } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
 import { canonical, cut, normalize, readJson, show } from '../../../src/core/verify/text.js';
-import { quoteText } from '../../../src/core/text/quote.js';
+import { quoteText } from '../../../src/core/prompts/quote.js';
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;

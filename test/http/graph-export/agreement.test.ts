@@ -11,10 +11,10 @@ import {
   type LlmStep,
   type Step,
   type Transform,
-} from '../../../src/core/graph/graph.js';
-import { graphProblems } from '../../../src/core/graph/validate.js';
-import type { Json } from '../../../src/core/graph/values.js';
-import { answerTo, anyGraph, anyInput } from '../../core/graph/cases.js';
+} from '../../../src/core/graphs/graph.js';
+import { graphProblems } from '../../../src/core/graphs/validate.js';
+import type { Json } from '../../../src/core/graphs/values.js';
+import { answerTo, anyGraph, anyInput } from '../../core/graphs/cases.js';
 import { oddAnswers, oddGraph, oddInput, rightAnswer } from './cases.js';
 import { withPython } from '../../support/python.js';
 import { startDriver, type Driver } from './driver.js';

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { graphSchema } from '../../../src/contracts/graphs/graph.js';
-import type { Graph } from '../../../src/core/graph/graph.js';
-import { graphOf } from '../../../src/core/graph/json.js';
-import { graphMermaid } from '../../../src/core/graph/mermaid.js';
-import { graphText } from '../../../src/core/graph/text.js';
-import { graphProblems } from '../../../src/core/graph/validate.js';
+import type { Graph } from '../../../src/core/graphs/graph.js';
+import { graphOf } from '../../../src/core/graphs/json.js';
+import { graphMermaid } from '../../../src/core/graphs/mermaid.js';
+import { graphText } from '../../../src/core/graphs/text.js';
+import { graphProblems } from '../../../src/core/graphs/validate.js';
 import {
   exportFiles,
   graphArchive,
@@ -20,7 +20,7 @@ import {
   type GraphExport,
   type JsonObject,
 } from '../../../src/http/graph-export/archive.js';
-import { anyGraph, graphWith, llm, user } from '../../core/graph/cases.js';
+import { anyGraph, graphWith, llm, user } from '../../core/graphs/cases.js';
 import { unzip } from '../../support/unzip.js';
 import { withPython } from '../../support/python.js';
 import { program } from './driver.js';

@@ -1,10 +1,10 @@
 /** Graphs, inputs and answers in which the details of texts, numbers and JSON matter. */
 import fc from 'fast-check';
-import type { Graph, Prompt, SelectCase, Step, Transform } from '../../../src/core/graph/graph.js';
-import { usedSteps } from '../../../src/core/graph/refs.js';
-import { shapeOf } from '../../../src/core/graph/shapes.js';
-import { opForms } from '../../../src/core/graph/transform.js';
-import { user } from '../../core/graph/cases.js';
+import type { Graph, Prompt, SelectCase, Step, Transform } from '../../../src/core/graphs/graph.js';
+import { usedSteps } from '../../../src/core/graphs/refs.js';
+import { shapeOf } from '../../../src/core/graphs/shapes.js';
+import { opForms } from '../../../src/core/graphs/run/transform.js';
+import { user } from '../../core/graphs/cases.js';
 
 /** Texts that two languages are likely to take differently. */
 const odd = [

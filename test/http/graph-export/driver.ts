@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Graph } from '../../../src/core/graph/graph.js';
-import { jsonOf } from '../../../src/core/graph/json.js';
+import type { Graph } from '../../../src/core/graphs/graph.js';
+import { jsonOf } from '../../../src/core/graphs/json.js';
 
 export const program = resolve(__dirname, '../../../src/http/graph-export/run.py');
 

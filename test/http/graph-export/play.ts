@@ -1,8 +1,8 @@
 /** Runs by the interpreter, which those by run.py are compared with. */
-import type { Graph } from '../../../src/core/graph/graph.js';
-import { usedSteps } from '../../../src/core/graph/refs.js';
-import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call } from '../../../src/core/graph/run.js';
-import type { Json } from '../../../src/core/graph/values.js';
+import type { Graph } from '../../../src/core/graphs/graph.js';
+import { usedSteps } from '../../../src/core/graphs/refs.js';
+import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call } from '../../../src/core/graphs/run/run.js';
+import type { Json } from '../../../src/core/graphs/values.js';
 
 /** The texts answered to each call by its key, the last one again and again; null: no answer. */
 export type Answers = Readonly<Record<string, readonly (string | null)[]>>;

@@ -1,7 +1,0 @@
-/** The offline evaluation: one rollout for each seed, in the order given; a seed that is listed twice runs twice. */
-import type { RolloutRequest } from './work.js';
-
-/** The requests for these seeds; the ordinal of each is its place in the list. */
-export function evaluationRequests(seeds: readonly number[]): RolloutRequest[] {
-  return seeds.map((seed, ordinal) => ({ ordinal, candidate: 0, seed, stage: 'evaluation', generation: 0 }));
-}

@@ -1,0 +1,46 @@
+/** Whether refs lead anywhere. */
+import { itemOf, limits, type Ref, type Step } from './graph.js';
+import type { Problem } from './json-schema.js';
+import { parseRef, refsOf } from './refs.js';
+import { listProblem, pathProblem } from './shapes.js';
+import { cutText } from '../prompts/quote.js';
+
+/** What is wrong with the refs of a step; paths are within it. */
+export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {
+  const item = itemOf(step);
+  const problems = refsOf(step).flatMap(({ place, ref, inItem }) =>
+    refProblems(ref, place, inputs, byId, inItem ? item : null, place === 'over'),
+  );
+  return item !== null && byId.has(item)
+    ? [...problems, { path: 'as', message: `is the id of a step too: "${item}"` }]
+    : problems;
+}
+
+/** What is wrong with one ref; `item`: the name of the item that it may be of. */
+export function refProblems(
+  ref: Ref,
+  path: string,
+  inputs: readonly string[],
+  byId: ReadonlyMap<string, Step>,
+  item: string | null,
+  isList = false,
+): Problem[] {
+  const problem = (message: string) => [{ path, message }];
+  const parsed = ref.length > limits.refChars ? null : parseRef(ref);
+  const shown = JSON.stringify(cutText(ref, 100));
+  if (parsed === null)
+    return problem(
+      `${shown} is no ref: a step or "input", perhaps with names after dots, such as input.question or solve.answer`,
+    );
+  const { head, path: way } = parsed;
+  if (head === item) return [];
+  if (head === 'input') {
+    if (way.length === 0 || inputs.includes(way[0]!)) return [];
+    return problem(`${shown} is not an input of the graph; its inputs are ${inputs.join(', ') || 'none'}`);
+  }
+  const step = byId.get(head);
+  if (step === undefined)
+    return problem(`${shown} names no step; the steps are ${[...byId.keys()].map((id) => cutText(id, 64)).join(', ')}`);
+  const wrong = pathProblem(step, way) ?? (isList && way.length === 0 ? listProblem(step) : null);
+  return wrong === null ? [] : problem(`${shown} ${wrong}`);
+}

@@ -1,0 +1,186 @@
+/** What is required of each kind of step by itself; where its refs lead is seen to in `ref-problems.ts`. */
+import { conditionProblem } from './run/condition.js';
+import { candidatesName, itemOf, limits, namePattern } from './graph.js';
+import type { AnswerForm, Prompt, Step, TransformStep, VoteStep } from './graph.js';
+import { schemaProblems, type Problem } from './json-schema.js';
+import { parseRef } from './refs.js';
+import { brokenPlaceholders, placeholdersOf } from './template.js';
+import { opForms } from './run/transform.js';
+import { cutText } from '../prompts/quote.js';
+
+export const nameForm = 'must be 1 to 64 letters, digits or _, and begin with a letter';
+
+/** What is wrong with a step; paths are within it. */
+export function stepProblems(step: Step): Problem[] {
+  switch (step.type) {
+    case 'llm':
+      return [
+        ...promptProblems(step, null, ''),
+        ...formProblems(step.output),
+        ...rangeProblems('samples', step.samples, 1, limits.samples),
+      ];
+    case 'map':
+      return [
+        ...nameProblems('as', step.as),
+        ...(step.as === 'input'
+          ? [{ path: 'as', message: 'must not be "input", which is the input of the task' }]
+          : []),
+        ...(Object.hasOwn(step.inputs, step.as)
+          ? [{ path: 'as', message: `is the name of an input too: "${step.as}"` }]
+          : []),
+        ...promptProblems(step, itemOf(step), ''),
+        ...formProblems(step.output),
+        ...rangeProblems('maxItems', step.maxItems, 1, limits.mapItems),
+      ];
+    case 'vote':
+      return voteProblems(step);
+    case 'select': {
+      const { cases } = step;
+      return [
+        ...(cases.length < 1 || cases.length > limits.cases
+          ? [{ path: 'cases', message: `must hold 1 to ${limits.cases} cases, and holds ${cases.length}` }]
+          : []),
+        ...cases.flatMap(({ when }, at) => {
+          const message = conditionProblem(when);
+          return [
+            ...(message === null ? [] : [{ path: `cases[${at}].when.value`, message }]),
+            ...textProblems(`cases[${at}].when.value`, typeof when.value === 'string' ? when.value : ''),
+          ];
+        }),
+      ];
+    }
+    case 'transform':
+      return transformProblems(step);
+  }
+}
+
+/** `given`: a name that the messages have without its being an input: of a map's item, or of the candidates of a vote. */
+function promptProblems(prompt: Prompt, given: string | null, at: string): Problem[] {
+  const { inputs, messages, timeoutS, tries, model } = prompt;
+  const problems = [...inputNameProblems(inputs, at)];
+  if (messages.length < 1 || messages.length > limits.messages)
+    problems.push({
+      path: `${at}messages`,
+      message: `must hold 1 to ${limits.messages} messages, and holds ${messages.length}`,
+    });
+  const used = new Set<string>();
+  for (const [place, { content }] of messages.entries()) {
+    const path = `${at}messages[${place}].content`;
+    if (content.trim() === '') problems.push({ path, message: 'must not be blank' });
+    problems.push(
+      ...textProblems(path, content, limits.messageChars),
+      ...templateProblems(path, content, inputs, given),
+    );
+    for (const name of placeholdersOf(content)) used.add(name);
+  }
+  for (const name of Object.keys(inputs)) {
+    if (!used.has(name))
+      problems.push({ path: `${at}inputs.${name}`, message: `is not used: no message has {{${name}}}` });
+  }
+  const refers = given !== null && Object.values(inputs).some((ref) => parseRef(ref)?.head === given);
+  if (given !== null && !used.has(given) && !refers)
+    problems.push({ path: `${at}messages`, message: `must have {{${given}}}, which no message and no input has` });
+  if (typeof model === 'string' && !/^[^\0]{1,200}$/.test(model))
+    problems.push({ path: `${at}model`, message: 'must be 1 to 200 characters' });
+  problems.push(...rangeProblems(`${at}tries`, tries, 1, limits.tries));
+  if (timeoutS !== undefined && !(timeoutS > 0 && timeoutS <= limits.timeoutS))
+    problems.push({ path: `${at}timeoutS`, message: `must be above 0 and at most ${limits.timeoutS} seconds` });
+  return problems;
+}
+
+function templateProblems(path: string, text: string, inputs: Prompt['inputs'], given: string | null): Problem[] {
+  const unknown = placeholdersOf(text).filter((name) => name !== given && !Object.hasOwn(inputs, name));
+  return [
+    ...unknown.map((name) => ({ path, message: `has {{${cutText(name, 64)}}}, which is not an input of the step` })),
+    ...brokenPlaceholders(text).map((written) => ({
+      path,
+      message: `has ${cutText(written, 64)}, which is no placeholder: between double braces stands the name of an input`,
+    })),
+  ];
+}
+
+function inputNameProblems(inputs: Prompt['inputs'], at: string): Problem[] {
+  const names = Object.keys(inputs);
+  return [
+    ...(names.length > limits.stepInputs
+      ? [{ path: `${at}inputs`, message: `must hold at most ${limits.stepInputs} inputs, and holds ${names.length}` }]
+      : []),
+    ...names.flatMap((name) => nameProblems(`${at}inputs.${cutText(name, 64)}`, name)),
+  ];
+}
+
+function nameProblems(path: string, name: string): Problem[] {
+  return namePattern.test(name) ? [] : [{ path, message: nameForm }];
+}
+
+function formProblems(form: AnswerForm): Problem[] {
+  return 'field' in form ? nameProblems('output.field', form.field) : schemaProblems(form.schema, 'output.schema');
+}
+
+function rangeProblems(path: string, value: number | undefined, low: number, high: number): Problem[] {
+  const isRight = value === undefined || (Number.isInteger(value) && value >= low && value <= high);
+  return isRight ? [] : [{ path, message: `must be a whole number from ${low} to ${high}` }];
+}
+
+function textProblems(path: string, text: string, most: number = limits.fieldChars): Problem[] {
+  if (text.includes('\0')) return [{ path, message: 'has a NUL character' }];
+  return text.length > most ? [{ path, message: `has ${text.length} characters; at most ${most} are allowed` }] : [];
+}
+
+function voteProblems({ over, of, by }: VoteStep): Problem[] {
+  const problems: Problem[] = [];
+  if ((over === undefined) === (of === undefined))
+    problems.push({ path: 'over', message: 'either over (a list) or of (several refs) is needed, and not both' });
+  if (of !== undefined && (of.length < 2 || of.length > limits.voteOf))
+    problems.push({ path: 'of', message: `must hold 2 to ${limits.voteOf} refs, and holds ${of.length}` });
+  if (by === 'majority') return problems;
+  if (Object.hasOwn(by.judge.inputs, candidatesName))
+    problems.push({
+      path: `by.judge.inputs.${candidatesName}`,
+      message: 'must have another name: {{candidates}} is what is voted on',
+    });
+  return [...problems, ...promptProblems(by.judge, candidatesName, 'by.judge.')];
+}
+
+function transformProblems(step: TransformStep): Problem[] {
+  const names = Object.keys(step.inputs);
+  const problems = inputNameProblems(step.inputs, '');
+  const { takes } = opForms[step.op];
+  if (takes === 'some' && names.length === 0)
+    problems.push({ path: 'inputs', message: `${step.op} needs at least one input` });
+  if (takes !== 'any' && takes !== 'some' && (names.length !== 1 || names[0] !== takes))
+    problems.push({ path: 'inputs', message: `${step.op} takes exactly one input, named "${takes}"` });
+  const texts = (own: Record<string, string>) =>
+    Object.entries(own).flatMap(([path, text]) => [
+      ...(text === '' && path !== 'text' ? [{ path, message: 'must not be empty' }] : []),
+      ...textProblems(path, text),
+    ]);
+  switch (step.op) {
+    case 'template': {
+      const used = placeholdersOf(step.text);
+      return [
+        ...problems,
+        ...texts({ text: step.text }),
+        ...templateProblems('text', step.text, step.inputs, null),
+        ...names
+          .filter((name) => !used.includes(name))
+          .map((name) => ({ path: `inputs.${name}`, message: `is not used: the text has no {{${name}}}` })),
+      ];
+    }
+    case 'split':
+      return [...problems, ...texts({ by: step.by })];
+    case 'join':
+      return [...problems, ...textProblems('by', step.by)];
+    case 'between':
+      return [...problems, ...texts({ start: step.start, end: step.end })];
+    case 'item':
+      return [...problems, ...rangeProblems('index', step.index, -1_000_000, 1_000_000)];
+    case 'pluck':
+      return [
+        ...problems,
+        ...(parseRef(step.path) === null ? [{ path: 'path', message: 'must be names with dots between them' }] : []),
+      ];
+    default:
+      return problems;
+  }
+}

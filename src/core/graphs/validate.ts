@@ -1,0 +1,115 @@
+/** What is required of a graph. Everything that is wrong is told at once, each with its place. */
+import { fieldPattern, limits, maxAttempts, maxCalls, namePattern, type Graph, type Step } from './graph.js';
+import type { Problem } from './json-schema.js';
+import { refProblems, stepRefProblems } from './ref-problems.js';
+import { headsOf, usedSteps } from './refs.js';
+import { nameForm, stepProblems } from './step-problems.js';
+import { cutText } from '../prompts/quote.js';
+import { sizeProblem, type Json } from './values.js';
+
+export type { Problem };
+
+/** Everything that is wrong with a graph of the right JSON form (its zod schema); empty: it can be run. */
+export function graphProblems(graph: Graph): Problem[] {
+  const tooLarge = sizeProblem(graph as unknown as Json, limits.graphChars);
+  if (tooLarge !== null) return [{ path: '', message: `the graph ${tooLarge}` }];
+  const { inputs, steps, output } = graph;
+  if (steps.length < 1 || steps.length > limits.steps)
+    return [{ path: 'steps', message: `must hold 1 to ${limits.steps} steps, and holds ${steps.length}` }];
+  const problems: Problem[] = [...inputProblems(inputs), ...idProblems(steps)];
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  for (const [at, step] of steps.entries()) {
+    const found = [...stepProblems(step), ...stepRefProblems(step, inputs, byId)];
+    problems.push(...found.map(({ path, message }) => ({ path: `steps[${at}].${path}`, message })));
+  }
+  problems.push(
+    ...refProblems(output, 'output', inputs, byId, null),
+    ...cycleProblems(steps),
+    ...unusedProblems(graph),
+  );
+  const calls = maxCalls(graph);
+  if (calls > limits.calls)
+    problems.push({
+      path: 'steps',
+      message: `may make ${calls} model calls a run; at most ${limits.calls} are allowed`,
+    });
+  const attempts = maxAttempts(graph);
+  if (calls <= limits.calls && attempts > limits.attempts)
+    problems.push({
+      path: 'steps',
+      message: `may make ${attempts} model calls a run with all tries; at most ${limits.attempts} are allowed`,
+    });
+  return problems;
+}
+
+function inputProblems(inputs: readonly string[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs.length > limits.inputs)
+    problems.push({ path: 'inputs', message: `must hold at most ${limits.inputs} names, and holds ${inputs.length}` });
+  for (const [at, name] of inputs.entries()) {
+    if (!fieldPattern.test(name))
+      problems.push({
+        path: `inputs[${at}]`,
+        message: 'must be 1 to 100 characters without dots, braces and white space',
+      });
+    if (inputs.indexOf(name) !== at) problems.push({ path: `inputs[${at}]`, message: `is named twice: "${name}"` });
+  }
+  return problems;
+}
+
+function idProblems(steps: readonly Step[]): Problem[] {
+  const problems: Problem[] = [];
+  const first = new Map<string, number>();
+  for (const [at, { id }] of steps.entries()) {
+    const path = `steps[${at}].id`;
+    if (!namePattern.test(id)) problems.push({ path, message: nameForm });
+    if (id === 'input') problems.push({ path, message: 'must not be "input", which is the input of the task' });
+    const before = first.get(id);
+    if (before === undefined) first.set(id, at);
+    else problems.push({ path, message: `is "${cutText(id, 64)}", as that of steps[${before}] is` });
+  }
+  return problems;
+}
+
+/** One problem for each step at which a cycle closes that is found on the way from the first step on. */
+function cycleProblems(steps: readonly Step[]): Problem[] {
+  const at = new Map(steps.map(({ id }, place) => [id, place]));
+  const heads = steps.map(headsOf);
+  const state = new Map<number, 'open' | 'done'>();
+  const way: number[] = [];
+  const problems: Problem[] = [];
+  const visit = (place: number): void => {
+    state.set(place, 'open');
+    way.push(place);
+    for (const head of heads[place]!) {
+      const next = at.get(head);
+      if (next === undefined || state.get(next) === 'done') continue;
+      if (state.get(next) === undefined) visit(next);
+      else {
+        const ring = [...way.slice(way.indexOf(next)), next].map((one) => steps[one]!.id);
+        problems.push({
+          path: `steps[${next}]`,
+          message: `is in a cycle, each step taking the next: ${ring.join(' -> ')}`,
+        });
+      }
+    }
+    way.pop();
+    state.set(place, 'done');
+  };
+  for (const place of steps.keys()) if (state.get(place) === undefined) visit(place);
+  return problems;
+}
+
+function unusedProblems(graph: Graph): Problem[] {
+  const used = usedSteps(graph);
+  return graph.steps.flatMap(({ id }, at) =>
+    used.has(id)
+      ? []
+      : [
+          {
+            path: `steps[${at}]`,
+            message: `"${cutText(id, 64)}" is not used: nothing that leads to the output takes it`,
+          },
+        ],
+  );
+}

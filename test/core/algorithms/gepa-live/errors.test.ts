@@ -1,0 +1,55 @@
+/** How often the whole search is wrong, and how often it finds what is better, on traffic of yes or no from a seed. */
+import { expect, test } from '@jest/globals';
+import { config } from '../gepa/driver.js';
+import { of } from '../gepa/cases.js';
+import { serve, traffic } from './traffic.js';
+
+const task = (rngSeed: number) =>
+  config({ populationSize: 2, generations: 3, evaluationSeeds: Array.from({ length: 40 }, (_, at) => at), rngSeed });
+
+test('of children that are no better at most 5 % are accepted, and few are rejected as worse', () => {
+  let children = 0;
+  let accepted = 0;
+  let worse = 0;
+  for (let seed = 0; seed < 150; seed++) {
+    // Every one is what the baseline is, and traffic drifts.
+    const run = serve(
+      task(seed),
+      traffic(seed, ({ ordinal }) => 0.5 + 0.3 * Math.sin(ordinal / 150)),
+    );
+    children += of(run, 'candidate_proposed').length;
+    accepted += of(run, 'candidate_accepted').length;
+    worse += of(run, 'candidate_rejected').filter(({ reason }) => reason === 'worse').length;
+  }
+  expect(children).toBeGreaterThan(800);
+  expect(accepted / children).toBeLessThanOrEqual(0.05);
+  expect(worse / children).toBeLessThanOrEqual(0.2);
+});
+
+test('calls that come in a fixed rhythm favour nobody', () => {
+  let children = 0;
+  let accepted = 0;
+  for (let seed = 0; seed < 150; seed++) {
+    // Every third call is easy: a control that always had its turn at the same place would have all of them, or none.
+    const run = serve(
+      task(seed),
+      traffic(seed, ({ ordinal }) => (ordinal % 3 === 0 ? 1 : 0.1)),
+    );
+    children += of(run, 'candidate_proposed').length;
+    accepted += of(run, 'candidate_accepted').length;
+  }
+  expect(accepted / children).toBeLessThanOrEqual(0.05);
+});
+
+test('a child that is much better is found nearly always, and the best after it', () => {
+  let found = 0;
+  for (let seed = 0; seed < 60; seed++) {
+    // One of each generation's children brings 0.35 more than the baseline, the other one nothing.
+    const run = serve(
+      task(seed),
+      traffic(seed, ({ candidate }) => (candidate % 2 === 1 ? 0.85 : 0.3)),
+    );
+    if (run.state.incumbent!.candidate % 2 === 1) found += 1;
+  }
+  expect(found).toBeGreaterThanOrEqual(57);
+});

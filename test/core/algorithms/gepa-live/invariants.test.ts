@@ -1,0 +1,320 @@
+/**
+ * What a search by live traffic keeps, whatever it is answered:
+ *  1. it begins with the very requests of the search by seeds;
+ *  2. it never asks for more rollouts than `maxRollouts`, and it ends and says by what; where children were accepted an
+ *     evaluation of each, and the held-out comparison in the end, were always paid for;
+ *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its place in its batch;
+ *  4. the same config and answers give the same path, through JSON at every turn and with a batch's answers in any order;
+ *  5. `history` has an entry for each generation and never falls; the best is whoever was accepted last;
+ *  6. an evaluation is the mean of as many fresh rollouts as the config says;
+ *  7. in a test all open children and the incumbent have as many rollouts, in rounds, and each verdict is that of the
+ *     sequential test of just these rollouts;
+ *  8. reflections are shown failures of the incumbent alone;
+ *  9. each candidate has one verdict, and decisions come in the order of the candidates' numbers;
+ * 10. held-out rollouts come in the end, baseline and winner in turns.
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
+import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { createUnpaired, type UnpairedState } from '../../../../src/core/algorithms/gepa-live/state.js';
+import { unpaired } from '../../../../src/core/algorithms/gepa-live/step.js';
+import { searchOf } from '../../../../src/core/algorithms/index.js';
+import { mean, sum } from '../../../../src/core/math/rewards.js';
+import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
+import { sampleOf } from '../../../../src/core/math/statistics.js';
+import type { Decision } from '../../../../src/core/search/protocol.js';
+import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured } from '../gepa/cases.js';
+import type { Run, World } from '../gepa/driver.js';
+import { chanceOf, serve } from './traffic.js';
+
+const cases = casesOf(false, 800);
+
+/** Answers by what candidates are worth, some far more than others, with all that can go wrong with rollouts and proposals. */
+function trafficOf(given: Case): World {
+  const { rollout, propose } = worldOf(given);
+  const worth = (candidate: number) => (candidate === 0 ? 0.3 : chanceOf(given.answerSeed, -1 - candidate));
+  return {
+    propose,
+    rollout(request) {
+      const answer = rollout(request);
+      if (typeof answer !== 'number') return answer;
+      const isGood = chanceOf(given.answerSeed + 1, request.ordinal) < worth(request.candidate);
+      return isGood ? 1 : answer / 4;
+    },
+  };
+}
+
+type Served = Run<UnpairedState>;
+
+function check(name: string, property: (run: Served, given: Case) => void): void {
+  test(name, () => {
+    fc.assert(
+      fc.property(cases, (given) => property(serve(given.config, trafficOf(given)), given)),
+      { numRuns: 60 },
+    );
+  });
+}
+
+/** The incumbent at the time of each turn. */
+function incumbentBefore({ incumbent }: UnpairedState): number {
+  return incumbent?.candidate ?? 0;
+}
+
+/** The horizon of a test, by the specification. */
+const horizonOf = ({ config }: Case) => Math.max(30, evaluationRollouts(config));
+
+const isVerdict = (decision: Decision) =>
+  decision.type === 'candidate_accepted' || decision.type === 'candidate_rejected';
+
+describe('a search by live traffic', () => {
+  test('begins with the very requests of the search by seeds', () => {
+    fc.assert(
+      fc.property(cases, ({ config }) => {
+        expect(unpaired.next(createUnpaired(config))).toEqual(gepa.next(createGepa(config)));
+      }),
+    );
+  });
+
+  check('never overshoots its budget, ends, and says by what', (run, { config }) => {
+    const limit = config.maxRollouts ?? Infinity;
+    for (const { after } of run.turns) expect(after.asked).toBeLessThanOrEqual(limit);
+    expect(run.requests.length).toBe(run.state.asked);
+    const warned = of(run, 'budget_warning');
+    expect(warned).toHaveLength(Number.isFinite(limit) && run.state.asked >= 0.8 * limit ? 1 : 0);
+    if (run.end.kind === 'failed') {
+      expect(run.end).toMatchObject({ code: 'proposer_failed', message: expect.stringContaining('no closing fence') });
+      return;
+    }
+    if (run.end.kind !== 'done') throw new Error(`the search ended with ${run.end.kind}`);
+    const { generation, history, nextCandidate } = run.state;
+    const { patience, targetReward } = config;
+    const accepted = of(run, 'candidate_accepted').map((one) => one.generation);
+    const quiet = generation - Math.max(0, ...accepted);
+    const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
+    expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
+    if (typeof patience === 'number') expect(quiet).toBeLessThanOrEqual(patience);
+    if (run.end.stoppedBy === 'patience') expect(quiet).toBe(patience);
+    if (run.end.stoppedBy === 'generations') expect(generation).toBe(config.generations);
+    if (run.end.stoppedBy === 'max_rollouts') expect(config.maxRollouts).not.toBeNull();
+    expect(nextCandidate).toBeLessThanOrEqual(1 + config.generations * config.populationSize);
+  });
+
+  check('numbers its requests 0..N-1, in each batch with their places as seeds', (run) => {
+    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
+    const view = unpaired.view(run.state);
+    expect(view.rolloutsCompleted).toBe(run.requests.length);
+    expect(view.rolloutsPlanned).toBe(run.requests.length);
+    for (const { candidate, rolloutCount } of view.candidates) {
+      expect(rolloutCount).toBe(run.requests.filter((request) => request.candidate === candidate).length);
+    }
+    for (const { work, before } of run.turns) {
+      if (work.kind !== 'rollouts' || !('batch' in before.phase) || before.phase.batch.repeats > 0) continue;
+      if (before.phase.name === 'baseline') continue;
+      expect(work.requests.map(({ seed }) => seed)).toEqual(work.requests.map((_, place) => place));
+    }
+  });
+
+  check('plans no less than it does, within the budget', (run, { config }) => {
+    for (const { after } of run.turns) {
+      const { rolloutsPlanned } = unpaired.view(after);
+      expect(rolloutsPlanned).toBeGreaterThanOrEqual(after.asked);
+      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
+    }
+  });
+
+  check('takes the same path again, through JSON at every turn and with answers in any order', (run, given) => {
+    const again = serve(given.config, trafficOf(given), (state) =>
+      frozen(JSON.parse(JSON.stringify(state)) as UnpairedState),
+    );
+    expect(again).toEqual(run);
+    for (const { before, answers, after } of run.turns) {
+      expect(unpaired.next(before)).toEqual(unpaired.next(before));
+      expect(searchOf(before).apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
+      const view = unpaired.view(after);
+      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+    }
+  });
+
+  check('never lets the best reward fall; the best is whoever was accepted last', (run) => {
+    const { history, bestCandidate, bestReward } = unpaired.view(run.state);
+    expect(history.map(({ generation }) => generation)).toEqual(history.map((_, index) => index));
+    const rewards = history.map((one) => one.bestReward);
+    expect(rewards).toEqual([...rewards].sort((left, right) => left - right));
+    const complete = of(run, 'generation_complete');
+    expect(complete.map((one) => one.bestReward)).toEqual(rewards);
+    for (const one of complete) {
+      const accepted = of(run, 'candidate_accepted').filter(({ generation }) => generation <= one.generation);
+      expect(one.bestCandidate).toBe(accepted.at(-1)?.candidate ?? 0);
+      const evaluated = of(run, 'candidate_evaluated').filter(({ generation }) => generation <= one.generation);
+      expect(one.bestReward).toBe(Math.max(...evaluated.map(({ reward }) => reward)));
+    }
+    expect(bestCandidate).toBe(of(run, 'candidate_accepted').at(-1)?.candidate ?? 0);
+    expect(bestReward).toBe(rewards.at(-1));
+  });
+
+  check('evaluates the baseline and whoever is accepted, afresh', (run, { config }) => {
+    const measured = measuredIn(run);
+    const evaluated = of(run, 'candidate_evaluated');
+    expect(evaluated.map(({ candidate }) => candidate)).toEqual([
+      0,
+      ...of(run, 'candidate_accepted').map(({ candidate }) => candidate),
+    ]);
+    for (const { candidate, reward, seedsEvaluated } of evaluated) {
+      const stage = candidate === 0 ? 'baseline' : 'evaluation';
+      const own = measured.filter((one) => one.candidate === candidate && one.stage === stage);
+      expect(own).toHaveLength(evaluationRollouts(config));
+      expect(seedsEvaluated).toBe(own.length);
+      expect(reward).toBe(mean(own.map((one) => one.reward)));
+      const summary = run.state.candidates.find((one) => one.candidate === candidate)!;
+      expect(summary).toMatchObject({ status: 'evaluated', reward });
+    }
+  });
+
+  check('tests children against the incumbent in rounds, and decides by the sequential test alone', (run, given) => {
+    const horizon = horizonOf(given);
+    const evaluations = new Map<number, number[]>();
+    let compared = new Map<number, number[]>();
+    for (const { before, after, decisions } of run.turns) {
+      const control = incumbentBefore(before);
+      if (before.phase.name === 'proposals') compared = new Map();
+      const done = 'batch' in before.phase && 'batch' in after.phase && after.phase.batch.repeats > 0 ? null : before;
+      for (const { candidate, reward } of evaluatedBy(run, decisions)) evaluations.set(candidate, reward);
+      if (before.phase.name !== 'gate' || done === null) continue;
+      const { batch, arms } = before.phase;
+      const own = answersOf(run, before);
+      const open = [...arms.map(({ candidate }) => candidate), control].sort((left, right) => left - right);
+      for (let at = 0; at < batch.pairs.length; at += open.length) {
+        const round = batch.pairs.slice(at, at + open.length).map(([candidate]) => candidate);
+        expect(round.sort((left, right) => left - right)).toEqual(open);
+      }
+      for (const candidate of open) {
+        compared.set(candidate, [...(compared.get(candidate) ?? []), ...own.get(candidate)!]);
+      }
+      const best = Math.max(
+        ...arms.map(({ candidate }) => {
+          return verdict(candidate) === 'better' ? sum(compared.get(candidate)!) : -Infinity;
+        }),
+      );
+      function verdict(candidate: number) {
+        const deviation = Math.sqrt(sampleOf(evaluations.get(control)!).variance);
+        const pairs = compared
+          .get(candidate)!
+          .map((reward, place) => [reward, compared.get(control)![place]!] as const);
+        expect(pairs.length).toBeLessThanOrEqual(horizon);
+        return judgeTest(addPairs(openTest(deviation), pairs), horizon);
+      }
+      for (const { candidate } of arms) {
+        const decision = decisions.find((one) => isVerdict(one) && one.candidate === candidate);
+        const expected = verdict(candidate);
+        if (decision?.type === 'candidate_accepted') {
+          expect(expected).toBe('better');
+          expect(decision.childSum).toBeCloseTo(best, 9);
+          expect(decision.childSum).toBeCloseTo(sum(compared.get(candidate)!), 9);
+          expect(decision.parentSum).toBeCloseTo(sum(compared.get(control)!), 9);
+          expect(decision.estimate).toBeCloseTo(mean(compared.get(candidate)!)!, 9);
+          expect(decision.childSum).toBeGreaterThan(decision.parentSum);
+        } else if (decision?.type === 'candidate_rejected') {
+          const reason = expected === 'better' || expected === null ? ['overtaken', 'budget'] : [expected];
+          expect(reason).toContain(decision.reason);
+          if (decision.reason === 'budget') expect(given.config.maxRollouts).not.toBeNull();
+          expect(decisions.some(({ type }) => type === 'candidate_accepted')).toBe(
+            decision.reason === 'overtaken' || best > -Infinity,
+          );
+        } else {
+          expect(expected).toBeNull();
+          expect(best).toBe(-Infinity);
+        }
+      }
+    }
+  });
+
+  check('shows reflections failures of the incumbent alone', (run) => {
+    const rewardOf = new Map(measuredIn(run).map((one) => [one.ordinal, one]));
+    const shown = new Set<number>();
+    for (const { work, answers, before } of run.turns) {
+      if (work.kind !== 'proposals' || answers.kind !== 'proposals') continue;
+      for (const { parent, ordinals, pick, merge, candidate } of work.requests) {
+        expect(merge).toBeUndefined();
+        expect(parent).toBe(incumbentBefore(before));
+        expect(pick).toMatchObject({ of: work.requests.length });
+        expect(ordinals.length).toBeLessThanOrEqual(60);
+        for (const ordinal of ordinals) {
+          expect(rewardOf.get(ordinal)).toMatchObject({ candidate: parent });
+          expect(rewardOf.get(ordinal)!.reward).toBeLessThan(1);
+        }
+        const isOld = ordinals.map((ordinal) => shown.has(ordinal));
+        expect(isOld).toEqual([...isOld].sort());
+        expect(candidate).toBeGreaterThan(parent);
+      }
+      for (const answer of answers.answers) for (const ordinal of answer.shown ?? []) shown.add(ordinal);
+    }
+  });
+
+  check('gives each candidate one verdict, in the order of their numbers', (run) => {
+    const born = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+    const verdicts = run.decisions.filter(isVerdict).map((one) => ('candidate' in one ? one.candidate : -1));
+    expect([...verdicts].sort((left, right) => left - right)).toEqual(born);
+    for (const { decisions } of run.turns) {
+      const decided = decisions.filter(isVerdict).map((one) => ('candidate' in one ? one.candidate : -1));
+      expect(decided).toEqual([...decided].sort((left, right) => left - right));
+      expect(decisions.filter(({ type }) => type === 'candidate_accepted').length).toBeLessThanOrEqual(1);
+    }
+    expect(run.state.candidates.map(({ candidate }) => candidate)).toEqual([0, ...born]);
+    const out = run.state.candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate);
+    const rejected = of(run, 'candidate_rejected').map(({ candidate }) => candidate);
+    expect(out).toEqual(rejected.sort((left, right) => left - right));
+  });
+
+  check('compares baseline and winner in the end, in turns', (run, { config, infrastructure }) => {
+    const held = run.requests.filter(({ stage }) => stage === 'heldout');
+    const { verdict } = unpaired.view(run.state);
+    const winner = run.state.incumbent!.candidate;
+    if (run.end.kind !== 'done' || winner === 0) {
+      expect(held).toEqual([]);
+      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
+      return;
+    }
+    const wanted = heldoutRollouts(config);
+    expect(verdict!.basis).toBe(wanted > 0 ? 'heldout' : 'evaluation');
+    expect(held).toEqual(run.requests.slice(run.requests.length - held.length));
+    const measured = measuredIn(run);
+    const meanOf = (one: number, stages: string[]) =>
+      mean(
+        measured
+          .filter(({ candidate, stage }) => candidate === one && stages.includes(stage))
+          .map(({ reward }) => reward),
+      )!;
+    const stages = wanted > 0 ? ['heldout'] : ['baseline', 'evaluation'];
+    expect(verdict!.baseline).toBeCloseTo(meanOf(0, stages), 9);
+    expect(verdict!.winner).toBeCloseTo(meanOf(winner, stages), 9);
+    expect(verdict!.difference).toBeCloseTo(verdict!.winner - verdict!.baseline, 9);
+    if (infrastructure > 0) return;
+    expect(held).toHaveLength(wanted);
+    for (let at = 0; at < held.length; at += 2) {
+      const round = held.slice(at, at + 2).map(({ candidate }) => candidate);
+      expect(round.sort((left, right) => left - right)).toEqual([0, winner]);
+    }
+  });
+});
+
+/** What the evaluations that these decisions tell of measured, in the order asked. */
+function evaluatedBy(run: Served, decisions: readonly Decision[]): { candidate: number; reward: number[] }[] {
+  const measured = measuredIn(run).filter(({ stage }) => stage === 'baseline' || stage === 'evaluation');
+  return of({ decisions: [...decisions] }, 'candidate_evaluated').map(({ candidate }) => {
+    return { candidate, reward: measured.filter((one) => one.candidate === candidate).map(({ reward }) => reward) };
+  });
+}
+
+/** The rewards of each candidate in the batch that a state waits for, in the order of its pairs. */
+function answersOf(run: Served, { phase }: UnpairedState): Map<number, number[]> {
+  if (!('batch' in phase)) throw new Error(`nothing is outstanding in ${phase.name}`);
+  const answered = new Map<number, Measured>(measuredIn(run).map((one) => [one.ordinal, one]));
+  const rewards = new Map<number, number[]>();
+  phase.batch.pairs.forEach(([candidate], place) => {
+    const reward = phase.batch.rewards[place] ?? answered.get(phase.batch.ordinals[place]!)!.reward;
+    rewards.set(candidate, [...(rewards.get(candidate) ?? []), reward]);
+  });
+  return rewards;
+}

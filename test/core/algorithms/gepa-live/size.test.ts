@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { packAnswers, packRequests } from '../../../../src/core/jobs/rollout-packing.js';
+import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
+import { config, scoring, type World } from '../gepa/driver.js';
+import { serve } from './traffic.js';
+
+// As in `../size.test.ts`: what passes through Temporal, which refuses a payload of 2 MB.
+
+const mostOfState = 1_500_000;
+const mostOfMessage = 500_000;
+const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
+
+/** Rewards as long as a number is written, and all of them failures; children are far better the later, or all alike. */
+const better: World['rollout'] = ({ candidate, ordinal }) => (candidate + (ordinal % 1_000) / 7_777) / 501;
+const alike: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
+
+const limits: Partial<GepaConfig> = {
+  trainSeeds: longSeeds(10_000),
+  evaluationSeeds: longSeeds(1_000, 20_000),
+  heldoutSeeds: longSeeds(1_000, 40_000),
+  rngSeed: -(2 ** 53 - 1),
+};
+
+test.each<[string, Partial<GepaConfig>, World['rollout']]>([
+  ['499 children at once, all alike', { populationSize: 499, generations: 1, minibatchSize: 2 }, alike],
+  ['499 generations of one, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }, better],
+  ['evaluations of 10,000', { populationSize: 2, generations: 1, minibatchSize: 3, repeats: 10 }, better],
+])(
+  '%s: the state stays below 1.5 MB, and requests and answers below a third of that',
+  (_, shape, rollout) => {
+    const { turns, state } = serve(config({ ...limits, ...shape }), scoring(rollout));
+    expect(state.phase.name).toBe('done');
+    const looked = [...turns.slice(0, 4), ...turns.slice(-12)];
+    for (const { before, work, answers } of looked) {
+      expect(bytes(before)).toBeLessThan(mostOfState);
+      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
+      expect(bytes(packRequests(work.requests))).toBeLessThan(mostOfMessage);
+      expect(bytes(packAnswers(answers.answers))).toBeLessThan(mostOfMessage);
+    }
+  },
+  240_000,
+);

@@ -1,0 +1,146 @@
+/** Configs and worlds of every kind, for what a search keeps whatever it is answered. */
+import fc from 'fast-check';
+import type { Batch } from '../../../../src/core/search/batch.js';
+import { minimumRollouts, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
+import { seedRng, shuffle, uniformInt } from '../../../../src/core/math/random.js';
+import type { Answers, Decision, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { proposed, type Run, type World } from './driver.js';
+
+export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
+
+/** How a search is answered. */
+export interface Answering {
+  /** Whether equal rollouts have equal rewards. */
+  noisy: boolean;
+  /** Percent of rollouts that fail, that the infrastructure fails, of proposals that fail or are duplicates, of merges that conflict. */
+  failing: number;
+  infrastructure: number;
+  badProposals: number;
+  duplicates: number;
+  conflicts: number;
+  answerSeed: number;
+}
+
+export interface Case extends Answering {
+  config: GepaConfig;
+}
+
+export const seeds = (min: number, max: number) =>
+  fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
+
+/** Any world, or one whose answers follow from candidate and seed alone. */
+export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
+  return fc.record({
+    noisy: steady ? fc.constant(false) : fc.boolean(),
+    failing: fc.constantFrom(0, 20, 100),
+    infrastructure: steady ? fc.constant(0) : fc.constantFrom(0, 0, 30, 100),
+    badProposals: fc.constantFrom(0, 0, 30, 100),
+    duplicates: fc.constantFrom(0, 20),
+    conflicts: fc.constantFrom(0, 30, 100),
+    answerSeed: fc.nat(),
+  });
+}
+
+/** Cases with any world, or with one whose answers follow from candidate and seed alone; `spare`: rollouts beyond the least. */
+export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
+  const shapes = fc.record({
+    populationSize: fc.integer({ min: 1, max: 4 }),
+    generations: fc.integer({ min: 1, max: 8 }),
+    minibatchSize: fc.integer({ min: 1, max: 5 }),
+    rngSeed: fc.maxSafeInteger(),
+    merge: fc.constantFrom(true, true, false),
+    repeats: fc.constantFrom(1, 1, 2, 3),
+    patience: fc.constantFrom(null, null, 1, 2, 3),
+    targetReward: fc.constantFrom(null, null, 0.4, 0.7, 1),
+    heldoutSeeds: fc.oneof(fc.constant<number[]>([]), seeds(100, 109)),
+    train: seeds(-3, 9),
+    evaluation: seeds(-3, 9),
+    relation: fc.constantFrom('same', 'apart', 'any'),
+    spare: fc.option(fc.nat({ max: spareRollouts })),
+  });
+  return fc.tuple(shapes, answeringOf(steady)).map(([{ train, evaluation, relation, spare, ...shape }, world]) => {
+    const given = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
+    const evaluationSeeds = { same: train, apart: evaluation.map((seed) => seed + 20), any: evaluation }[relation]!;
+    const unlimited = { ...given, trainSeeds: train, evaluationSeeds, maxRollouts: null } as unknown as GepaConfig;
+    const maxRollouts = spare === null ? null : minimumRollouts(unlimited) + spare;
+    return { config: { ...unlimited, maxRollouts }, ...world };
+  });
+}
+
+/** Answers that depend on what is asked and on the case, not on when. */
+export function worldOf({
+  noisy,
+  failing,
+  infrastructure,
+  badProposals,
+  duplicates,
+  conflicts,
+  answerSeed,
+}: Answering): World {
+  const draw = (stream: number, below: number) => uniformInt(seedRng(answerSeed, stream), below)[0];
+  const rewards = [0, 0, 0.1, 0.3, 0.4, 0.6, 0.7, 1, 1, 1];
+  return {
+    rollout({ ordinal, candidate, seed }) {
+      if (draw(ordinal * 4, 100) < infrastructure) return 'infrastructure';
+      const equal = 1_000_000 + (candidate * 1_000 + seed + 50) * 4;
+      if (draw((noisy ? ordinal * 4 : equal) + 1, 100) < failing) return null;
+      return rewards[draw((noisy ? ordinal * 4 : equal) + 2, rewards.length)]!;
+    },
+    propose(request) {
+      const { candidate, merge, compose, parent } = request;
+      const drawn = draw(candidate * 4 + 3, 100);
+      if (merge) {
+        if (drawn < conflicts) return { outcome: 'failed', reason: 'conflict' };
+        return { outcome: 'proposed', parents: drawn % 2 === 0 ? merge : merge.slice(0, 2) };
+      }
+      if (compose) {
+        if (drawn < badProposals) return { outcome: 'failed', reason: 'no demonstration fits' };
+        return { outcome: drawn < badProposals + duplicates ? 'duplicate' : 'proposed' };
+      }
+      const { shown } = proposed(request);
+      if (drawn < badProposals) return { outcome: 'failed', reason: 'no closing fence', shown: shown! };
+      if (drawn < badProposals + duplicates) return { outcome: 'duplicate', shown: shown! };
+      return { outcome: 'proposed', shown: shown!, removed: drawn % 3 === 0 ? [parent] : [] };
+    },
+  };
+}
+
+export interface Measured extends RolloutRequest {
+  reward: number;
+}
+
+/** Every rollout whose answer counted, in the order asked: a failed one counts 0, one that was asked again does not count. */
+export function measuredIn<State extends { phase: object }>({ turns }: Run<State>): Measured[] {
+  return turns.flatMap(({ work, answers, after }) => {
+    if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];
+    const { batch } = after.phase as { batch?: Batch };
+    const repeated = batch && batch.repeats > 0 ? batch : null;
+    let again = repeated?.rewards.filter((reward) => reward === null).length ?? 0;
+    return work.requests.flatMap((request, place) => {
+      const { reward, infrastructure } = answers.answers[place]!;
+      if (infrastructure && again-- > 0) return [];
+      return [{ ...request, reward: reward ?? 0 }];
+    });
+  });
+}
+
+/** The decisions of one type. */
+export function of<Type extends Decision['type']>(run: { decisions: Decision[] }, type: Type): Of<Type>[] {
+  return run.decisions.filter((decision): decision is Of<Type> => decision.type === type);
+}
+
+/** The same answers in another order. */
+export function reorder(answers: Answers, seed: number): Answers {
+  if (answers.kind === 'survey') return answers;
+  const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
+  return { ...answers, answers: shuffled } as Answers;
+}
+
+/** The same, with nothing in it that could be written to. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(frozen);
+    Object.freeze(value);
+  }
+  return value;
+}

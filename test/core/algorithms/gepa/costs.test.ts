@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { packAnswers, unpackAnswers } from '../../../../src/core/jobs/rollout-packing.js';
+import { addCosts, isCheaper } from '../../../../src/core/search/costs.js';
+import { exceeds } from '../../../../src/core/math/rewards.js';
+import type { RolloutAnswer } from '../../../../src/core/search/protocol.js';
+import { casesOf, of, worldOf } from './cases.js';
+import { config, drive, proposed, type World } from './driver.js';
+
+describe('a search of candidates that do not all cost the same', () => {
+  test('where all cost the same goes as one that knows of no cost', () => {
+    fc.assert(
+      fc.property(casesOf(false), (given) => {
+        const { costs: _, ...state } = drive(given.config, { ...worldOf(given), cost: () => 7 }).state;
+        expect(state).toEqual(drive(given.config, worldOf(given)).state);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('keeps its promises whatever they cost: no best is clearly dearer than an evaluated one as good, and history never falls', () => {
+    let cheaper = 0;
+    fc.assert(
+      fc.property(casesOf(true), fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 5 }), (given, costs) => {
+        const world: World = { ...worldOf(given), cost: ({ candidate }) => costs[candidate % costs.length]! };
+        const run = drive(given.config, world);
+        const { best, history } = run.state;
+        for (const { candidate, reward } of run.state.candidates) {
+          if (reward === null || exceeds(best!.reward, reward)) continue;
+          expect(isCheaper(run.state.costs, candidate, best!.candidate)).toBe(false);
+        }
+        expect([...history].sort((left, right) => left - right)).toEqual(history);
+        for (const one of of(run, 'candidate_accepted')) {
+          if (one.reason !== 'cheaper') continue;
+          cheaper += 1;
+          expect(one.childSum).toBeGreaterThan(one.parentSum - 1e-6);
+          const { parents } = run.state.candidates.find(({ candidate }) => candidate === one.candidate)!;
+          const [own, parent] = [one.candidate, parents[0]!].map((candidate) => costs[candidate % costs.length]!);
+          expect(own).toBeLessThan(parent!);
+        }
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    expect(cheaper).toBeGreaterThan(0);
+  });
+
+  test('a step that is taken out and was of no use makes the winner', () => {
+    // Seed 0 nobody solves; every text solves the others; a child costs half of its parent.
+    const world: World = {
+      rollout: ({ seed }) => (seed === 0 ? 0 : 1),
+      cost: ({ candidate }) => 64 / 2 ** candidate,
+      propose: proposed,
+    };
+    const run = drive(config({ populationSize: 1, generations: 2, maxRollouts: 60 }), world);
+    expect(of(run, 'candidate_accepted')).toEqual([
+      expect.objectContaining({ candidate: 1, reason: 'cheaper' }),
+      expect.objectContaining({ candidate: 2, reason: 'cheaper' }),
+    ]);
+    expect(run.state.best).toMatchObject({ candidate: 2 });
+  });
+});
+
+test('a mean of few rollouts is compared with one of many', () => {
+  const costs = addCosts(addCosts({}, [{ candidate: 0, cost: 10 }]), [
+    ...[10, 10].map((cost) => ({ candidate: 0, cost })),
+    { candidate: 1, cost: 8 },
+  ]);
+  expect(costs).toEqual({ 0: [30, 3], 1: [8, 1] });
+  expect([isCheaper(costs, 1, 0), isCheaper(costs, 0, 1), isCheaper(costs, 1, 2)]).toEqual([true, false, false]);
+});
+
+test('costs cross history, and take no room where there are none', () => {
+  const answers: RolloutAnswer[] = [
+    { ordinal: 4, reward: 1, infrastructure: false, cost: 12.5 },
+    { ordinal: 5, reward: null, infrastructure: true },
+  ];
+  expect(unpackAnswers(packAnswers(answers))).toEqual(answers);
+  const free = answers.map(({ cost: _, ...one }) => one);
+  expect(Object.keys(packAnswers(free))).toEqual(['from', 'rewards', 'infrastructure']);
+});

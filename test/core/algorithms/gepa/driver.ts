@@ -1,0 +1,132 @@
+import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
+import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import type {
+  Answers,
+  Decision,
+  ProposalAnswer,
+  ProposalRequest,
+  RolloutAnswer,
+  RolloutRequest,
+  Search,
+  SurveyAnswer,
+  SurveyRequest,
+  Work,
+} from '../../../../src/core/search/protocol.js';
+
+/**
+ * What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal, what can be shown for each
+ * survey where there are any. `bench/worlds/in-process` is one too.
+ */
+export interface World {
+  rollout(request: RolloutRequest): number | null | 'infrastructure';
+  propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
+  survey?(request: SurveyRequest): SurveyAnswer;
+  /** What a rollout cost, where candidates do not all cost the same. */
+  cost?(request: RolloutRequest): number;
+}
+
+/** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
+export interface Turn<State = GepaState> {
+  before: State;
+  work: Work;
+  answers: Answers;
+  after: State;
+  decisions: Decision[];
+}
+
+export interface Run<State = GepaState> {
+  turns: Turn<State>[];
+  state: State;
+  requests: RolloutRequest[];
+  proposals: ProposalRequest[];
+  decisions: Decision[];
+  end: Work;
+}
+
+export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
+  return {
+    populationSize: 2,
+    generations: 3,
+    minibatchSize: 3,
+    trainSeeds: [0, 1, 2, 3, 4, 5],
+    evaluationSeeds: [0, 1, 2, 3, 4, 5],
+    heldoutSeeds: [],
+    repeats: 1,
+    merge: true,
+    patience: null,
+    targetReward: null,
+    maxRollouts: null,
+    rngSeed: 0,
+    ...overrides,
+  };
+}
+
+export function answer(work: Work, world: World): Answers {
+  if (work.kind === 'rollouts') {
+    const answers = work.requests.map((request): RolloutAnswer => {
+      const reward = world.rollout(request);
+      return reward === 'infrastructure'
+        ? { ordinal: request.ordinal, reward: null, infrastructure: true }
+        : { ordinal: request.ordinal, reward, infrastructure: false, ...(world.cost && { cost: world.cost(request) }) };
+    });
+    return { kind: 'rollouts', answers };
+  }
+  if (work.kind === 'survey' && world.survey) return { kind: 'survey', answer: world.survey(work.request) };
+  if (work.kind !== 'proposals') throw new Error(`${work.kind} has no answers`);
+  const answers = work.requests.map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
+  return { kind: 'proposals', answers };
+}
+
+/** Runs a search to its end; `between` may replace the state between any two turns. */
+export function drive(
+  start: GepaConfig | GepaState,
+  world: World,
+  between: (state: GepaState) => GepaState = (state) => state,
+): Run {
+  return driveSearch(gepa, 'phase' in start ? start : createGepa(start), world, between);
+}
+
+/** Runs any search from a state to its end. */
+export function driveSearch<State>(
+  search: Search<State>,
+  start: State,
+  world: World,
+  between: (state: State) => State = (state) => state,
+): Run<State> {
+  let state = between(start);
+  const turns: Turn<State>[] = [];
+  for (;;) {
+    const work = search.next(state);
+    if (work.kind === 'done' || work.kind === 'failed') {
+      const wanted = turns.map((turn) => turn.work);
+      return {
+        turns,
+        state,
+        requests: wanted.flatMap((one) => (one.kind === 'rollouts' ? one.requests : [])),
+        proposals: wanted.flatMap((one) => (one.kind === 'proposals' ? one.requests : [])),
+        decisions: turns.flatMap((turn) => turn.decisions),
+        end: work,
+      };
+    }
+    if (turns.length > 10_000) throw new Error('the search does not end');
+    const answers = answer(work, world);
+    const applied = search.apply(state, answers);
+    turns.push({ before: state, work, answers, after: applied.state, decisions: applied.decisions });
+    state = between(applied.state);
+  }
+}
+
+/** What a proposer answers that is shown the first failures its request offers; a merge and a combination succeed. */
+export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
+  if (merge) return { outcome: 'proposed', parents: merge };
+  if (compose) return { outcome: 'proposed' };
+  const { size, place, of } = pick!;
+  const own = ordinals.filter((_, at) => at % of === place).slice(0, size);
+  return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };
+}
+
+/** A world in which every proposal is a new text. */
+export function scoring(rollout: World['rollout']): World {
+  return { rollout, propose: proposed };
+}

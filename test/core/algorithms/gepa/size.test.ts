@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
+import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import { graphSearch } from '../../../../src/core/graphs/search-config.js';
+import { config, drive, scoring, type World } from './driver.js';
+import { datasetLimits } from '../../../../src/contracts/graphs/dataset.js';
+import { largestOf } from './largest.js';
+
+// What a session, or a graph job, at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
+// of each activity. Temporal refuses a payload of 2 MB.
+
+const mostOfState = 1_500_000;
+const mostOfMessage = 500_000;
+/** The longest a seed can be written, and distinct ones. */
+const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
+
+/** Rewards as long as a number is written, that grow with the candidate: every child is accepted, and so is every merge. */
+const growing: World['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
+
+/** What runs of graphs cost, in as many digits as a number has. */
+const costing = ({ ordinal }: { ordinal: number }) => Math.PI * (1 + ordinal);
+
+const limits: Partial<GepaConfig> = {
+  trainSeeds: longSeeds(10_000),
+  evaluationSeeds: longSeeds(1_000, 20_000),
+  rngSeed: -(2 ** 53 - 1),
+};
+
+/** A graph job on as many tasks as a data set may hold, with the least budget that buys as many candidates as there may be. */
+const graphJob = graphSearch({
+  tasks: datasetLimits.tasks,
+  rolloutBudget: 12_000,
+  effort: 'high',
+  rngSeed: -(2 ** 53 - 1),
+});
+
+test.each<[string, Partial<GepaConfig>]>([
+  ['50 generations of 9, all accepted and combined', { populationSize: 9, generations: 50, minibatchSize: 100 }],
+  ['499 generations of 1, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }],
+  ['a graph job with as many tasks and candidates as there may be', graphJob],
+])(
+  '%s: the state stays below 1.5 MB, and all that crosses a history below a third of that',
+  (_, shape) => {
+    const { turns, state } = drive(config({ ...limits, ...shape }), {
+      ...scoring(growing),
+      ...(shape === graphJob && { cost: costing }),
+    });
+    expect(state.candidates.length).toBeGreaterThan(490);
+    // The state grows, so that the last ones are the largest; the first have the baseline's evaluation.
+    const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
+    expect(largest).toBeLessThan(mostOfState);
+    expect(Object.entries(messages).filter(([, size]) => size >= mostOfMessage)).toEqual([]);
+  },
+  240_000,
+);

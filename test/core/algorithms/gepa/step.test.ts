@@ -1,0 +1,405 @@
+import { describe, expect, test } from '@jest/globals';
+import { minimumRollouts } from '../../../../src/core/algorithms/gepa/config.js';
+import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
+import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
+import type { Answers, ProposalAnswer, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { answer, config, drive, proposed, scoring, type World } from './driver.js';
+
+/** Every child is better than its parent, everywhere. */
+const improving = scoring(({ candidate }) => Math.min(0.9, 0.1 + candidate / 50));
+/** No child is. */
+const level = scoring(() => 0.5);
+
+/** The state when the search first is in that phase. */
+function until(phase: string, start = createGepa(config()), world: World = improving): GepaState {
+  let state = start;
+  while (state.phase.name !== phase) state = gepa.apply(state, answer(gepa.next(state), world)).state;
+  return state;
+}
+
+function rolloutsOf(state: GepaState): RolloutRequest[] {
+  const work = gepa.next(state);
+  return work.kind === 'rollouts' ? work.requests : [];
+}
+
+describe('the end by patience', () => {
+  test.each([1, 2, 5])('comes after %d generations in a row without an accepted child', (patience) => {
+    const run = drive(config({ generations: 9, patience }), level);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    expect(run.state.generation).toBe(patience);
+  });
+
+  test('begins anew with each accepted child', () => {
+    // Only the third generation's children gain.
+    const world = scoring(({ candidate }) => (candidate >= 3 && candidate <= 4 ? 0.7 : 0.5));
+    const run = drive(config({ populationSize: 1, generations: 20, patience: 3, merge: false }), world);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    expect(run.state.generation).toBe(3 + 3);
+  });
+
+  test('is not asked for without the setting', () => {
+    for (const patience of [undefined, null]) {
+      const run = drive(config({ generations: 6, ...(patience === null && { patience }) }), level);
+      expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+    }
+  });
+});
+
+describe('the budget', () => {
+  const base = config({
+    populationSize: 1,
+    generations: 50,
+    minibatchSize: 2,
+    evaluationSeeds: [10, 11, 12, 13, 14, 15],
+  });
+
+  test('the least is enough for one child and its evaluation', () => {
+    for (const minibatchSize of [1, 2, 3, 6]) {
+      const given = { ...base, minibatchSize };
+      const run = drive({ ...given, maxRollouts: minimumRollouts(given) }, improving);
+      expect(gepa.view(run.state)).toMatchObject({ bestCandidate: 1 });
+      expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
+    }
+  });
+
+  test('that has no room for guards leaves a child that gained to what is known', () => {
+    const trainSeeds = Array.from({ length: 20 }, (_, seed) => seed);
+    for (let spare = 0; spare < 60; spare++) {
+      const given = { ...base, populationSize: 3, generations: 3, trainSeeds };
+      const run = drive({ ...given, maxRollouts: minimumRollouts(given) + spare }, improving);
+      expect(run.decisions.filter(({ type }) => type === 'candidate_rejected')).toEqual([]);
+    }
+  });
+
+  test('less than that is refused, naming the field and the number', () => {
+    expect(() => createGepa({ ...base, maxRollouts: minimumRollouts(base) - 1 })).toThrow(
+      'maxRollouts must be an integer of at least 16',
+    );
+  });
+
+  test('is not overshot when an evaluation shows that another candidate is more promising', () => {
+    // Each child gains on what it was shown and loses everywhere else, as only its evaluation shows.
+    const seeds = [0, 1, 2, 3, 4, 5, 6, 7];
+    const world: World = {
+      rollout: ({ candidate, seed, stage }) => {
+        if (candidate === 0) return seed === 0 ? 0 : 0.5;
+        return stage === 'gate' ? 0.6 + candidate / 100 : 0;
+      },
+      propose: proposed,
+    };
+    const given = config({
+      populationSize: 2,
+      generations: 9,
+      minibatchSize: 1,
+      merge: false,
+      repeats: 2,
+      trainSeeds: seeds,
+      evaluationSeeds: seeds,
+    });
+    for (let spare = 2; spare < 22; spare++) {
+      const maxRollouts = minimumRollouts(given) + spare;
+      const run = drive({ ...given, maxRollouts }, world);
+      expect(run.requests.length).toBeLessThanOrEqual(maxRollouts);
+      expect(run.state.pool.length).toBeGreaterThan(2);
+    }
+  });
+});
+
+describe('answers', () => {
+  const state = createGepa(config({ evaluationSeeds: [0, 1] }));
+  const rollouts = (...answers: [ordinal: number, reward: number | null][]): Answers => ({
+    kind: 'rollouts',
+    answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
+  });
+  const asking = until('proposals');
+  const proposals = (...answers: Partial<ProposalAnswer>[]): Answers => ({
+    kind: 'proposals',
+    answers: answers.map((one, place) => ({ candidate: place + 1, outcome: 'proposed', ...one })),
+  });
+
+  test.each<[string, Answers, RegExp]>([
+    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+    ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
+    ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
+    ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
+    ['NaN', rollouts([0, 1], [1, NaN]), /rollout 1 was answered with reward NaN/],
+    ['Infinity', rollouts([0, Infinity], [1, 1]), /rollout 0 was answered with reward Infinity/],
+  ])('%s are refused', (_, answers, message) => {
+    expect(() => gepa.apply(state, answers)).toThrow(message);
+  });
+
+  test('to proposals must be exactly those asked for', () => {
+    const work = gepa.next(asking);
+    if (work.kind !== 'proposals') throw new Error(work.kind);
+    const fine = { shown: work.requests[0]!.ordinals.slice(0, 1) };
+    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
+    expect(() => gepa.apply(asking, proposals(fine))).toThrow('candidate 2 was asked for and not answered');
+    expect(() => gepa.apply(asking, proposals(fine, fine, fine))).toThrow('candidate 3 was answered but is not among');
+    expect(() => gepa.apply(asking, proposals(fine, { ...fine, candidate: 1 }))).toThrow(
+      'candidate 1 was answered twice',
+    );
+    expect(() => gepa.apply(asking, proposals(fine, fine))).not.toThrow();
+  });
+
+  test('to proposals show what was offered, and combine what was to be', () => {
+    expect(() => gepa.apply(asking, proposals({ shown: [99] }, { shown: [] }))).toThrow(
+      'the proposal of candidate 1 was shown rollout 99, which was not offered',
+    );
+    expect(() => gepa.apply(asking, proposals({ parents: [7] }, { shown: [] }))).toThrow(
+      'the proposal of candidate 1 combines candidate 7, which was not asked for',
+    );
+  });
+
+  test('after the end are refused', () => {
+    const { state: ended } = drive(config(), improving);
+    expect(() => gepa.apply(ended, rollouts())).toThrow(/the search asks for work of kind done/);
+  });
+});
+
+describe('failed rollouts', () => {
+  test('count as 0', () => {
+    const run = drive(
+      config({ generations: 1, evaluationSeeds: [0, 1] }),
+      scoring(({ seed }) => (seed === 0 ? null : 0.8)),
+    );
+    expect(run.state.history[0]).toBe(0.4);
+  });
+
+  test('of the infrastructure are asked for again under new ordinals while the stage waits, at most twice', () => {
+    let state = createGepa(config({ evaluationSeeds: [10, 11, 12] }));
+    const broken = scoring(({ seed }) => (seed === 11 ? 'infrastructure' : 1));
+    for (const expected of [[0, 1, 2], [3], [4]]) {
+      expect(rolloutsOf(state).map(({ ordinal }) => ordinal)).toEqual(expected);
+      expect(state.phase.name).toBe('baseline');
+      state = gepa.apply(state, answer(gepa.next(state), broken)).state;
+    }
+    expect(state.phase.name).not.toBe('baseline');
+    expect(gepa.view(state)).toMatchObject({ bestReward: 2 / 3, rolloutsCompleted: 5 });
+  });
+
+  test('are not asked for again with what is reserved for the first proposal', () => {
+    const tight = config({ populationSize: 1, generations: 1, evaluationSeeds: [10, 11, 12, 13] });
+    const broken = scoring(({ stage, seed }) => (stage === 'baseline' && seed < 13 ? 'infrastructure' : 0.5));
+    const run = drive({ ...tight, maxRollouts: minimumRollouts(tight) + 1 }, broken);
+    expect(run.requests.filter(({ stage }) => stage === 'baseline').map(({ seed }) => seed)).toEqual([
+      10, 11, 12, 13, 10,
+    ]);
+    expect(run.proposals).toHaveLength(1);
+  });
+});
+
+describe('proposals', () => {
+  const failing = (outcomes: (candidate: number) => ProposalAnswer['outcome']): World => ({
+    rollout: () => 0.5,
+    propose: (request) => {
+      return { ...proposed(request), outcome: outcomes(request.candidate), reason: `reason ${request.candidate}` };
+    },
+  });
+
+  test('that are duplicates or fail cost nothing more', () => {
+    const run = drive(
+      config({ populationSize: 3, generations: 1 }),
+      failing((candidate) => (['proposed', 'duplicate', 'failed'] as const)[candidate - 1]!),
+    );
+    expect(new Set(run.requests.filter(({ stage }) => stage === 'gate').map(({ candidate }) => candidate))).toEqual(
+      new Set([1]),
+    );
+    const reasons = run.decisions.flatMap((one) => (one.type === 'proposal_failed' ? [one.reason] : []));
+    expect(reasons).toEqual([expect.stringContaining('duplicate'), 'reason 3']);
+    expect(gepa.view(run.state).candidates.map(({ candidate }) => candidate)).toEqual([0, 1]);
+  });
+
+  test('all failed in two generations in a row fail the search, baseline kept', () => {
+    const run = drive(config({ populationSize: 2, generations: 9 }), failing(() => 'failed')); // prettier-ignore
+    expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
+    expect(run.end).toMatchObject({ message: expect.stringContaining('reason 4') });
+    expect(run.proposals).toHaveLength(4);
+    const view = gepa.view(run.state);
+    expect(view).toMatchObject({ bestCandidate: 0, bestReward: 0.5, generation: 2, verdict: null });
+    expect(view.rolloutsPlanned).toBe(view.rolloutsCompleted);
+  });
+
+  test('all duplicates for ever end by generations, at the cost of the baseline and the probes', () => {
+    const run = drive(config({ populationSize: 2, generations: 50 }), failing(() => 'duplicate')); // prettier-ignore
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+    expect(run.requests.length).toBe(6 + 4);
+  });
+
+  test('show first what was not shown yet', () => {
+    const run = drive(
+      config({ populationSize: 1, generations: 2, minibatchSize: 3 }),
+      failing(() => 'duplicate'),
+    );
+    const [first, second] = run.proposals.map(({ ordinals }) => ordinals.slice(0, 3));
+    expect(new Set([...first!, ...second!]).size).toBe(6);
+  });
+
+  test('of a generation are asked for side by side, each by its place', () => {
+    const run = drive(config({ populationSize: 2, generations: 1 }), level);
+    expect(run.proposals.map(({ pick }) => pick)).toEqual([
+      { size: 3, place: 0, of: 2 },
+      { size: 3, place: 1, of: 2 },
+    ]);
+  });
+
+  test('accepted side by side are combined, unless that is turned off', () => {
+    // Each child mends what it was shown and nothing else; together they mend all.
+    const mended = new Map<number, Set<number>>([[0, new Set()]]);
+    const seedOf = new Map<number, number>();
+    const world: World = {
+      rollout: ({ ordinal, candidate, seed }) => {
+        seedOf.set(ordinal, seed);
+        return mended.get(candidate)!.has(seed) ? 1 : 0;
+      },
+      propose: (request) => {
+        const { candidate, parent, merge } = request;
+        const answer = proposed(request);
+        const learned = merge
+          ? merge.flatMap((one) => [...mended.get(one)!])
+          : answer.shown!.map((one) => seedOf.get(one)!);
+        mended.set(candidate, new Set([...mended.get(parent)!, ...learned]));
+        return answer;
+      },
+    };
+    const run = drive(config({ generations: 1 }), world);
+    expect(run.proposals.map(({ merge }) => merge)).toEqual([undefined, undefined, [1, 2]]);
+    expect(gepa.view(run.state)).toMatchObject({ bestCandidate: 3, bestReward: 1 });
+    expect(gepa.view(run.state).candidates.at(-1)).toMatchObject({
+      candidate: 3,
+      parents: [1, 2],
+      status: 'evaluated',
+    });
+    const apart = drive(config({ generations: 1, merge: false }), world);
+    expect(apart.proposals).toHaveLength(2);
+    expect(gepa.view(apart.state)).toMatchObject({ bestReward: 0.5 });
+  });
+});
+
+describe('the best', () => {
+  // What gains on train seeds, and not where it is chosen by.
+  const fitting = (gain: number) =>
+    scoring(({ candidate, seed }) => (seed >= 10 ? 0.5 + candidate * gain : candidate / 50));
+
+  test.each([0, -0.01])('stays the earlier one when a later one is better by %d', (gain) => {
+    const run = drive(config({ evaluationSeeds: [10, 11] }), fitting(gain));
+    expect(gepa.view(run.state)).toMatchObject({ bestCandidate: 0, bestReward: 0.5 });
+    expect(run.decisions.filter(({ type }) => type === 'candidate_evaluated').length).toBeGreaterThan(1);
+    expect(run.state.history).toEqual([0.5, 0.5, 0.5, 0.5]);
+  });
+});
+
+describe('the end', () => {
+  test('comes when there is nothing to learn from', () => {
+    const run = drive(config({ generations: 9 }), scoring(() => 1)); // prettier-ignore
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'solved' });
+    expect(run.proposals).toEqual([]);
+  });
+
+  test('comes with the target, once it is measured', () => {
+    const run = drive(config({ generations: 30, targetReward: 0.5 }), scoring(({ candidate }) => candidate / 10)); // prettier-ignore
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
+    expect(gepa.view(run.state).bestReward).toBeGreaterThanOrEqual(0.5);
+    expect(run.state.generation).toBeLessThan(4);
+  });
+
+  test('is the baseline when it has the target already', () => {
+    const run = drive(config({ targetReward: 0.5 }), level);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
+    expect(run.requests).toHaveLength(6);
+  });
+});
+
+describe('the verdict', () => {
+  const heldoutSeeds = [100, 101, 102];
+  const gaining: World['rollout'] = ({ candidate, seed }) => (candidate === 0 ? 0.1 : 0.6) + (seed % 2) / 10;
+
+  test('rests on the evaluation where nothing was held out', () => {
+    const { state } = drive(config({ populationSize: 1, generations: 1 }), scoring(gaining));
+    expect(gepa.view(state).verdict).toMatchObject({ verdict: 'better', basis: 'evaluation', seeds: 6 });
+    expect(gepa.view(state).verdict!.baseline).toBeCloseTo(0.15, 12);
+    expect(gepa.view(state).verdict!.difference).toBeCloseTo(0.5, 12);
+  });
+
+  test('counts the seeds of an evaluation, not how often they were run', () => {
+    const given = config({ repeats: 3, evaluationSeeds: [10, 11, 12, 13] });
+    const evaluated = drive(given, improving).decisions.filter(({ type }) => type === 'candidate_evaluated');
+    expect(evaluated.length).toBeGreaterThan(1);
+    for (const one of evaluated) expect(one).toMatchObject({ seedsEvaluated: 4 });
+  });
+
+  test('rests on what was held out, in turns for each repeat', () => {
+    const { state, requests } = drive(config({ generations: 1, heldoutSeeds, repeats: 2, merge: false }), {
+      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.5 : one.seed % 2 ? 0.9 : 0.1),
+      propose: proposed,
+    });
+    expect(requests.filter(({ stage }) => stage === 'heldout')).toHaveLength(2 * 3 * 2);
+    // 0.1, 0.9 and 0.1 against 0.5: worse in the mean, and far from sure.
+    const verdict = gepa.view(state).verdict!;
+    expect(verdict).toMatchObject({ verdict: 'not_significantly_better', basis: 'heldout', seeds: 3, baseline: 0.5 });
+    expect(verdict.difference).toBeCloseTo((-0.4 + 0.4 - 0.4) / 3, 12);
+    expect(verdict.low).toBeLessThan(-1);
+    expect(verdict.high).toBeGreaterThan(0);
+  });
+
+  test('is not that the winner is better when only the mean is', () => {
+    const { state } = drive(config({ generations: 1, heldoutSeeds }), {
+      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.5 : one.seed % 2 ? 0.1 : 0.9),
+      propose: proposed,
+    });
+    const { verdict, difference, low } = gepa.view(state).verdict!;
+    expect(verdict).toBe('not_significantly_better');
+    expect(difference).toBeGreaterThan(0.1);
+    expect(low).toBeLessThan(0);
+  });
+
+  test('may be that the winner is worse', () => {
+    const { state } = drive(config({ generations: 1, heldoutSeeds }), {
+      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.9 : 0.1),
+      propose: proposed,
+    });
+    expect(gepa.view(state).verdict).toMatchObject({ verdict: 'worse', basis: 'heldout', winner: 0.1 });
+  });
+
+  test('is of no difference where the baseline wins, and none before the end', () => {
+    const lost = drive(config({ generations: 2, heldoutSeeds }), level);
+    expect(gepa.view(lost.state).verdict).toMatchObject({ verdict: 'not_significantly_better', low: 0, high: 0 });
+    expect(lost.requests.filter(({ stage }) => stage === 'heldout')).toEqual([]);
+    const won = drive(config({ generations: 2, heldoutSeeds }), scoring(gaining));
+    for (const { before } of won.turns) expect(gepa.view(before).verdict).toBeNull();
+    expect(gepa.view(won.state).verdict).not.toBeNull();
+  });
+});
+
+describe('the view', () => {
+  test('knows nothing of the best before the baseline is measured', () => {
+    const view = gepa.view(createGepa(config()));
+    expect(view).toMatchObject({ bestCandidate: null, bestReward: null, estimate: null, noise: null, history: [] });
+  });
+
+  test('shows the noise that equal rollouts have', () => {
+    const { state } = drive(config({ generations: 1 }), scoring(({ ordinal }) => (ordinal % 2) * 0.4)); // prettier-ignore
+    const { noise } = gepa.view(state);
+    expect(noise!.comparisons).toBeGreaterThan(0);
+    expect(noise!.sd).toBeGreaterThan(0.1);
+    expect(noise!.sd).toBeLessThan(0.4);
+    expect(gepa.view(drive(config({ generations: 1 }), level).state).noise).toMatchObject({ sd: 0 });
+  });
+
+  test('has numbers alone, whatever rewards a container makes up', () => {
+    for (const huge of [1e300, 1e308, -1e308]) {
+      const world = scoring(({ ordinal }) => (ordinal % 3 === 0 ? huge : ordinal % 3 === 1 ? -huge : 0.5));
+      const run = drive(config({ generations: 4, repeats: 2, heldoutSeeds: [100, 101] }), world);
+      for (const { after, decisions } of run.turns) {
+        const told = { view: gepa.view(after), decisions, after };
+        expect(JSON.parse(JSON.stringify(told))).toEqual(told);
+      }
+    }
+  });
+});
+
+test('another rng seed is another path', () => {
+  const given = config({ trainSeeds: [0, 1, 2, 3, 4, 5, 6, 7, 8], evaluationSeeds: [20, 21] });
+  const seedsOf = (rngSeed: number) => drive({ ...given, rngSeed }, improving).requests.map(({ seed }) => seed);
+  expect(seedsOf(0)).not.toEqual(seedsOf(1));
+  expect(seedsOf(0)).toEqual(seedsOf(0));
+});

@@ -1,0 +1,417 @@
+/**
+ * What a MIPRO search keeps, whatever it is answered:
+ *  1. it never asks for more rollouts than `maxRollouts`, leaves what its end needs, and it ends and says by what;
+ *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and meets it at the end;
+ *  3. the same config and answers give the same path, through JSON at every turn and with a batch's answers in any order;
+ *     `apply` leaves its argument alone and `next` only reads;
+ *  4. `history` has an entry for each generation, the baseline's first, and never falls;
+ *  5. an evaluation is the mean over the evaluation seeds, and only who has one is the best;
+ *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, and four probes of the baseline;
+ *  7. numbers of candidates ascend; what each is made of is in the space, and no component has more than `numCandidates` texts;
+ *  8. demonstrations are of train seeds, one of a seed in a set, no more than the maxima, and what was answered was good;
+ *  9. a candidate is proposed once, accepted and rejected at most once each;
+ * 10. held-out seeds run in the end, on baseline and winner alone;
+ * 11. a rollout is asked for at most three times, and only the infrastructure's failures are;
+ * 12. a budget warning comes once, and exactly when 80 % is used;
+ * 13. of live traffic that names no instance only the sequential test makes a candidate the best.
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { generationsOf, mayHaveDemos } from '../../../../src/core/algorithms/mipro/config.js';
+import { goodFrom, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
+import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
+import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
+import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { mean, sum } from '../../../../src/core/math/rewards.js';
+import { endRollouts } from '../../../../src/core/search/budget.js';
+import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
+import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
+import { sampleOf } from '../../../../src/core/math/statistics.js';
+import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { frozen, measuredIn, of, reorder } from '../gepa/cases.js';
+import type { Run } from '../gepa/driver.js';
+import { casesOf, miproWorldOf, startOf, type Case } from './cases.js';
+import { drive } from './driver.js';
+
+const anyCases = casesOf(false);
+const steadyCases = casesOf(true);
+
+function check(name: string, property: (run: Run<MiproState>, given: Case) => void, cases = anyCases): void {
+  test(name, () => {
+    fc.assert(
+      fc.property(cases, (given) => property(drive(startOf(given), miproWorldOf(given)), given)),
+      { numRuns: 100 },
+    );
+  });
+}
+
+/** Whether every combination that there is was run. */
+function isAllTried(state: MiproState): boolean {
+  const tried = Object.keys(state.choices).filter((candidate) => state.results[candidate]);
+  return tried.length === spaceOf(state).reduce((product, count) => product * count, 1);
+}
+
+describe('a MIPRO search', () => {
+  check('never overshoots its budget, ends, and says by what', (run, { config, infrastructure }) => {
+    const limit = config.maxRollouts ?? Infinity;
+    for (const { before, after } of run.turns) {
+      expect(after.asked).toBeLessThanOrEqual(limit);
+      // An evaluation is what the end has its rollouts for.
+      const { name } = after.phase;
+      if (name === 'minibatch' || name === 'gate')
+        expect(limit - after.asked).toBeGreaterThanOrEqual(endRollouts(after));
+      if (name !== 'heldout' && name !== 'done') {
+        expect(limit - after.asked).toBeGreaterThanOrEqual(heldoutRollouts(config));
+      }
+      if (name === 'evaluation' && before.phase.name !== 'evaluation' && infrastructure === 0) {
+        const isEnd = after.trials >= config.numTrials;
+        const needed = isEnd ? heldoutRollouts(config) : 0;
+        expect(limit - after.asked).toBeGreaterThanOrEqual(needed);
+      }
+    }
+    expect(run.requests.length).toBe(run.state.asked);
+    const { generation, history, best, trials } = run.state;
+    expect(trials).toBeLessThanOrEqual(config.numTrials);
+    expect(generation).toBeLessThanOrEqual(generationsOf(config));
+    if (run.end.kind === 'failed') {
+      expect(run.end).toMatchObject({ code: 'proposer_failed', message: expect.stringContaining('no closing fence') });
+      expect(best).not.toBeNull();
+      return;
+    }
+    if (run.end.kind !== 'done') throw new Error(`the search ended with ${run.end.kind}`);
+    const changed = new Set<number>();
+    for (const { before, after } of run.turns) {
+      if (before.best && after.best!.candidate !== before.best.candidate) changed.add(before.generation);
+    }
+    const quiet = (count: number) =>
+      Array.from({ length: count }, (_, back) => generation - back).every((one) => one >= 1 && !changed.has(one));
+    const { patience, targetReward } = config;
+    const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
+    switch (run.end.stoppedBy) {
+      case 'generations':
+        expect(trials >= config.numTrials || generation === generationsOf(config) || isAllTried(run.state)).toBe(true);
+        break;
+      case 'max_rollouts':
+        expect(config.maxRollouts).not.toBeNull();
+        break;
+      case 'patience':
+        expect(quiet(patience!)).toBe(true);
+        break;
+      case 'target_reward':
+        expect(isReached).toBe(true);
+        break;
+      case 'solved':
+        break;
+    }
+    expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
+    if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
+  });
+
+  check('numbers its requests 0..N-1 in the order asked', (run) => {
+    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
+    const view = mipro.view(run.state);
+    expect(view.rolloutsCompleted).toBe(run.requests.length);
+    for (const { candidate, rolloutCount } of view.candidates) {
+      expect(rolloutCount).toBe(run.requests.filter((request) => request.candidate === candidate).length);
+    }
+  });
+
+  check('plans no less than it does, within the budget, and in the end just that', (run, { config }) => {
+    for (const { after } of run.turns) {
+      const { rolloutsPlanned, rolloutsCompleted } = mipro.view(after);
+      expect(rolloutsPlanned).toBeGreaterThanOrEqual(after.asked);
+      expect(rolloutsPlanned).toBeGreaterThanOrEqual(rolloutsCompleted);
+      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
+    }
+    const { rolloutsPlanned, rolloutsCompleted } = mipro.view(run.state);
+    expect(rolloutsPlanned).toBe(rolloutsCompleted);
+  });
+
+  check('takes the same path again, through JSON at every turn and with answers in any order', (run, given) => {
+    const again = drive(startOf(given), miproWorldOf(given), (state) =>
+      frozen(JSON.parse(JSON.stringify(state)) as MiproState),
+    );
+    expect(again).toEqual(run);
+    for (const { before, answers, after } of run.turns) {
+      expect(mipro.next(before)).toEqual(mipro.next(before));
+      expect(mipro.apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
+      const view = mipro.view(after);
+      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+    }
+  });
+
+  check('never lets the best reward fall, from the baseline on', (run) => {
+    const history = mipro.view(run.state).history;
+    expect(history.map(({ generation }) => generation)).toEqual(history.map((_, index) => index));
+    const complete = of(run, 'generation_complete');
+    expect(complete.map(({ generation, bestReward }) => ({ generation, bestReward }))).toEqual(history);
+    const rewards = history.map(({ bestReward }) => bestReward);
+    expect(rewards).toEqual([...rewards].sort((left, right) => left - right));
+    expect(of(run, 'candidate_evaluated')[0]).toMatchObject({ candidate: 0, generation: 0, reward: rewards[0] });
+    if (run.end.kind === 'done') {
+      expect(history.at(-1)!.generation).toBe(run.state.generation);
+      expect(complete.at(-1)!.bestCandidate).toBe(run.state.best!.candidate);
+    }
+  });
+
+  check('takes as the best only who was evaluated in full, by what was measured', (run, given) => {
+    const { config, traffic } = given;
+    const evaluated = of(run, 'candidate_evaluated');
+    expect(new Set(evaluated.map(({ candidate }) => candidate)).size).toBe(evaluated.length);
+    const { repeats = 1, evaluationSeeds } = config;
+    const measured = measuredIn(run).filter(({ stage }) => stage !== 'heldout');
+    for (const { candidate, reward, seedsEvaluated } of evaluated) {
+      expect(seedsEvaluated).toBe(evaluationSeeds.length);
+      const { after } = run.turns.find(({ decisions }) =>
+        decisions.some((one) => one.type === 'candidate_evaluated' && one.candidate === candidate),
+      )!;
+      const own = measured.filter((one) => one.candidate === candidate && one.ordinal < after.answered);
+      const counted = evaluationSeeds.flatMap((seed) => own.filter((one) => one.seed === seed).slice(-repeats));
+      expect(counted).toHaveLength(evaluationRollouts(config));
+      expect(reward).toBe(mean(counted.map((one) => one.reward)));
+    }
+    const { best, candidates } = run.state;
+    const found = evaluated.find(({ candidate }) => candidate === best!.candidate)!;
+    if (traffic === 'paired') {
+      expect(best!.reward).toBe(found.reward);
+      expect(best!.reward).toBeGreaterThanOrEqual(Math.max(...evaluated.map(({ reward }) => reward)) - 1e-9);
+    } else expect(found).toBe(evaluated.at(-1));
+    for (const { candidate, status, reward } of candidates) {
+      const one = evaluated.find((other) => other.candidate === candidate);
+      expect(reward).toBe(one?.reward ?? null);
+      expect(status === 'evaluated').toBe(one !== undefined);
+    }
+  });
+
+  check(
+    'without noise buys nothing twice',
+    (run, { config }) => {
+      const { repeats = 1 } = config;
+      if (repeats > 1) return;
+      const counts = new Map<string, number>();
+      for (const { candidate, seed, stage } of run.requests) {
+        if (stage !== 'heldout') counts.set(`${candidate} ${seed}`, (counts.get(`${candidate} ${seed}`) ?? 0) + 1);
+      }
+      const twice = [...counts].filter(([, count]) => count > 1);
+      for (const [key] of twice) expect(key).toMatch(/^0 /);
+      expect(sum(twice.map(([, count]) => count - 1))).toBeLessThanOrEqual(4);
+    },
+    steadyCases,
+  );
+
+  check(
+    'makes candidates of what there is to choose from, in order, and no more texts than it may',
+    (run, { config }) => {
+      let last = 0;
+      const born = of(run, 'candidate_proposed');
+      for (const { work, before } of run.turns) {
+        for (const request of work.kind === 'proposals' ? work.requests : []) {
+          expect(request.candidate).toBe(++last);
+          const known = before.candidates.map(({ candidate }) => candidate);
+          for (const one of [request.parent, ...(request.merge ?? [])]) expect(known).toContain(one);
+          if (!request.compose) continue;
+          const { texts, demos } = request.compose;
+          expect(texts).toHaveLength(before.components.length);
+          for (const [component, one] of texts.entries()) expect(before.instructions[component]).toContain(one);
+          expect(demos.map(({ component }) => component)).toEqual(before.slots);
+          for (const [slot, { bootstrapped, labeled }] of demos.entries()) {
+            expect(before.demoSets[slot]).toContainEqual({ bootstrapped, labeled });
+          }
+        }
+      }
+      const numbers = born.map(({ candidate }) => candidate);
+      expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right));
+      expect(run.state.candidates.map(({ candidate }) => candidate)).toEqual([0, ...numbers]);
+      const { instructions, choices, components } = run.state;
+      const space = spaceOf(run.state);
+      for (const own of instructions) {
+        expect(own[0]).toBe(0);
+        expect(own.length).toBeLessThanOrEqual(config.numCandidates);
+        for (const one of own) expect([0, ...numbers]).toContain(one);
+      }
+      if (components.length > 0) {
+        expect(
+          Object.keys(choices)
+            .map(Number)
+            .sort((left, right) => left - right),
+        ).toEqual([0, ...numbers]);
+      }
+      for (const own of Object.values(choices)) {
+        expect(own).toHaveLength(space.length);
+        for (const [place, choice] of own.entries()) {
+          expect(choice).toBeGreaterThanOrEqual(0);
+          expect(choice).toBeLessThan(space[place]!);
+        }
+      }
+    },
+  );
+
+  check('shows as demonstrations what scored well on train seeds, one of a seed', (run, { config }) => {
+    const { maxBootstrappedDemos, maxLabeledDemos } = config;
+    for (const { work, before, after } of run.turns) {
+      if (work.kind !== 'survey') continue;
+      const all = rolloutsOf(before.results);
+      const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
+      const limit = goodFrom(all) - 1e-9;
+      for (const ordinal of [...work.request.ordinals, ...work.request.describe]) {
+        expect(config.trainSeeds).toContain(byOrdinal.get(ordinal)!.seed);
+      }
+      if (!mayHaveDemos(config)) expect(work.request.ordinals).toEqual([]);
+      for (const [slot, sets] of after.demoSets.entries()) {
+        expect(sets[0]).toEqual({ bootstrapped: [], labeled: [] });
+        const keys = sets.map((set) => JSON.stringify(set));
+        expect(new Set(keys).size).toBe(keys.length);
+        for (const { bootstrapped, labeled } of sets) {
+          const shown = [...bootstrapped, ...labeled].map((ordinal) => byOrdinal.get(ordinal)!.seed);
+          expect(new Set(shown).size).toBe(shown.length);
+          for (const seed of shown) expect(config.trainSeeds).toContain(seed);
+          expect(bootstrapped.length).toBeLessThanOrEqual(maxBootstrappedDemos);
+          expect(labeled.length).toBeLessThanOrEqual(maxLabeledDemos);
+          expect(shown.length).toBeLessThanOrEqual(Math.max(maxBootstrappedDemos, maxLabeledDemos));
+        }
+        const known = new Set(before.usable[slot]?.bootstrapped ?? []);
+        const found = after.usable[slot]!.bootstrapped.filter((ordinal) => !known.has(ordinal));
+        for (const ordinal of found) expect(byOrdinal.get(ordinal)!.reward).toBeGreaterThanOrEqual(limit);
+        const usable = new Set(after.usable[slot]!.bootstrapped);
+        const fresh = sets.slice(before.demoSets[slot]?.length ?? 0).flatMap(({ bootstrapped }) => bootstrapped);
+        for (const ordinal of fresh) expect(usable.has(ordinal)).toBe(true);
+      }
+    }
+  });
+
+  check(
+    'offers writers failures of the parent, or of those it comes from, and good rollouts, on train seeds',
+    (run, given) => {
+      const { config } = given;
+      const parentsOf = new Map(run.state.candidates.map((one) => [one.candidate, one.parents]));
+      const line = (one: number): number[] => [one, ...(parentsOf.get(one) ?? []).flatMap(line)];
+      for (const { parent, ordinals, rewrite, merge, compose } of run.proposals) {
+        expect([rewrite, merge, compose].filter((one) => one !== undefined)).toHaveLength(1);
+        const lineage = new Set(line(parent));
+        const shown = ordinals.map((ordinal) => run.requests[ordinal]!);
+        for (const { candidate } of shown) expect(lineage.has(candidate)).toBe(true);
+        expect(new Set(shown.map(({ seed }) => seed)).size).toBe(shown.length);
+        const examples = (rewrite?.examples ?? []).map((ordinal) => run.requests[ordinal]!);
+        for (const { seed } of [...shown, ...examples]) expect(config.trainSeeds).toContain(seed);
+        if (!rewrite) expect(ordinals).toEqual([]);
+      }
+    },
+  );
+
+  check('proposes a candidate once, and accepts and rejects it at most once each', (run) => {
+    const born = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+    for (const type of ['candidate_accepted', 'candidate_rejected'] as const) {
+      const numbers = of(run, type).map(({ candidate }) => candidate);
+      expect(new Set(numbers).size).toBe(numbers.length);
+      for (const one of numbers) expect(born).toContain(one);
+    }
+    for (const { before, work, after, decisions } of run.turns) {
+      if (before.phase.name !== 'gate' || work.kind !== 'rollouts' || after.phase === before.phase) continue;
+      if (after.phase.name === 'gate' && after.generation === before.generation) continue;
+      // A trial that was somebody's first is decided with it, whenever the candidate was written.
+      const { trying } = before.phase;
+      const first = Math.min(...before.phase.batch.ordinals);
+      const earlier = new Set(run.requests.filter(({ ordinal }) => ordinal < first).map(({ candidate }) => candidate));
+      const fresh = run.requests.filter(({ candidate, stage }) => stage === 'gate' && trying.includes(candidate));
+      for (const { candidate } of fresh) {
+        if (candidate === 0 || earlier.has(candidate)) continue;
+        const verdicts = decisions.filter(({ type }) => type === 'candidate_accepted' || type === 'candidate_rejected');
+        expect(verdicts).toContainEqual(expect.objectContaining({ candidate }));
+      }
+    }
+    const failed = of(run, 'proposal_failed').map(({ candidate }) => candidate);
+    for (const one of failed) expect(born).not.toContain(one);
+    const ran = new Set(run.requests.map(({ candidate }) => candidate));
+    for (const one of ran) expect([0, ...born]).toContain(one);
+    for (const { decisions } of run.turns) {
+      for (const type of ['candidate_proposed', 'candidate_accepted', 'candidate_rejected'] as const) {
+        const numbers = decisions.flatMap((one) => (one.type === type ? [one.candidate] : []));
+        if (type !== 'candidate_rejected') expect(numbers).toEqual([...numbers].sort((left, right) => left - right));
+      }
+    }
+  });
+
+  check('runs held-out seeds in the end, on baseline and winner alone', (run, { config, infrastructure }) => {
+    const { heldoutSeeds = [], repeats = 1 } = config;
+    const held = run.requests.filter(({ seed }) => heldoutSeeds.includes(seed));
+    expect(held).toEqual(run.requests.filter(({ stage }) => stage === 'heldout'));
+    const verdict = mipro.view(run.state).verdict;
+    const winner = run.state.best!.candidate;
+    if (run.end.kind !== 'done' || winner === 0) {
+      expect(held).toEqual([]);
+      // A baseline that won is no better than itself.
+      expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
+      return;
+    }
+    expect(verdict!.basis).toBe(heldoutSeeds.length > 0 ? 'heldout' : 'evaluation');
+    if (heldoutSeeds.length === 0) {
+      // Later rollouts of the same seeds, where rewards are noisy, change nothing about what the winner won by.
+      const { reward } = run.state.candidates.find(({ candidate }) => candidate === winner)!;
+      expect(verdict!.winner).toBeCloseTo(reward!, 9);
+      expect(verdict!.baseline).toBeCloseTo(run.state.history[0]!, 9);
+      return;
+    }
+    expect(held).toEqual(run.requests.slice(-held.length));
+    if (infrastructure === 0) expect(held).toHaveLength(heldoutRollouts(config));
+    const measured = measuredIn(run).filter(({ stage }) => stage === 'heldout');
+    for (const [candidate, reward] of [
+      [0, verdict!.baseline],
+      [winner, verdict!.winner],
+    ] as const) {
+      const own = measured.filter((one) => one.candidate === candidate);
+      for (const seed of heldoutSeeds) expect(own.filter((one) => one.seed === seed)).toHaveLength(repeats);
+      expect(reward).toBeCloseTo(mean(own.map((one) => one.reward))!, 9);
+    }
+  });
+
+  check('asks again for what the infrastructure failed, at most twice', (run, { config }) => {
+    for (const { work, answers, after } of run.turns) {
+      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
+      const next = mipro.next(after);
+      const repeats = 'batch' in after.phase ? after.phase.batch.repeats : 0;
+      expect(repeats).toBeLessThanOrEqual(2);
+      if (next.kind !== 'rollouts' || repeats === 0) continue;
+      const faulty = work.requests.filter((_, index) => answers.answers[index]!.infrastructure);
+      const pairOf = ({ candidate, seed, stage, generation }: RolloutRequest) => [candidate, seed, stage, generation];
+      const expected = faulty.map(pairOf);
+      const asked = next.requests.map(pairOf);
+      expect(asked).toEqual(config.maxRollouts === null ? expected : expected.slice(0, asked.length));
+    }
+  });
+
+  check('warns once when 80 % of the budget is used', (run, { config }) => {
+    const warnings = of(run, 'budget_warning');
+    const limit = config.maxRollouts;
+    expect(warnings).toHaveLength(limit !== null && run.state.asked >= 0.8 * limit ? 1 : 0);
+    for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
+  });
+
+  check(
+    'of traffic that names no instance takes as the best whom the sequential test does, beside the best so far',
+    (run, { config }) => {
+      for (const { before, after, decisions } of run.turns) {
+        if (before.phase.name !== 'evaluation' || after.answered === before.answered) continue;
+        const { candidate, batch } = before.phase;
+        const evaluated = decisions.find((one) => one.type === 'candidate_evaluated');
+        const rejected = decisions.find((one) => one.type === 'candidate_rejected');
+        if (!evaluated && !rejected) continue;
+        expect(batch.pairs).toHaveLength(2 * evaluationRollouts(config));
+        const rewards = batch.pairs.map(([one, seed], place) => {
+          // What is outstanding is the last that was measured there.
+          return batch.rewards[place] ?? after.results[one]![seed]!.find(([at]) => at === batch.ordinals[place])![1];
+        });
+        const own = rewards.filter((_, place) => batch.pairs[place]![0] === candidate);
+        const control = rewards.filter((_, place) => batch.pairs[place]![0] === before.best!.candidate);
+        expect(own).toHaveLength(control.length);
+        let open = openTest(Math.sqrt(sampleOf(control).variance));
+        const isBetter = own.some((reward, place) => {
+          open = addPairs(open, [[reward, control[place]!]]);
+          return judgeTest(open, own.length) === 'better';
+        });
+        expect(after.best!.candidate).toBe(isBetter ? candidate : before.best!.candidate);
+        expect(evaluated?.candidate ?? rejected?.candidate).toBe(candidate);
+      }
+    },
+    anyCases.filter(({ traffic }) => traffic === 'unpaired'),
+  );
+});

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
+import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { largestOf } from '../gepa/largest.js';
+import { config, drive, scoring, type MiproWorld } from './driver.js';
+
+// What a session at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
+// of each activity. Temporal refuses a payload of 2 MB.
+
+const mostOfState = 1_500_000;
+const mostOfMessage = 500_000;
+
+/** The longest a seed can be written, and distinct ones. */
+const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
+
+/** Rewards as long as a number is written, that grow with the candidate: there is always one to evaluate. */
+const growing: MiproWorld['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
+
+const limits: Partial<MiproConfig> = {
+  trainSeeds: longSeeds(10_000),
+  evaluationSeeds: longSeeds(1_000, 20_000),
+  rngSeed: -(2 ** 53 - 1),
+  maxBootstrappedDemos: 32,
+  maxLabeledDemos: 32,
+  numCandidates: 50,
+  // As many rollouts as trials may have, in few generations: what candidates make of the state is small beside them.
+  numTrials: 70,
+  minibatchSize: 100,
+};
+
+test('with twenty components the state stays below 1.5 MB, and all that crosses a history below a third of that', () => {
+  const components = Array.from({ length: 20 }, (_, place) => `c${place}`.padEnd(64, 'x'));
+  const survey: MiproWorld['survey'] = ({ ordinals }) => ({
+    components,
+    slots: components.map((component) => ({ component, bootstrapped: ordinals, labeled: ordinals })),
+  });
+  const { turns, state } = drive(config({ ...limits }), scoring(growing, survey));
+  expect(state.trials).toBe(70);
+  const { state: largest, ...messages } = largestOf(mipro, [...turns.slice(0, 8), ...turns.slice(-12)]);
+  expect(largest).toBeLessThan(mostOfState);
+  expect(Object.entries(messages).filter(([, size]) => size >= mostOfMessage)).toEqual([]);
+}, 240_000);

@@ -1,0 +1,487 @@
+import { describe, expect, test } from '@jest/globals';
+import { minimumRollouts } from '../../../../src/core/algorithms/mipro/config.js';
+import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
+import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
+import { forTraffic } from '../../../../src/core/algorithms/index.js';
+import type { Answers, ProposalAnswer, ProposalRequest, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { measuredIn, of } from '../gepa/cases.js';
+import { answer, proposed } from '../gepa/driver.js';
+import { config, drive, scoring, showsAll, unpaired, type MiproWorld } from './driver.js';
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+/** Every candidate is better than those before it, everywhere. */
+const improving = scoring(({ candidate }) => Math.min(0.9, 0.1 + candidate / 50));
+/** None is. */
+const level = scoring(() => 0.5);
+/** Half of the seeds are hard for everybody. */
+const halves = scoring(({ seed }) => seed % 2);
+
+/** Every new instruction is better than what it was written from, a combination than those that it combines. */
+function growing(components: string[] = ['system']): MiproWorld {
+  const scores = new Map([[0, 0.1]]);
+  const most = (candidates: readonly number[]) => Math.max(...candidates.map((one) => scores.get(one)!));
+  return {
+    rollout: ({ candidate }) => Math.min(0.95, scores.get(candidate)!),
+    propose: (request) => {
+      const { candidate, parent, merge, compose } = request;
+      scores.set(candidate, compose ? most(compose.texts) : most(merge ?? [parent]) + 0.02);
+      return proposed(request);
+    },
+    survey: showsAll(components),
+  };
+}
+
+/** The state when the search first is in that phase. */
+function until(phase: string, start = createMipro(config()), world: MiproWorld = halves): MiproState {
+  let state = start;
+  while (state.phase.name !== phase) state = mipro.apply(state, answer(mipro.next(state), world)).state;
+  return state;
+}
+
+function rolloutsOf(state: MiproState): RolloutRequest[] {
+  const work = mipro.next(state);
+  return work.kind === 'rollouts' ? work.requests : [];
+}
+
+const generationOf = (proposals: readonly ProposalRequest[], generation: number) =>
+  proposals.filter((one) => one.generation === generation);
+
+describe('a small budget', () => {
+  test.each([0, 8, 20, 40])('buys a trial before another look for good rollouts, %d above the least', (spare) => {
+    const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 140), minibatchSize: 35 };
+    const wanted = config({ ...seeds, maxBootstrappedDemos: 4 });
+    const maxRollouts = minimumRollouts(wanted) + spare;
+    // One of the evaluation's is good, none of those to learn from.
+    const run = drive(
+      { ...wanted, maxRollouts },
+      scoring(({ seed }) => (seed === 100 ? 1 : 0)),
+    );
+    expect(run.state.trials).toBeGreaterThan(0);
+  });
+
+  test('is not spent on more evaluations at the end than there were generations', () => {
+    // Every trial is lucky: each promises more than it keeps.
+    const seen = new Map<number, number>();
+    const lucky = scoring(({ candidate }) => {
+      const times = (seen.get(candidate) ?? 0) + 1;
+      seen.set(candidate, times);
+      return candidate === 0 ? 0.5 + (times % 2) / 100 : times <= 3 ? 1 : 0.5;
+    });
+    const run = drive(config({ numTrials: 15, numCandidates: 8 }), lucky);
+    expect(of(run, 'candidate_evaluated').length).toBeLessThanOrEqual(2 + run.state.generation);
+  });
+});
+
+describe('the end', () => {
+  test.each([1, 2])('by patience comes after %d generations in a row without a new best', (patience) => {
+    const run = drive(config({ numTrials: 40, patience }), level);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    expect(run.state.generation).toBe(patience);
+  });
+
+  test('by patience is not asked for without the setting', () => {
+    for (const patience of [undefined, null]) {
+      const run = drive(config({ ...(patience === null && { patience }) }), level);
+      expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+      expect(run.state.generation).toBe(3);
+    }
+  });
+
+  test('comes when the target is reached, before a generation where the baseline does', () => {
+    const run = drive(config({ targetReward: 0.12, numTrials: 40 }), improving);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
+    expect(run.state.best!.candidate).toBeGreaterThan(0);
+    const early = drive(config({ targetReward: 0.1 }), improving);
+    expect(early.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
+    expect(early.state.generation).toBe(0);
+  });
+
+  test('comes when nothing is left to gain', () => {
+    const run = drive(
+      config({ numTrials: 40 }),
+      scoring(({ candidate }) => (candidate > 0 ? 1 : 0)),
+    );
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'solved' });
+    expect(run.state.generation).toBe(1);
+  });
+
+  test('by patience evaluates who promises more first, where the budget had no room on the way', () => {
+    const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 150), minibatchSize: 7 };
+    const given = config({ ...seeds, maxRollouts: 200, patience: 1, numTrials: 12 });
+    const run = drive(given, improving);
+    expect(run.state.best!.candidate).toBeGreaterThan(0);
+    expect(of(run, 'candidate_evaluated').length).toBeGreaterThan(1);
+  });
+
+  test('decides nobody twice where a generation has nothing new to run', () => {
+    const few = { trainSeeds: range(0, 4), evaluationSeeds: range(0, 4), minibatchSize: 4, maxRollouts: 40 };
+    const given = { ...few, numCandidates: 8, numTrials: 12, maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
+    for (const rngSeed of range(0, 20)) {
+      const run = drive(
+        config({ ...given, rngSeed }),
+        scoring(({ candidate }) => (candidate === 2 ? 1 : 0.2)),
+      );
+      const accepted = of(run, 'candidate_accepted').map(({ candidate }) => candidate);
+      expect(new Set(accepted).size).toBe(accepted.length);
+    }
+  });
+
+  test('comes when every combination was tried', () => {
+    const few = config({ numCandidates: 3, numTrials: 50, maxBootstrappedDemos: 0, maxLabeledDemos: 0 });
+    const run = drive(few, halves);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
+    expect(run.state.generation).toBeLessThan(5);
+    expect(new Set(run.requests.map(({ candidate }) => candidate)).size).toBe(3);
+  });
+
+  test('comes when the budget is used', () => {
+    const run = drive(config({ maxRollouts: 60, numTrials: 40 }), improving);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
+    expect(run.requests.length).toBeLessThanOrEqual(60);
+  });
+
+  test('runs what was held out on baseline and winner, if the baseline has not won', () => {
+    const given = config({ heldoutSeeds: [90, 91], repeats: 2 });
+    const { requests, state } = drive(given, improving);
+    const held = requests.filter(({ stage }) => stage === 'heldout');
+    const own = (candidate: number) => [90, 91, 90, 91].map((seed) => [candidate, seed]);
+    expect(held.map(({ candidate, seed }) => [candidate, seed])).toEqual([...own(0), ...own(state.best!.candidate)]);
+    expect(mipro.view(state).verdict).toMatchObject({ basis: 'heldout', seeds: 2, verdict: 'better' });
+    expect(drive(given, level).requests.filter(({ stage }) => stage === 'heldout')).toEqual([]);
+  });
+});
+
+describe('the budget', () => {
+  test.each([1, 2, 3, 6])('at its least is enough for one trial of %d seeds and its evaluation', (minibatchSize) => {
+    for (const given of [config({ minibatchSize }), config({ minibatchSize, repeats: 2, heldoutSeeds: [90] })]) {
+      const run = drive({ ...given, maxRollouts: minimumRollouts(given) }, improving);
+      expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
+      expect(run.state.trials).toBe(1);
+      expect(run.state.best!.candidate).toBe(run.requests.find(({ stage }) => stage === 'gate')!.candidate);
+      expect(run.requests.filter(({ stage }) => stage === 'heldout')).toHaveLength(
+        4 * (given.heldoutSeeds?.length ?? 0),
+      );
+    }
+  });
+});
+
+describe('instructions', () => {
+  const given = config({ numCandidates: 8, numTrials: 20 });
+
+  test('are written first from the task itself, each with another tip, one of each component', () => {
+    const run = drive(given, { ...halves, survey: showsAll(['system', 'user']) });
+    const first = generationOf(run.proposals, 1).filter(({ rewrite }) => rewrite);
+    expect(first).toHaveLength(2 * 4);
+    expect(first.map(({ parent }) => parent)).toEqual(first.map(() => 0));
+    const tips = (component: number) =>
+      first.flatMap(({ rewrite }) => (rewrite!.component === component ? [rewrite!.tip] : []));
+    for (const component of [0, 1]) expect(new Set(tips(component)).size).toBe(4);
+    // The good rollouts that they are shown are on train seeds, and not the same for all.
+    const examples = first.map(({ rewrite }) => rewrite!.examples);
+    for (const ordinal of examples.flat()) {
+      const { seed } = run.requests[ordinal]!;
+      expect([1, 3, 5]).toContain(seed);
+    }
+  });
+
+  test('are written later from failures of who promises most, and tried at once', () => {
+    // What was written last is best, and fails on hard seeds alone.
+    const world = scoring(({ candidate, seed }) => (seed % 3 === 0 ? 0 : Math.min(1, 0.3 + candidate / 30)));
+    const run = drive(given, world);
+    const later = run.turns.filter(({ work }) => work.kind === 'proposals' && work.requests[0]!.generation > 1);
+    const writing = later.filter(({ before }) => before.phase.name === 'writing');
+    expect(writing.length).toBeGreaterThan(0);
+    for (const { work, before, after } of writing) {
+      if (work.kind !== 'proposals') throw new Error(work.kind);
+      for (const { parent, ordinals, candidate } of work.requests.filter((one) => one.rewrite)) {
+        expect(parent).toBe(mipro.view(before).estimate!.candidate);
+        expect(parent).toBeGreaterThan(0);
+        expect(ordinals.length).toBeGreaterThan(0);
+        const { phase } = after;
+        expect('trying' in phase && phase.trying).toContain(candidate);
+      }
+    }
+  });
+
+  test('that gained are combined, those of one parent', () => {
+    const run = drive(config({ numCandidates: 24, numTrials: 25 }), growing());
+    const merges = run.proposals.filter(({ merge }) => merge);
+    expect(merges.length).toBeGreaterThan(1);
+    for (const { merge, generation } of merges) {
+      const parents = merge!.map((one) => run.state.candidates.find(({ candidate }) => candidate === one)!);
+      expect(parents.length).toBeGreaterThan(1);
+      for (const one of parents) {
+        expect(one.generation).toBe(generation - 1);
+        expect(one.parents).toEqual(parents[0]!.parents);
+      }
+    }
+  });
+
+  test('are never more than they may be, those that combinations brought included', () => {
+    let combined = 0;
+    for (const numCandidates of range(3, 30)) {
+      for (const components of [['system'], ['system', 'user']]) {
+        const { state } = drive(config({ numTrials: 20, numCandidates }), growing(components));
+        for (const own of state.instructions) expect(own.length).toBeLessThanOrEqual(numCandidates);
+        combined += state.instructions
+          .flat()
+          .filter((one) => state.candidates.find(({ candidate }) => candidate === one)!.parents.length > 1).length;
+      }
+    }
+    expect(combined).toBeGreaterThan(20);
+  });
+
+  test('of many components leave the sampler its trials, and come to each in turns', () => {
+    const components = Array.from({ length: 8 }, (_, place) => `part_${place}`);
+    const run = drive(config({ numCandidates: 6, numTrials: 60 }), { ...halves, survey: showsAll(components) });
+    const later = run.turns.filter(({ before }) => before.phase.name === 'writing' && before.generation > 1);
+    const counts = components.map(() => 0);
+    for (const { work, after } of later) {
+      const written = work.kind === 'proposals' ? work.requests.filter(({ rewrite }) => rewrite) : [];
+      expect(written.length).toBeLessThanOrEqual(3);
+      for (const { rewrite } of written) counts[rewrite!.component]! += 1;
+      if (after.phase.name === 'composing') expect(after.phase.trying.length).toBeGreaterThan(written.length);
+    }
+    expect(later.length).toBeGreaterThan(5);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    // In the end there are as many of each as were asked for.
+    expect(run.state.instructions.map((own) => own.length)).toEqual(components.map(() => 6));
+  });
+
+  test('of one component that never come to anything leave the others their turns', () => {
+    const world: MiproWorld = {
+      ...halves,
+      survey: showsAll(['system', 'user']),
+      propose: (request) =>
+        request.rewrite?.component === 0 ? { outcome: 'failed', reason: 'placeholder lost' } : proposed(request),
+    };
+    const run = drive(config({ numCandidates: 8, numTrials: 30 }), world);
+    expect(run.end.kind).toBe('done');
+    expect(run.state.instructions.map((own) => own.length)).toEqual([1, 8]);
+    expect(run.state.requested).toEqual([7, 7]);
+  });
+
+  test('leave every trial a number where candidates are few', () => {
+    const components = Array.from({ length: 20 }, (_, place) => `part_${place}`);
+    const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, survey: showsAll(components) });
+    expect(run.state.trials).toBe(300);
+  });
+
+  test('that fail or are known cost nothing more, and are told of', () => {
+    const world: MiproWorld = {
+      ...halves,
+      propose: (request) => {
+        const outcome = request.candidate === 1 ? 'failed' : request.candidate === 2 ? 'duplicate' : 'proposed';
+        return { ...proposed(request), outcome, reason: `reason ${request.candidate}` };
+      },
+    };
+    const run = drive(given, world);
+    expect(of(run, 'proposal_failed').slice(0, 2)).toMatchObject([
+      { candidate: 1, generation: 1, reason: 'reason 1' },
+      { candidate: 2, generation: 1, reason: expect.stringContaining('duplicate') },
+    ]);
+    expect(run.requests.filter(({ candidate }) => candidate === 1 || candidate === 2)).toEqual([]);
+  });
+
+  test('that all fail end the search', () => {
+    const run = drive(given, { ...halves, propose: () => ({ outcome: 'failed', reason: 'no fence' }) });
+    expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
+  });
+});
+
+describe('demonstrations', () => {
+  test('of what turned out to be hard become a choice', () => {
+    const run = drive(config({ numTrials: 30, numCandidates: 3, trainSeeds: range(10, 16) }), {
+      ...scoring(({ candidate, seed }) => (seed % 3 === candidate % 3 ? 1 : (seed % 10) / 20)),
+    });
+    const grown = run.turns.filter(({ before, after, work }) => {
+      return (
+        work.kind === 'survey' && before.demoSets.length > 0 && after.demoSets[0]!.length > before.demoSets[0]!.length
+      );
+    });
+    expect(grown.length).toBeGreaterThan(0);
+    for (const { before, after } of grown) {
+      expect(after.demoSets[0]).toHaveLength(before.demoSets[0]!.length + 1);
+      expect(after.demoSets[0]!.slice(0, -1)).toEqual(before.demoSets[0]);
+    }
+  });
+
+  test('are not asked for where none may be shown', () => {
+    const run = drive(config({ maxBootstrappedDemos: 0, maxLabeledDemos: 0 }), halves);
+    const surveys = run.turns.flatMap(({ work }) => (work.kind === 'survey' ? [work.request] : []));
+    expect(surveys).toHaveLength(1);
+    expect(surveys[0]!.ordinals).toEqual([]);
+    expect(run.state.slots).toEqual([]);
+    for (const { compose } of run.proposals) expect(compose?.demos ?? []).toEqual([]);
+  });
+
+  test('are composed by rollout, in the slot that the survey named', () => {
+    const run = drive(config(), halves);
+    const composed = run.proposals.flatMap(({ compose }) => (compose ? [compose] : []));
+    expect(composed.some(({ demos }) => demos[0]!.bootstrapped.length > 0)).toBe(true);
+    for (const { demos } of composed) {
+      expect(demos.map(({ component }) => component)).toEqual(['system']);
+      for (const ordinal of demos[0]!.bootstrapped) expect([1, 3, 5]).toContain(run.requests[ordinal]!.seed);
+    }
+  });
+});
+
+describe('evaluations', () => {
+  test('are not of who does not promise more than the best', () => {
+    const run = drive(
+      config({ numTrials: 20 }),
+      scoring(({ candidate }) => (candidate === 0 ? 0.5 : 0.4)),
+    );
+    expect(run.requests.filter(({ stage }) => stage === 'evaluation')).toEqual([]);
+    expect(of(run, 'candidate_accepted')).toEqual([]);
+    expect(of(run, 'candidate_rejected').length).toBeGreaterThan(0);
+    expect(run.state.best).toEqual({ candidate: 0, reward: 0.5 });
+  });
+
+  test('that show less than was promised leave the best what it was', () => {
+    const world = scoring(({ candidate, stage }) => (candidate === 0 ? 0.6 : stage === 'gate' ? 1 : 0));
+    const run = drive(config({ numTrials: 5 }), world);
+    const evaluated = of(run, 'candidate_evaluated');
+    expect(evaluated.length).toBeGreaterThan(1);
+    for (const { reward } of evaluated.slice(1)) expect(reward).toBe(0.5);
+    expect(run.state.best).toEqual({ candidate: 0, reward: 0.6 });
+  });
+
+  test('without noise ask only for what is missing', () => {
+    const run = drive(config(), improving);
+    const evaluations = run.requests.filter(({ stage }) => stage === 'evaluation');
+    expect(evaluations.length).toBeGreaterThan(0);
+    const before = new Set(
+      run.requests.filter(({ stage }) => stage === 'gate').map(({ candidate, seed }) => `${candidate} ${seed}`),
+    );
+    for (const { candidate, seed } of evaluations) expect(before.has(`${candidate} ${seed}`)).toBe(false);
+  });
+
+  test('with noise are fresh, and a trial of the same candidate is too', () => {
+    // The baseline's probes show it.
+    const world = scoring(({ candidate, ordinal }) => Math.min(0.9, 0.1 + candidate / 50) + (ordinal % 7) / 1000);
+    const run = drive(config(), world);
+    const [evaluation] = run.turns.filter(({ before }) => before.phase.name === 'evaluation');
+    if (evaluation?.work.kind !== 'rollouts') throw new Error('nothing was evaluated');
+    expect(evaluation.work.requests.map(({ seed }) => seed)).toEqual(config().evaluationSeeds);
+    const { candidate } = evaluation.work.requests[0]!;
+    const own = measuredIn(run).filter((one) => one.stage === 'evaluation' && one.candidate === candidate);
+    const found = of(run, 'candidate_evaluated').find((one) => one.candidate === candidate)!;
+    expect(found.reward).toBeCloseTo(own.reduce((total, { reward }) => total + reward, 0) / 6, 9);
+  });
+});
+
+describe('live traffic that names no instance', () => {
+  const wide = config({ evaluationSeeds: range(0, 40), trainSeeds: range(0, 40), minibatchSize: 10, numTrials: 10 });
+
+  test('is a matter of the baseline alone', () => {
+    const state = createMipro(wide);
+    expect(forTraffic(state, 'unpaired')).toEqual(unpaired(wide));
+    const later = until('gate', state);
+    expect(forTraffic(later, 'unpaired')).toBe(later);
+  });
+
+  test('runs the best so far beside the candidate, and takes whom the test finds better', () => {
+    const run = drive(
+      unpaired(wide),
+      scoring(({ candidate }) => (candidate > 0 ? 0.9 : 0.1)),
+    );
+    const first = run.turns.find(({ before }) => before.phase.name === 'evaluation')!;
+    if (first.work.kind !== 'rollouts') throw new Error(first.work.kind);
+    const candidates = first.work.requests.map(({ candidate }) => candidate);
+    expect(candidates.filter((one) => one === 0)).toHaveLength(40);
+    expect(new Set(candidates).size).toBe(2);
+    expect(run.state.best!.candidate).toBeGreaterThan(0);
+  });
+
+  test('does not take one for what may be luck', () => {
+    // In its trial a candidate was lucky, in its evaluation it is like the baseline.
+    const lucky = scoring(({ stage, candidate, ordinal }) =>
+      stage === 'gate' && candidate > 0 ? 1 : ordinal % 3 === 0 ? 1 : 0,
+    );
+    const run = drive(unpaired(wide), lucky);
+    expect(run.requests.some(({ stage }) => stage === 'evaluation')).toBe(true);
+    expect(run.state.best!.candidate).toBe(0);
+    expect(of(run, 'candidate_rejected').some(({ reason }) => reason === 'not_better')).toBe(true);
+  });
+
+  test('begins patience anew with whom the test finds better, where the best so far was luckier once', () => {
+    const world = scoring(({ candidate, stage }) => {
+      if (stage !== 'evaluation') return candidate === 0 ? 0.95 : 1;
+      return candidate === 0 ? 0.1 : 0.9;
+    });
+    const run = drive(unpaired({ ...wide, numTrials: 30, patience: 2 }), world);
+    expect(run.state.best).toEqual({ candidate: expect.any(Number), reward: 0.95 });
+    const changed = run.turns.filter(
+      ({ before, after }) => before.best && after.best!.candidate !== before.best.candidate,
+    );
+    expect(changed.length).toBeGreaterThan(0);
+    expect(run.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
+    expect(run.state.generation).toBe(changed.at(-1)!.before.generation + 2);
+  });
+});
+
+describe('answers', () => {
+  const state = createMipro(config({ evaluationSeeds: [20, 21], minibatchSize: 1 }));
+  const rollouts = (...answers: [ordinal: number, reward: number | null][]): Answers => ({
+    kind: 'rollouts',
+    answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
+  });
+  const asking = until('writing');
+  const survey = until('survey');
+  const proposals = (...answers: Partial<ProposalAnswer>[]): Answers => ({
+    kind: 'proposals',
+    answers: answers.map((one, place) => ({ candidate: place + 1, outcome: 'proposed', ...one })),
+  });
+
+  test.each<[string, Answers, RegExp]>([
+    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+    ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
+    ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
+    ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
+    ['NaN', rollouts([0, 1], [1, NaN]), /rollout 1 was answered with reward NaN/],
+  ])('%s are refused', (_, answers, message) => {
+    expect(() => mipro.apply(state, answers)).toThrow(message);
+  });
+
+  test('to proposals and surveys must be of what was asked', () => {
+    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
+    expect(() => mipro.apply(survey, rollouts([0, 1]))).toThrow(/asks for work of kind survey/);
+    expect(() => mipro.apply(asking, proposals({}))).toThrow('candidate 2 was asked for and not answered');
+    expect(() => mipro.apply(asking, proposals({ shown: [999] }, {}))).toThrow(
+      'the proposal of candidate 1 was shown rollout 999, which was not offered',
+    );
+  });
+
+  test('after the end are refused', () => {
+    expect(() => mipro.apply(drive(config(), level).state, rollouts())).toThrow(/asks for work of kind done/);
+  });
+
+  test('of the infrastructure are asked for again under new ordinals while the stage waits, at most twice', () => {
+    let waiting = createMipro(config({ evaluationSeeds: [20, 21, 22] }));
+    const broken = scoring(({ seed }) => (seed === 21 ? 'infrastructure' : 1));
+    for (const expected of [[0, 1, 2], [3], [4]]) {
+      expect(rolloutsOf(waiting).map(({ ordinal }) => ordinal)).toEqual(expected);
+      waiting = mipro.apply(waiting, answer(mipro.next(waiting), broken)).state;
+    }
+    expect(mipro.view(waiting)).toMatchObject({ bestReward: 2 / 3, rolloutsCompleted: 5 });
+  });
+
+  test('decide alone: what was answered on another path before changes nothing', () => {
+    // One state, two paths from it: in one of them the second proposal fails, in the other the first.
+    const path = (failing: number, from: MiproState) => {
+      const world: MiproWorld = {
+        ...scoring(({ candidate, seed }) => ((candidate * 7 + seed * 3) % 11) / 20),
+        propose: (request) => ({
+          ...proposed(request),
+          outcome: request.candidate === failing ? 'failed' : 'proposed',
+        }),
+      };
+      return drive(from, world).decisions;
+    };
+    const start = until('writing', createMipro(config({ numTrials: 20, numCandidates: 8 })));
+    const alone = path(2, JSON.parse(JSON.stringify(start)) as MiproState);
+    path(1, start);
+    expect(path(2, start)).toEqual(alone);
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import { driveGraph, type Said } from '../../../src/core/graphs/run/drive.js';
+import type { Graph, LlmStep } from '../../../src/core/graphs/graph.js';
+import { outcomeOf, valuesOf } from '../../../src/core/graphs/run/run.js';
+
+// Whoever drives a graph makes every call that is wanted, few at once, until its answer is usable; and leaves nothing under way.
+
+const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
+  id,
+  type: 'llm',
+  inputs: { text: 'input.text' },
+  messages: [{ role: 'user', content: '{{text}}' }],
+  output: { field: 'said' },
+  ...more,
+});
+const graphOf = (steps: Graph['steps'], output: string): Graph => ({ inputs: ['text'], steps, output });
+const input = { text: 't' };
+const said = (text: string): Said => ({ ok: true, text });
+const answer = async (text: string) => Promise.resolve(said(text));
+
+describe('a graph that is driven', () => {
+  test('asks for what follows once what it needs is there', async () => {
+    const asked: string[] = [];
+    const second = step('b', { inputs: { text: 'a.said' } });
+    const { run, fault } = await driveGraph(graphOf([step('a'), second], 'b.said'), input, (call) => {
+      asked.push(`${call.key}: ${call.messages[0]!.content}`);
+      return answer(`${call.key}!`);
+    });
+    expect(asked).toEqual(['a: t', 'b: a!']);
+    expect([outcomeOf(run), fault]).toEqual([{ status: 'done', value: 'b!' }, null]);
+    expect(valuesOf(run)).toEqual({ a: { said: 'a!' }, b: { said: 'b!' } });
+  });
+
+  test('has at most eight calls under way', async () => {
+    let underWay = 0;
+    let most = 0;
+    const graph = graphOf([step('a', { samples: 20 })], 'a');
+    const { run } = await driveGraph(graph, input, async (call) => {
+      most = Math.max(most, (underWay += 1));
+      await new Promise((later) => setImmediate(later));
+      underWay -= 1;
+      return said(call.key);
+    });
+    expect(outcomeOf(run)).toMatchObject({ status: 'done' });
+    expect(most).toBe(8);
+  });
+
+  test('asks again while an answer is not usable, and fails then, by its own fault', async () => {
+    const graph = graphOf([step('a', { tries: 3, output: { schema: { type: 'number' } } })], 'a');
+    const tries: number[] = [];
+    const ask = (texts: string[]) =>
+      driveGraph(graph, input, (_call, n) => {
+        tries.push(n);
+        return answer(texts[n]!);
+      });
+    expect(outcomeOf((await ask(['x', '7'])).run)).toEqual({ status: 'done', value: 7 });
+    const { run, fault } = await ask(['x', 'y', 'z']);
+    expect(outcomeOf(run)).toEqual({
+      status: 'failed',
+      step: 'a',
+      reason: expect.stringContaining('None of 3 answers is usable'),
+    });
+    expect(fault).toEqual({ code: 'step_answer_unusable', infrastructure: false });
+    expect(tries).toEqual([0, 1, 0, 1, 2]);
+  });
+
+  test('says of the one answer of a step that is asked once that it is not usable', async () => {
+    const graph = graphOf([step('a', { tries: 1, output: { schema: { type: 'number' } } })], 'a');
+    const { run } = await driveGraph(graph, input, () => answer('x'));
+    expect(outcomeOf(run)).toMatchObject({ reason: expect.stringMatching(/^The answer is not usable: /) as unknown });
+  });
+
+  test.each([true, false])(
+    'fails where a model cannot be asked; whose fault it is (infrastructure: %s) is told',
+    async (infrastructure) => {
+      const ask = (): Promise<Said> =>
+        Promise.resolve({ ok: false, code: 'step_refused', message: 'no', infrastructure });
+      const { run, fault } = await driveGraph(graphOf([step('a')], 'a.said'), input, ask);
+      expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'a', reason: 'no' });
+      expect(fault).toEqual({ code: 'step_refused', infrastructure });
+    },
+  );
+
+  describe('whose branches fail', () => {
+    const numbers = { schema: { type: 'number' } } as const;
+    const graph = graphOf(
+      [
+        step('a', { tries: 1, output: numbers }),
+        step('b', { tries: 1, output: numbers }),
+        step('c'),
+        { id: 'all', type: 'transform', op: 'list', inputs: { c: 'c', b: 'b', a: 'a' } },
+      ],
+      'all',
+    );
+    /** Drives it with these answers, which come in this order. */
+    async function inOrder(answers: Record<string, Said>, order: readonly string[]) {
+      const asked: string[] = [];
+      const comes = new Map<string, () => void>();
+      const driven = driveGraph(graph, input, async ({ key }) => {
+        asked.push(key);
+        await new Promise<void>((come) => comes.set(key, come));
+        return answers[key]!;
+      });
+      for (const key of order) {
+        comes.get(key)!();
+        await new Promise((later) => setImmediate(later));
+      }
+      const { run, fault } = await driven;
+      return { outcome: outcomeOf(run), fault, asked };
+    }
+
+    test('go on, and the first in the graph is told, whichever failed first', async () => {
+      const answers = { a: said('x'), b: said('y'), c: said('z') };
+      const first = await inOrder(answers, ['a', 'b', 'c']);
+      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, asked: ['a', 'b', 'c'] });
+      expect(await inOrder(answers, ['c', 'b', 'a'])).toEqual(first);
+      expect(await inOrder(answers, ['b', 'a', 'c'])).toEqual(first);
+    });
+
+    test('by the infrastructure, too, say so: nothing is known of the graph', async () => {
+      const refused: Said = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
+      const answers = { a: said('x'), b: refused, c: said('z') };
+      for (const order of [
+        ['a', 'b', 'c'],
+        ['b', 'a', 'c'],
+      ]) {
+        const { outcome, fault } = await inOrder(answers, order);
+        expect([outcome, fault]).toMatchObject([{ step: 'b' }, { infrastructure: true }]);
+      }
+    });
+  });
+
+  test('rejects once what is under way has ended, and begins nothing more', async () => {
+    let ended = 0;
+    let begun = 0;
+    const graph = graphOf([step('a', { samples: 20 })], 'a');
+    const driven = driveGraph(graph, input, async (call) => {
+      begun += 1;
+      if (call.key === 'a') throw new Error('stop');
+      await new Promise((later) => setImmediate(later));
+      ended += 1;
+      return said('x');
+    });
+    await expect(driven).rejects.toThrow('stop');
+    expect([begun, ended]).toEqual([8, 7]);
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import { editsSchema, type EditJson } from '../../../src/contracts/graphs/graph.js';
+import { editJson, editOf } from '../../../src/core/graphs/json.js';
+
+const asked = {
+  inputs: { question: 'input.question' },
+  messages: [{ role: 'user' as const, content: '{{question}}' }],
+  timeout_s: 9,
+  tries: 2,
+};
+
+test('an edit has one JSON form, by the names of the wire', () => {
+  const edits: EditJson[] = [
+    {
+      edit: 'add',
+      step: { id: 'a', type: 'map', ...asked, output: { field: 'x' }, over: 'b', as: 'it', max_items: 3 },
+    },
+    { edit: 'add', step: { id: 'a', type: 'vote', of: ['b', 'c'], by: { judge: asked } } },
+    { edit: 'vote', step: 'a', samples: 3, by: { judge: asked } },
+    { edit: 'vote', step: 'a', samples: 3, by: 'majority' },
+    { edit: 'model', step: 'a', model: null },
+  ];
+  expect(editsSchema.parse(edits).map(editOf).map(editJson)).toEqual(edits);
+  expect(editOf(edits[2]!)).toMatchObject({ by: { judge: { timeoutS: 9 } } });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { splitTasks } from '../../../src/core/graphs/task-split.js';
+
+const counts = fc.integer({ min: 1, max: 400 });
+const seeds = fc.maxSafeInteger();
+const sizes = (count: number) => {
+  const { train, evaluation, heldout } = splitTasks(count, 0);
+  return [train.length, evaluation.length, heldout.length];
+};
+const all = (count: number) => [...Array(count).keys()];
+
+describe('how tasks are split', () => {
+  test.each([
+    [1, [1, 1, 0]],
+    [9, [9, 9, 0]],
+    [10, [6, 4, 0]],
+    [29, [17, 12, 0]],
+    [30, [14, 10, 6]],
+    [100, [48, 32, 20]],
+    [10_000, [8_000, 1_000, 1_000]],
+  ])('%i tasks into %j', (count, expected) => {
+    expect(sizes(count)).toEqual(expected);
+  });
+
+  test('fewer than 10 are all in both parts', () => {
+    for (let count = 1; count < 10; count++) {
+      expect(splitTasks(count, 7)).toEqual({ train: all(count), evaluation: all(count), heldout: [] });
+    }
+  });
+
+  test('from 10 on every task is in exactly one part, each in ascending order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 10, max: 400 }), seeds, (count, seed) => {
+        const { train, evaluation, heldout } = splitTasks(count, seed);
+        expect([...train, ...evaluation, ...heldout].sort((a, b) => a - b)).toEqual(all(count));
+        for (const part of [train, evaluation, heldout]) expect([...part].sort((a, b) => a - b)).toEqual(part);
+      }),
+    );
+  });
+
+  test('the seed alone decides, and does', () => {
+    fc.assert(
+      fc.property(counts, seeds, (count, seed) => {
+        expect(splitTasks(count, seed)).toEqual(splitTasks(count, seed));
+      }),
+    );
+    expect(splitTasks(100, 0)).not.toEqual(splitTasks(100, 1));
+    expect(splitTasks(12, 0)).toEqual({ train: [0, 1, 2, 8, 9, 10, 11], evaluation: [3, 4, 5, 6, 7], heldout: [] });
+  });
+
+  test('no task is favoured', () => {
+    const often = new Array<number>(20).fill(0);
+    for (let seed = 0; seed < 2_000; seed++) for (const task of splitTasks(20, seed).evaluation) often[task]!++;
+    // 8 of 20, 2,000 times: 800 each, with a standard deviation of about 22.
+    expect(often.every((count) => count > 680 && count < 920)).toBe(true);
+  });
+
+  test('parts keep to their bounds, and what is left over trains', () => {
+    fc.assert(
+      fc.property(counts, seeds, fc.integer({ min: 1, max: 50 }), (count, seed, most) => {
+        const split = splitTasks(count, seed, { train: most, evaluation: most, heldout: most });
+        for (const part of Object.values(split)) expect(part.length).toBeLessThanOrEqual(most);
+        expect(Math.min(split.train.length, split.evaluation.length)).toBeGreaterThan(0);
+      }),
+    );
+    const { train, evaluation, heldout } = splitTasks(100, 0, { train: 1_000, evaluation: 10, heldout: 5 });
+    expect([train.length, evaluation.length, heldout.length]).toEqual([85, 10, 5]);
+    const few = splitTasks(9, 0, { train: 4, evaluation: 3, heldout: 1 });
+    expect([few.train.length, few.evaluation.length]).toEqual([4, 3]);
+    // The smaller part of the same order: what evaluates has been trained on.
+    expect(few.evaluation.every((task) => few.train.includes(task))).toBe(true);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('%p tasks are none', (count) => {
+    expect(() => splitTasks(count, 0)).toThrow(`cannot split ${count} tasks`);
+  });
+});

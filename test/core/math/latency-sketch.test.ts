@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  addLatency,
+  bucketOf,
+  quantile,
+  relativeError,
+  type LatencyCounts,
+} from '../../../src/core/math/latency-sketch.js';
+
+// Invariants: a quantile is off from the exact order statistic by relativeError at most; counts of two sketches add up to that of both.
+
+function sketchOf(latencies: readonly number[]): LatencyCounts {
+  const counts: LatencyCounts = {};
+  for (const ms of latencies) addLatency(counts, ms);
+  return counts;
+}
+
+const latency = fc.oneof(
+  fc.double({ min: 0.01, max: 1e8, noNaN: true }),
+  // Evenly over the orders of magnitude, and where many are alike.
+  fc.double({ min: -2, max: 8, noNaN: true }).map((power) => Math.min(1e8, Math.max(0.01, 10 ** power))),
+  fc.integer({ min: 1, max: 30 }),
+  // On the bounds of buckets.
+  fc.integer({ min: -230, max: 920 }).map((bucket) => Math.min(1e8, Math.max(0.01, (1.01 / 0.99) ** bucket))),
+);
+const part = fc.oneof(fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));
+
+describe('a quantile', () => {
+  test('is within the relative error of the order statistic', () => {
+    fc.assert(
+      fc.property(fc.array(latency, { minLength: 1, maxLength: 200 }), part, (latencies, q) => {
+        const sorted = [...latencies].sort((left, right) => left - right);
+        const exact = sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1]!;
+        const answered = quantile(sketchOf(latencies), q)!;
+        // The bounds of buckets are rounded.
+        expect(Math.abs(answered - exact) / exact).toBeLessThanOrEqual(relativeError + 1e-9);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('is what SQL calls percentile_disc: of 20 the 10th, the 19th and the last', () => {
+    const counts = sketchOf(Array.from({ length: 20 }, (_, n) => 2 ** n));
+    const bucketsOf = [0.5, 0.95, 0.951, 1].map((q) => bucketOf(quantile(counts, q)!));
+    expect(bucketsOf).toEqual([2 ** 9, 2 ** 18, 2 ** 19, 2 ** 19].map(bucketOf));
+  });
+
+  test('of nothing is null', () => {
+    expect(quantile({}, 0.5)).toBeNull();
+  });
+});
+
+test('sketches add up to the sketch of both, and a bucket is one whatever order of magnitude comes first', () => {
+  fc.assert(
+    fc.property(fc.array(latency), fc.array(latency), part, (left, right, q) => {
+      const sum = sketchOf(left);
+      for (const [bucket, n] of Object.entries(sketchOf(right))) sum[bucket] = (sum[bucket] ?? 0) + n;
+      const both = sketchOf([...right, ...left]);
+      expect(sum).toEqual(both);
+      expect(quantile(JSON.parse(JSON.stringify(sum)) as LatencyCounts, q)).toBe(quantile(both, q));
+    }),
+  );
+});
+
+test.each([
+  [0, 0.01],
+  [-5, 0.01],
+  [1e-300, 0.01],
+  [1e9, 1e8],
+  [Infinity, 1e8],
+])('%d ms counts as %d', (ms, counted) => {
+  expect(bucketOf(ms)).toBe(bucketOf(counted));
+  expect(quantile(sketchOf([ms]), 0.5)! / counted - 1).toBeCloseTo(0, 1);
+});
+
+test('there are 1,153 buckets', () => {
+  expect([bucketOf(0.01), bucketOf(1e8)]).toEqual([-230, 922]);
+});

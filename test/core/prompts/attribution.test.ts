@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { attribute, removedFrom, type LineageText } from '../../../src/core/prompts/attribution.js';
+import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { hostile, longTexts, prompts } from './texts.js';
+
+const chain = (...texts: string[]): LineageText[] =>
+  texts.map((text, candidate) => ({ candidate, text, parents: candidate === 0 ? [] : [candidate - 1] }));
+
+const whose = (lineage: LineageText[]) => attribute(lineage).map(({ text, candidate }) => [text.trim(), candidate]);
+
+describe('who introduced a sentence', () => {
+  test('the ancestor from which on it was always kept, wherever it moved', () => {
+    expect(whose(chain('Root. Old.', 'Root.\nFirst.', 'Second.\nFirst.\n\nRoot.'))).toEqual([
+      ['Second.', 2],
+      ['First.', 1],
+      ['Root.', 0],
+    ]);
+  });
+
+  test('one that was taken out and comes back is of the candidate that brought it back', () => {
+    expect(whose(chain('A.\nB.', 'A.', 'A.\nB.'))).toEqual([
+      ['A.', 0],
+      ['B.', 2],
+    ]);
+  });
+
+  test('a merged candidate has its sentences from both parents, of two the earlier', () => {
+    const lineage = [
+      { candidate: 0, text: 'Root.', parents: [] },
+      { candidate: 3, text: 'Root.\nBoth.\nThree.', parents: [0] },
+      { candidate: 5, text: 'Root.\nBoth.\nFive.', parents: [0] },
+      { candidate: 9, text: 'Root.\nBoth.\nThree.\nFive.\nNine.', parents: [5, 3] },
+    ];
+    expect(whose(lineage)).toEqual([
+      ['Root.', 0],
+      ['Both.', 3],
+      ['Three.', 3],
+      ['Five.', 5],
+      ['Nine.', 9],
+    ]);
+  });
+
+  test('white space around it does not make a sentence new; saying it once more does', () => {
+    expect(whose(chain('A.', '  A.  \nA.\n'))).toEqual([
+      ['A.', 0],
+      ['A.', 1],
+    ]);
+  });
+
+  test('a parent that is not in the lineage has no text', () => {
+    expect(whose([{ candidate: 7, text: 'A.', parents: [3] }])).toEqual([['A.', 7]]);
+    expect(attribute([])).toEqual([]);
+  });
+
+  test('for any lineage: the text is whole, and each introducer has the sentence where its parent lacks one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(prompts, hostile), { minLength: 1, maxLength: 6 }), (texts) => {
+        const attributed = attribute(chain(...texts));
+        expect(attributed.map(({ text }) => text).join('')).toBe(texts.at(-1));
+        const count = (candidate: number, words: string) =>
+          segmentsOf(texts[candidate] ?? '').filter((segment) => segment.trim() === words).length;
+        for (const { text, candidate } of attributed) {
+          const words = text.trim();
+          for (let from = candidate; from < texts.length; from++) expect(count(from, words)).toBeGreaterThan(0);
+          expect(count(candidate, words)).toBeGreaterThan(count(candidate - 1, words));
+        }
+      }),
+    );
+  });
+});
+
+describe('whose sentences a child took out', () => {
+  test('those that it has nowhere', () => {
+    const parent = attribute(chain('Root. Keep.', 'Root. Keep. First.'));
+    expect(removedFrom(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
+      ['Root.', 0],
+      ['First.', 1],
+    ]);
+    expect(removedFrom(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
+  });
+
+  test('for any texts: what is taken out and what is kept is the parent', () => {
+    fc.assert(
+      fc.property(prompts, prompts, (text, child) => {
+        const parent = attribute(chain(text));
+        const removed = removedFrom(parent, child);
+        const kept = attribute(chain(text, child)).filter(({ candidate }) => candidate === 0);
+        const words = (segments: { text: string }[]) => segments.map((segment) => segment.text.trim()).sort();
+        expect(words([...removed, ...kept])).toEqual(words(parent));
+      }),
+    );
+  });
+});
+
+test('the largest texts, whatever they are, are answered', () => {
+  const texts = longTexts();
+  for (const text of texts)
+    expect(
+      attribute(chain('Root.', text))
+        .map((one) => one.text)
+        .join(''),
+    ).toBe(text);
+  expect(
+    attribute(chain(...texts, ...texts))
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe(texts.at(-1));
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { mergeTexts } from '../../../src/core/prompts/merge.js';
+import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { hostile, longTexts, prompts, sentences } from './texts.js';
+
+/** What a text says, in order, white space aside. */
+const words = (text: string) =>
+  segmentsOf(text)
+    .map((segment) => segment.trim())
+    .filter((segment) => segment !== '');
+const merged = (base: string, ours: string, theirs: string) => {
+  const result = mergeTexts(base, ours, theirs);
+  return result.ok ? result.text : result.conflicts;
+};
+
+/** Edits of a base that keep it recognizable: sentences put in, taken out and changed. */
+const edited = (base: string, name: string) =>
+  fc.array(fc.tuple(fc.nat(), fc.constantFrom('in', 'out', 'change'), sentences), { maxLength: 4 }).map((edits) => {
+    const lines = base.split('\n');
+    for (const [where, what, text] of edits) {
+      const place = where % (lines.length + 1);
+      lines.splice(place, what === 'in' ? 0 : 1, ...(what === 'out' ? [] : [`${name} ${text}`]));
+    }
+    return lines.join('\n');
+  });
+const bases = fc
+  .uniqueArray(fc.nat({ max: 40 }), { maxLength: 10 })
+  .map((ns) => ns.map((n) => `Rule ${n}.`).join('\n'));
+const threes = bases.chain((base) => fc.tuple(fc.constant(base), edited(base, 'Ours'), edited(base, 'Theirs')));
+
+describe('merging', () => {
+  test.each([
+    ['edits in different places', 'A.\nB.\nC.', 'A1.\nB.\nC.', 'A.\nB.\nC1.', 'A1.\nB.\nC1.'],
+    ['edits side by side', 'One. Two.', 'One 1. Two.', 'One. Two 1.', 'One 1. Two 1.'],
+    ['both at the end', 'A.', 'A.\nB.', 'A.\nC.', 'A.\nB.\nC.'],
+    ['both at the beginning', 'A.', 'B.\nA.', 'C.\nA.', 'B.\nC.\nA.'],
+    ['both in the middle, one sentence of both', 'A.\nZ.', 'A.\nB.\nC.\nZ.', 'A.\nC.\nD.\nZ.', 'A.\nB.\nC.\nD.\nZ.'],
+    ['from nothing', '', 'A.', 'B.', 'A.\nB.'],
+    ['the same edit', 'A.\nB.', 'A.\nB1.', 'A.\nB1.', 'A.\nB1.'],
+    ['one removes, the other adds', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB.\nC.\nD.', 'A.\nC.\nD.'],
+    ['both remove, more or less', 'A.\nB.\nC.\nD.', 'A.\nD.', 'A.\nB.\nD.', 'A.\nD.'],
+    ['other spacing of both', 'One. Two.', 'One.\nTwo.', 'One.\n\nTwo.', 'One.\n\nTwo.'],
+    ['changed in two ways', 'A.\nB.\nC.', 'A.\nB1.\nC.', 'A.\nB2.\nC.', 1],
+    ['removed by one, changed by the other', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB2.\nC.', 1],
+    ['two conflicts', 'A.\nB.\nC.', 'A1.\nB.\nC1.', 'A2.\nB.\nC2.', 2],
+  ])('%s', (_, base, ours, theirs, expected) => {
+    expect(merged(base, ours, theirs)).toBe(expected);
+  });
+
+  test('what only one side did, or both did, is the result', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (base, side) => {
+        expect(merged(base, side, base)).toBe(side);
+        expect(merged(base, base, side)).toBe(side);
+        expect(merged(base, side, side)).toBe(side);
+      }),
+    );
+  });
+
+  test('every sentence that a side added is in it, and none that neither has, nor one that a side removed', () => {
+    fc.assert(
+      fc.property(threes, ([base, ours, theirs]) => {
+        const result = mergeTexts(base, ours, theirs);
+        fc.pre(result.ok);
+        const [old, mine, yours, all] = [base, ours, theirs, result.text].map(words) as [
+          string[],
+          string[],
+          string[],
+          string[],
+        ];
+        for (const added of [...mine, ...yours]) if (!old.includes(added)) expect(all).toContain(added);
+        for (const one of all) expect([...mine, ...yours]).toContain(one);
+        for (const one of old) expect(all.includes(one)).toBe(mine.includes(one) && yours.includes(one));
+        expect(new Set(all.filter((one) => old.includes(one))).size).toBe(
+          all.filter((one) => old.includes(one)).length,
+        );
+      }),
+    );
+  });
+
+  test('who is ours matters for nothing but the order of insertions', () => {
+    fc.assert(
+      fc.property(fc.oneof(threes, fc.tuple(prompts, prompts, prompts)), ([base, ours, theirs]) => {
+        const [one, other] = [mergeTexts(base, ours, theirs), mergeTexts(base, theirs, ours)];
+        if (!one.ok || !other.ok) return expect(one).toEqual(other);
+        expect(words(one.text).sort()).toEqual(words(other.text).sort());
+      }),
+    );
+  });
+
+  test('edits of different sentences that both keep never conflict', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('none', 'ours', 'theirs'), { maxLength: 20 }), (who) => {
+        const side = (name: string) => who.map((one, i) => (one === name ? `New ${i}.` : `Rule ${i}.`)).join('\n');
+        const both = who.map((one, i) => (one === 'none' ? `Rule ${i}.` : `New ${i}.`)).join('\n');
+        expect(merged(side(''), side('ours'), side('theirs'))).toBe(both);
+      }),
+    );
+  });
+
+  test('any texts at all are merged or refused with at least one conflict', () => {
+    fc.assert(
+      fc.property(hostile, hostile, hostile, (base, ours, theirs) => {
+        const result = mergeTexts(base, ours, theirs);
+        if (!result.ok) expect(result.conflicts).toBeGreaterThan(0);
+      }),
+    );
+    const texts = longTexts();
+    for (const [i, base] of texts.entries()) {
+      for (const ours of ['', texts[(i + 1) % texts.length]!]) mergeTexts(base, ours, texts[(i + 2) % texts.length]!);
+    }
+    const huge = 'A.\n'.repeat(300_000);
+    expect(mergeTexts(huge, `${huge}B.`, huge)).toEqual({ ok: true, text: `${huge}B.` });
+  });
+});
