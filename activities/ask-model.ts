@@ -1,4 +1,4 @@
-import { proposerCall } from '../src/clients/proposer-call.js';
+import { proposerCall } from '../src/clients/models/complete-chat.js';
 import type { GraphSpec, Message, PolicySpec } from '../src/core/jobs/spec.js';
 import type { Said as StepSaid } from '../src/core/graphs/run/drive.js';
 import type { JobRef } from '../src/storage/events.js';

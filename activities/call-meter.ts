@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
-import { answerTokens, boundCall } from '../src/clients/call-bound.js';
-import type { Meter } from '../src/clients/proposer-call.js';
+import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
+import type { Meter } from '../src/clients/models/complete-chat.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
 import { costSpent } from '../src/core/jobs/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { ContainerClient } from '../src/clients/container.js';
-import type { Providers } from '../src/clients/providers.js';
+import type { ContainerClient } from '../src/clients/container/client.js';
+import type { Providers } from '../src/clients/models/providers.js';
 import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db.js';
 import type { Notifications } from '../src/storage/notifications.js';

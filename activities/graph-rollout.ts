@@ -1,7 +1,7 @@
-import { TimeoutError, withinHeld, type Clock } from '../src/clients/bounded.js';
-import type { RolloutOutcome } from '../src/clients/container.js';
-import { providerRefusedKey } from '../src/clients/proposer-call.js';
-import { asObject, cutText } from '../src/clients/untrusted.js';
+import { TimeoutError, withinHeld, type Clock } from '../src/clients/net/bounded.js';
+import type { RolloutOutcome } from '../src/clients/container/client.js';
+import { providerRefusedKey } from '../src/clients/models/complete-chat.js';
+import { asObject, cutText } from '../src/clients/net/untrusted.js';
 import type { GraphSpec } from '../src/core/jobs/spec.js';
 import { costSpent } from '../src/core/jobs/failures.js';
 import { outcomeOf, valuesOf, type Call, type Run } from '../src/core/graphs/run/run.js';

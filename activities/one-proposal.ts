@@ -1,4 +1,4 @@
-import { proposerCall } from '../src/clients/proposer-call.js';
+import { proposerCall } from '../src/clients/models/complete-chat.js';
 import type { Message, SearchSpec } from '../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries as tries } from '../src/core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../src/core/proposals/reflection.js';

@@ -1,5 +1,5 @@
-import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container.js';
-import { issueInferenceKey } from '../src/clients/inference-key.js';
+import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container/client.js';
+import { issueInferenceKey } from '../src/clients/container/inference-key.js';
 import { demosWithout } from '../src/core/prompts/demos.js';
 import type { JobSpec } from '../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../src/storage/candidates.js';

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { ContainerError } from '../src/clients/container.js';
+import { ContainerError } from '../src/clients/container/client.js';
 import {
   initialGraphOf,
   searchSpecOf,

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { cutText } from '../src/clients/untrusted.js';
+import { cutText } from '../src/clients/net/untrusted.js';
 import { textsOf, withTexts } from '../src/core/prompts/components.js';
 import type { Demo } from '../src/core/prompts/demos.js';
 import type { GraphJson } from '../src/contracts/graphs/graph.js';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { rolloutBody, rolloutHeaders, type RolloutRequest } from '../src/clients/container-request.js';
+import { rolloutBody, rolloutHeaders, type RolloutRequest } from '../src/clients/container/request.js';
 import { now } from './clock.js';
 
 /**

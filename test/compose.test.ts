@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { checkRoles, readConfig, settingNames } from '../src/config.js';
-import { createProviders } from '../src/clients/providers.js';
+import { createProviders } from '../src/clients/models/providers.js';
 import { version } from '../src/version.js';
 
 // docker-compose.yml has never been run by these tests; what can be read off it is held here.

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { createProviders, type Providers } from '../../src/clients/providers.js';
-import { proposerCall } from '../../src/clients/proposer-call.js';
+import { createProviders, type Providers } from '../../src/clients/models/providers.js';
+import { proposerCall } from '../../src/clients/models/complete-chat.js';
 import { jsonOf } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
 import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';

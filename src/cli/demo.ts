@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { createTwoFilesPatch } from 'diff';
 import { join } from 'node:path';
 import { startIntents } from '../../examples/intents/container.js';
-import { createProviders } from '../clients/providers.js';
+import { createProviders } from '../clients/models/providers.js';
 import { ConfigError, readConfig } from '../config.js';
 import { rolloutId } from '../core/jobs/ids.js';
 import { createLog } from '../log.js';

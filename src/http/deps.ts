@@ -7,7 +7,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { ProviderInfo } from '../clients/providers.js';
+import type { ProviderInfo } from '../clients/models/providers.js';
 import type { Db } from '../storage/db.js';
 import type { Notifications } from '../storage/notifications.js';
 import type { Commander } from '../temporal/commands.js';

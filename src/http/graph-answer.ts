@@ -1,9 +1,9 @@
 import { PassThrough, Readable } from 'node:stream';
 import { v7 as uuid } from 'uuid';
-import { eventsOf, sseData } from '../clients/chat-stream.js';
-import { unknownCost, type CallCost } from '../clients/cost.js';
-import type { ModelAnswer } from '../clients/provider-answer.js';
-import type { Providers } from '../clients/providers.js';
+import { eventsOf, sseData } from '../clients/models/chat-stream.js';
+import { unknownCost, type CallCost } from '../clients/models/cost.js';
+import type { ModelAnswer } from '../clients/models/provider-answer.js';
+import type { Providers } from '../clients/models/providers.js';
 import { textOf } from '../core/graphs/values.js';
 import { ApiError } from './errors.js';
 import { GraphFailure } from './graph-failure.js';

@@ -1,5 +1,5 @@
-import type { Providers } from '../clients/providers.js';
-import { asObject } from '../clients/untrusted.js';
+import type { Providers } from '../clients/models/providers.js';
+import { asObject } from '../clients/net/untrusted.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './proxy-call.js';
 import { hashOf } from './proxy-request.js';

@@ -1,4 +1,4 @@
-import { priceOf } from '../clients/cost.js';
+import { priceOf } from '../clients/models/cost.js';
 import { initialGraphOf, type GraphSpec } from '../core/jobs/spec.js';
 import type { Rubric } from '../contracts/graphs/verifier.js';
 import { maxStepCalls, promptOf, type Graph, type Ref, type Step } from '../core/graphs/graph.js';

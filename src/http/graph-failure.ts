@@ -1,5 +1,5 @@
-import type { CallCost } from '../clients/cost.js';
-import { providerRefusedKey, type ProposerAnswer } from '../clients/proposer-call.js';
+import type { CallCost } from '../clients/models/cost.js';
+import { providerRefusedKey, type ProposerAnswer } from '../clients/models/complete-chat.js';
 import { unusableAnswer, type RunFault } from '../core/graphs/run/drive.js';
 import { ApiError } from './errors.js';
 import { refusedKey } from './proxy-upstream-error.js';

@@ -1,4 +1,4 @@
-import { asObject, field, parseObject } from '../clients/untrusted.js';
+import { asObject, field, parseObject } from '../clients/net/untrusted.js';
 import type { Graph } from '../core/graphs/graph.js';
 import type { Json, JsonObject } from '../core/graphs/values.js';
 import { ApiError } from './errors.js';

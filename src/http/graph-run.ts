@@ -1,6 +1,6 @@
-import { sumOfCosts, type CallCost } from '../clients/cost.js';
-import { proposerCall, type Meter } from '../clients/proposer-call.js';
-import type { Providers } from '../clients/providers.js';
+import { sumOfCosts, type CallCost } from '../clients/models/cost.js';
+import { proposerCall, type Meter } from '../clients/models/complete-chat.js';
+import type { Providers } from '../clients/models/providers.js';
 import type { PolicySpec } from '../core/jobs/spec.js';
 import { driveGraph, unusableAnswer, type Said } from '../core/graphs/run/drive.js';
 import { finalCall } from '../core/graphs/run/final-call.js';

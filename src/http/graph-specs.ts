@@ -1,5 +1,5 @@
-import { unknownPrice } from '../clients/call-bound.js';
-import { priceOf } from '../clients/cost.js';
+import { unknownPrice } from '../clients/models/call-bound.js';
+import { priceOf } from '../clients/models/cost.js';
 import { policiesOf, type CreateGraphJob } from '../contracts/graphs/job.js';
 import { descriptionOf, taskInput, type GraphDataset } from '../contracts/graphs/dataset.js';
 import type { Path } from '../contracts/graphs/dataset-problems.js';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { ModelAnswer } from '../clients/provider-answer.js';
-import type { Providers } from '../clients/providers.js';
+import type { ModelAnswer } from '../clients/models/provider-answer.js';
+import type { Providers } from '../clients/models/providers.js';
 import type { CallRollout } from '../storage/calls.js';
 import type { Db } from '../storage/db.js';
 import type { Notifications } from '../storage/notifications.js';

@@ -1,4 +1,4 @@
-import { asObject } from '../clients/untrusted.js';
+import { asObject } from '../clients/net/untrusted.js';
 import { pairOf, type Demo } from '../core/prompts/demos.js';
 
 /**

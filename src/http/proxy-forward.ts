@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
-import { TimeoutError, within } from '../clients/bounded.js';
-import { costOf, noCost, unknownCost, type CallCost } from '../clients/cost.js';
-import { ProviderError, providerError, type ModelAnswer } from '../clients/provider-answer.js';
-import { parseObject } from '../clients/untrusted.js';
+import { TimeoutError, within } from '../clients/net/bounded.js';
+import { costOf, noCost, unknownCost, type CallCost } from '../clients/models/cost.js';
+import { ProviderError, providerError, type ModelAnswer } from '../clients/models/provider-answer.js';
+import { parseObject } from '../clients/net/untrusted.js';
 import { ApiError, openAiError } from './errors.js';
 import { GraphFailure } from './graph-failure.js';
 import type { ForwardedCall, ProxyDeps } from './proxy-call.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
-import type { CallCost } from '../clients/cost.js';
+import type { CallCost } from '../clients/models/cost.js';
 import { settleCost } from '../storage/cost-budget.js';
 import { recordCall, takeBack } from '../storage/call-records.js';
 import { patiently } from '../storage/patience.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { chunksOf, doneData, sseData } from '../clients/chat-stream.js';
+import { chunksOf, doneData, sseData } from '../clients/models/chat-stream.js';
 import type { RecordedAnswer } from '../storage/call-records.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { usageMustBeAsked } from '../clients/providers.js';
-import { asObject } from '../clients/untrusted.js';
+import { usageMustBeAsked } from '../clients/models/providers.js';
+import { asObject } from '../clients/net/untrusted.js';
 import { componentNames, textsOf } from '../core/prompts/components.js';
 import { demosOfCall, type Demo } from '../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../core/jobs/spec.js';

@@ -1,6 +1,6 @@
-import { providerRefusedKey } from '../clients/proposer-call.js';
-import type { ProviderError } from '../clients/provider-answer.js';
-import { asObject, cutText } from '../clients/untrusted.js';
+import { providerRefusedKey } from '../clients/models/complete-chat.js';
+import type { ProviderError } from '../clients/models/provider-answer.js';
+import { asObject, cutText } from '../clients/net/untrusted.js';
 import { ApiError, openAiError, type OpenAiError } from './errors.js';
 
 /** An error of the provider as we pass it on: its status, and its body in OpenAI's shape. */

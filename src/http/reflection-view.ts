@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { cutText } from '../clients/untrusted.js';
+import { cutText } from '../clients/net/untrusted.js';
 import { componentNames, textsOf } from '../core/prompts/components.js';
 import type { graphCandidateSchema } from '../contracts/graphs/lineage.js';
 import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { cutText } from '../clients/untrusted.js';
+import { cutText } from '../clients/net/untrusted.js';
 import type { seedEvalSchema } from '../contracts/candidates/lineage.js';
 import type { SeedEval } from '../storage/lineage.js';
 import { isoOrNull } from './job-view.js';

@@ -1,4 +1,4 @@
-import { unknownPrice } from '../clients/call-bound.js';
+import { unknownPrice } from '../clients/models/call-bound.js';
 import type { ContainerFields, PolicyRequest } from '../contracts/common.js';
 import type { EvaluationRequest } from '../contracts/evaluations/evaluation.js';
 import {

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { prepareActivities } from '../../activities/prepare.js';
-import { createContainerClient, type ContainerClient } from '../../src/clients/container.js';
+import { createContainerClient, type ContainerClient } from '../../src/clients/container/client.js';
 import { readPrompts } from '../../src/storage/candidates.js';
 import { createSession, startHttp, type TestHttp } from '../http/support.js';
 import { startFakeContainer } from '../support/fake-container.js';

@@ -11,9 +11,9 @@ import { startWorlds, type Worlds } from '../../bench/worlds/client.js';
 import { openLookupWorld } from '../../bench/worlds/lookups.js';
 import { baseline, rulesWorld } from '../../bench/worlds/rules.js';
 import { openWorld } from '../../bench/worlds/world.js';
-import { createContainerClient } from '../../src/clients/container.js';
-import { proposerCall } from '../../src/clients/proposer-call.js';
-import { createProviders } from '../../src/clients/providers.js';
+import { createContainerClient } from '../../src/clients/container/client.js';
+import { proposerCall } from '../../src/clients/models/complete-chat.js';
+import { createProviders } from '../../src/clients/models/providers.js';
 import { buildReflection } from '../../src/core/proposals/reflection.js';
 
 const { signal } = new AbortController();

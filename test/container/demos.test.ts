@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rolloutBody, type RolloutRequest } from '../../src/clients/container-request.js';
+import { rolloutBody, type RolloutRequest } from '../../src/clients/container/request.js';
 import { readRollout } from '../../src/container/request.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 

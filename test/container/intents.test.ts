@@ -11,7 +11,7 @@ import {
   startIntents,
   type LabelGuide,
 } from '../../examples/intents/container.js';
-import { completeLocally } from '../../src/clients/local/complete.js';
+import { completeLocally } from '../../src/local-model/complete.js';
 import { startFakeModel } from '../support/fake-model.js';
 
 const folder = join(import.meta.dirname, '../../examples/intents');

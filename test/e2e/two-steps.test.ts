@@ -13,7 +13,7 @@ import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import { graphSearch } from '../../src/core/graphs/search-config.js';
 import { graphOf } from '../../src/core/graphs/json.js';
 import { score } from '../../src/core/verify/score.js';
-import { meanReward } from '../clients/local/evolve.js';
+import { meanReward } from '../local-model/evolve.js';
 import {
   createGraphJob,
   createSession,

@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import type { Logger } from 'pino';
 import { deploymentActivities } from '../../activities/deployment.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { createProviders } from '../../src/clients/providers.js';
+import { createProviders } from '../../src/clients/models/providers.js';
 import { registerDeploymentInference } from '../../src/http/deployment-inference.js';
 import type { ProxyDeps } from '../../src/http/proxy-call.js';
 import { ask, saying as sayingBy } from '../support/deployments-over-http.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fastify from 'fastify';
 import { json, text } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { createProviders, type Providers } from '../../src/clients/providers.js';
+import { createProviders, type Providers } from '../../src/clients/models/providers.js';
 import type { PolicySpec } from '../../src/core/jobs/spec.js';
 import type { Graph, LlmStep, Step } from '../../src/core/graphs/graph.js';
 import { ApiError } from '../../src/http/errors.js';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createContainerClient } from '../../src/clients/container.js';
+import { createContainerClient } from '../../src/clients/container/client.js';
 import type { JobRef } from '../../src/storage/events.js';
 import { presenceLock } from '../../src/storage/notifications.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';

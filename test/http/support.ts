@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { checkContainerUrl } from '../../src/clients/egress.js';
+import { checkContainerUrl } from '../../src/clients/net/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
 import { transition } from '../../src/core/jobs/status.js';
 import { buildApp } from '../../src/http/app.js';

@@ -1,0 +1,177 @@
+import { asObject, boundDepth, cutText, field, parseObject } from '../net/untrusted.js';
+import type { RolloutRequest } from './request.js';
+
+/** How a rollout ended, as far as the container's side of it goes. */
+export type RolloutOutcome =
+  | { kind: 'reward'; reward: number; feedback: string | null; details: Record<string, unknown> | null }
+  /** The reward comes later, by a POST to the service. */
+  | { kind: 'pending' }
+  /**
+   * `infrastructure`: the fault is not the candidate's, so a search may ask again. `connect`: no connection came about.
+   */
+  | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean }
+  /** The container, or a provider, refuses the key, for this rollout and so for all. */
+  | { kind: 'refused_key'; code: string; message: string };
+
+/** A failure of one try and whether another may mend it: up to three tries, as often as the deadline allows, or none. */
+export interface Fault {
+  kind: 'fault';
+  retry: 'tries' | 'pushback' | 'none';
+  retryAfter: string | null;
+  failure: Extract<RolloutOutcome, { kind: 'failed' }>;
+}
+
+/** One HTTP answer, read to its end. */
+export interface Answer {
+  status: number;
+  retryAfter: string | null;
+  contentEncoding: string | null;
+  text: string;
+}
+
+/** The code of a job's failure whose container does not take its key. */
+export const containerRefusedKey = 'container_refused_key';
+
+const maxFeedbackBytes = 16 * 1024;
+const maxDetailsBytes = 256 * 1024;
+
+export function fault(
+  code: string,
+  message: string,
+  { retry = 'none', infrastructure = false, connect = false, retryAfter = null }: Partial<FaultTraits> = {},
+): Fault {
+  return { kind: 'fault', retry, retryAfter, failure: { kind: 'failed', code, message, infrastructure, connect } };
+}
+interface FaultTraits {
+  retry: Fault['retry'];
+  infrastructure: boolean;
+  connect: boolean;
+  retryAfter: string | null;
+}
+
+/** Whether this answer says that the key is refused: 401, 403, or 400 with `unauthorised` in the body. */
+export function refusesKey({ status, text }: Answer): boolean {
+  return status === 401 || status === 403 || (status === 400 && /unauthori[sz]ed/i.test(text));
+}
+
+/** What an answer with a status other than 2xx means. */
+export function faultOfStatus(answer: Answer): Fault {
+  const { status, text, retryAfter } = answer;
+  const said = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
+  const message = `The container answered ${status} ${said}`;
+  if (status === 429 || status === 503) {
+    return fault('container_busy', message, { retry: 'pushback', infrastructure: true, retryAfter });
+  }
+  if (status === 502 || status === 504)
+    return fault('container_error', message, { retry: 'tries', infrastructure: true });
+  // An exception in the container may well be what this candidate's answer provoked.
+  if (status === 500) return fault('container_error', message, { retry: 'tries' });
+  if (status >= 300 && status < 400) return fault('container_redirected', `${message}. Redirects are not followed.`);
+  return fault('container_rejected', message);
+}
+
+/** Reads the answer to `POST /rollout` by the container contract's order of precedence. */
+export function readRolloutAnswer(
+  answer: Answer,
+  asked: Pick<RolloutRequest, 'rolloutId' | 'seed'>,
+): RolloutOutcome | Fault {
+  if (refusesKey(answer)) {
+    return {
+      kind: 'refused_key',
+      code: containerRefusedKey,
+      message: `The container refused the key with ${answer.status}: ${cutText(answer.text)}`,
+    };
+  }
+  if (answer.status < 200 || answer.status > 299) return faultOfStatus(answer);
+  if (answer.status === 202) return { kind: 'pending' };
+  const body = readJsonObject(answer);
+  if ('kind' in body) return body;
+  const { json } = body;
+  const foreign = foreignAnswer(json, asked);
+  if (foreign) return foreign;
+  if (json['status'] === 'pending') return { kind: 'pending' };
+  const status = json['success_status'];
+  if (status !== undefined && status !== null && !(typeof status === 'string' && status.toLowerCase() === 'success')) {
+    const detail = json['status_detail'] ?? json['error'] ?? '';
+    return fault('rollout_failed', `The container reports success_status ${quote(status)}: ${quote(detail)}`);
+  }
+  return readReward(json);
+}
+
+/** The body as a JSON object, or why it is none. */
+export function readJsonObject(answer: Answer): { json: Record<string, unknown> } | Fault {
+  if (answer.contentEncoding !== null && answer.contentEncoding.toLowerCase() !== 'identity') {
+    return fault(
+      'container_answer_invalid',
+      `The container sent content-encoding ${quote(answer.contentEncoding)}, which was not asked for; answer without one.`,
+    );
+  }
+  const json = parseObject(answer.text);
+  if (json) return { json };
+  const start = answer.text.trim() === '' ? 'an empty body' : cutText(answer.text, 512);
+  return fault(
+    'container_answer_invalid',
+    `The container answered ${answer.status} with a body that is no JSON object: ${start}`,
+  );
+}
+
+function foreignAnswer(json: Record<string, unknown>, asked: Pick<RolloutRequest, 'rolloutId' | 'seed'>): Fault | null {
+  const id = json['rollout_id'];
+  if (id !== undefined && id !== null && id !== asked.rolloutId) {
+    return fault(
+      'container_answer_invalid',
+      `The container answered for rollout ${quote(id)} instead of ${asked.rolloutId}.`,
+    );
+  }
+  const seed = json['seed'] ?? field(json['env'], 'seed');
+  if (seed !== undefined && seed !== null && seed !== asked.seed) {
+    return fault(
+      'container_answer_invalid',
+      `The container answered for seed ${quote(seed)} instead of ${asked.seed}.`,
+    );
+  }
+  return null;
+}
+
+function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
+  const info = json['reward_info'];
+  const places: [string, unknown][] = [
+    ['reward_info.outcome_reward', field(info, 'outcome_reward')],
+    ['metrics.outcome_reward', field(json['metrics'], 'outcome_reward')],
+    ['reward', field(json, 'reward')],
+  ];
+  const found = places.find(([, value]) => value !== undefined);
+  if (!found) {
+    return fault(
+      'reward_missing',
+      'The container gave no reward: expected reward_info.outcome_reward, or status "pending".',
+    );
+  }
+  const [place, reward] = found;
+  if (typeof reward !== 'number' || !Number.isFinite(reward)) {
+    return fault('reward_invalid', `The container's ${place} is ${quote(reward)}; it must be a finite number.`);
+  }
+  const details = readDetails(field(info, 'details'));
+  return { kind: 'reward', reward, feedback: readFeedback(json, details), details };
+}
+
+function readDetails(value: unknown): Record<string, unknown> | null {
+  const details = asObject(boundDepth(value));
+  if (!details) return null;
+  const size = Buffer.byteLength(JSON.stringify(details));
+  return size <= maxDetailsBytes
+    ? details
+    : { omitted: `${size} bytes, more than the ${maxDetailsBytes} that are kept` };
+}
+
+function readFeedback(json: Record<string, unknown>, details: Record<string, unknown> | null): string | null {
+  const given = [field(details, 'feedback'), json['feedback'], field(json['summary'], 'feedback'), details];
+  const found = given.find((value) => value !== undefined && value !== null);
+  if (found === undefined) return null;
+  return cutText(typeof found === 'string' ? found : JSON.stringify(boundDepth(found)), maxFeedbackBytes);
+}
+
+function quote(value: unknown): string {
+  // Numbers first: JSON has no word for Infinity, which 1e400 is read as.
+  return cutText(typeof value === 'number' ? String(value) : JSON.stringify(boundDepth(value)), 512);
+}

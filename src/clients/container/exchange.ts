@@ -1,0 +1,81 @@
+import { request, type Dispatcher } from 'undici';
+import { TimeoutError, within } from '../net/bounded.js';
+import { fault, type Answer, type Fault } from './answer.js';
+import { EgressError } from '../net/egress.js';
+import { cutText, errorCode } from '../net/untrusted.js';
+
+/** One HTTP exchange with a container. */
+export interface ExchangeRequest {
+  method: 'GET' | 'POST';
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const tlsCodes = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/**
+ * Sends one request and reads its answer to the end within `ms`, as text; a fault where there is none. Rejects only
+ * with the signal's reason, or with an error that is ours.
+ */
+export async function exchange(
+  dispatcher: Dispatcher,
+  what: ExchangeRequest,
+  ms: number,
+  signal: AbortSignal,
+): Promise<Answer | Fault> {
+  try {
+    return await within(ms, signal, async (bounded) => {
+      const { url, method, headers, body = null } = what;
+      const answer = await request(url, { dispatcher, method, headers, body, signal: bounded });
+      return {
+        status: answer.statusCode,
+        retryAfter: single(answer.headers['retry-after']),
+        contentEncoding: single(answer.headers['content-encoding']),
+        text: await answer.body.text(),
+      };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return faultOfError(error, ms);
+  }
+}
+
+function single(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
+}
+
+function faultOfError(error: unknown, ms: number): Fault {
+  const code = errorCode(error);
+  if (code === null) throw error;
+  const { message: said, name } = error as Error;
+  const reason = cutText(said || code, 512);
+  if (error instanceof TimeoutError) {
+    // A prompt may make the model talk for ever, so this need not be the infrastructure's fault.
+    return fault('container_timeout', `The container gave no full answer within ${ms} ms.`, { retry: 'tries' });
+  }
+  if (error instanceof EgressError) return fault('egress_refused', error.message, { connect: true });
+  if (connectCodes.has(code) || tlsCodes.test(code)) {
+    const message = `The container cannot be reached: ${reason}`;
+    return fault('container_unreachable', message, { retry: 'tries', infrastructure: true, connect: true });
+  }
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    return fault('container_answer_too_large', "The container's answer is larger than 10 MiB.");
+  }
+  if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return fault('container_answer_invalid', `The container's answer is not HTTP: ${reason}`);
+  }
+  if (code === 'UND_ERR_INVALID_ARG' || error instanceof TypeError) throw error;
+  const message = `The connection to the container broke: ${reason}`;
+  return fault('container_connection_lost', message, { retry: 'tries', infrastructure: true });
+}

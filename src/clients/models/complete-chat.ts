@@ -1,0 +1,203 @@
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import { pause, retryAfterMs, within } from '../net/bounded.js';
+import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
+import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
+import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
+import { readStream, StreamedError, textOfContent } from './streamed-text.js';
+import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
+
+/** Sees to it that every try is paid for. */
+export interface Meter {
+  /** Called before a try is sent: the request as it may be sent, or why it may not. Rejects to end the call. */
+  open(body: Record<string, unknown>): Promise<{ body: Record<string, unknown> } | { message: string }>;
+  /** Called when it is over, with what it has cost as far as that is known. */
+  close(cost: CallCost): Promise<void>;
+}
+
+/** Whose call it is, for what is said of its failures. */
+type Asker = 'proposer' | 'step' | 'judge';
+
+/** What a model is asked by the service itself. */
+export interface ProposerRequest {
+  policy: PolicySpec;
+  /** The proposer where absent. */
+  asker?: Asker;
+  messages: Message[];
+  signal: AbortSignal;
+  meter?: Meter | null;
+  /** Epoch milliseconds after which nothing more is tried or waited for. */
+  deadline?: number;
+  /** First wait between tries; it doubles. */
+  retryBaseMs?: number;
+  /** How long one try may take. */
+  tryTimeoutMs?: number;
+  /** Called when the provider asks for fewer calls (429, 503). */
+  onPushback?(because: string): void;
+  /** Called when it begins to wait, for money or because the provider says so; what it answers is called when that is over. */
+  onWait?(): () => void;
+  /** Has the answer streamed: called with its text piece by piece, as it comes. Once one has come nothing is tried again. */
+  onText?(piece: string): void;
+}
+
+/**
+ * Its answer; `ok` false with the reason when no try gave one. `infrastructure`: it is not what was asked that is at fault.
+ * `refused`: the status that the provider answered with, and when it says that it can be asked again.
+ */
+export type ProposerAnswer =
+  | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
+  | {
+      ok: false;
+      code: string;
+      message: string;
+      infrastructure: boolean;
+      refused?: { status: number; retryAfter: string | null };
+    };
+
+type Failure = Extract<ProposerAnswer, { ok: false }>;
+interface Retryable {
+  failure: Failure;
+  retryAfter: string | null;
+}
+
+/** The code of a failure that every call of the provider would meet: it does not take the deployment's key. */
+export const providerRefusedKey = 'provider_refused_key';
+
+const maxTries = 3;
+const maxWaitMs = 60_000;
+
+/**
+ * One completion for the service itself (its proposer, a step of a graph, a judge), by the same providers as everybody's calls. 429, 5xx, time-outs and broken
+ * connections are tried three times, after `Retry-After` where it is given. Rejects only with the signal's reason.
+ */
+export async function proposerCall(providers: Providers, asked: ProposerRequest): Promise<ProposerAnswer> {
+  const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = asked;
+  let hasBegun = false;
+  const request = onText ? { ...asked, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : asked;
+  for (let tries = 1; ; tries += 1) {
+    const left = Math.max(1, deadline - Date.now());
+    const result = await once(providers, request, Math.min(tryTimeoutMs, left));
+    if ('ok' in result) return result;
+    if (hasBegun) return result.failure;
+    const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
+    if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
+    await waiting(asked, () => pause(wait, signal));
+  }
+}
+
+/** Tells of a wait while it lasts. */
+async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): Promise<T> {
+  const over = onWait?.();
+  try {
+    return await wait();
+  } finally {
+    over?.();
+  }
+}
+
+async function once(
+  providers: Providers,
+  asked: ProposerRequest,
+  tryTimeoutMs: number,
+): Promise<ProposerAnswer | Retryable> {
+  const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = asked;
+  const isUsageAsked = onText !== undefined && usageMustBeAsked(policy.provider);
+  const body = {
+    ...{ ...policy.params, model: policy.model, messages, stream: onText !== undefined },
+    ...(isUsageAsked && { stream_options: { include_usage: true } }),
+  };
+  const allowed = meter ? await waiting(asked, () => meter.open(body)) : { body };
+  if ('message' in allowed) {
+    return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
+  }
+  const startedAt = performance.now();
+  let sent: Sent;
+  try {
+    sent = await within(tryTimeoutMs, signal, async (bounded) =>
+      readSent(await providers.send(policy.provider, allowed.body, bounded), onText),
+    );
+  } catch (error) {
+    if (error instanceof StreamedError && !signal.aborted) {
+      await meter?.close(unknownCost);
+      const message = `The provider "${policy.provider}" ended its answer to the ${asker} with an error: ${error.message}`;
+      return { failure: { ok: false, code: `${asker}_refused`, message, infrastructure: true }, retryAfter: null };
+    }
+    const fault = signal.aborted ? null : providerError(policy.provider, error);
+    const unsent = fault instanceof ProviderError && neverSent.has(fault.code);
+    await meter?.close(unsent ? noCost : unknownCost);
+    signal.throwIfAborted();
+    if (!(fault instanceof ProviderError)) throw error;
+    const passing = fault.code !== 'provider_not_usable';
+    const { code, message } = fault;
+    const failure: Failure = { ok: false, code, message, infrastructure: true };
+    return passing ? { failure, retryAfter: null } : failure;
+  }
+  const { status, retryAfter, text, completion } = sent;
+  if (status === 200) {
+    await meter?.close(costOf(policy.provider, policy.model, completion));
+    return read(policy, asker, sent, performance.now() - startedAt);
+  }
+  await meter?.close(noCost);
+  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cutText(text, 1_024)}`;
+  if (status === 401) {
+    const check = `${message}. Check ${keySetting(policy.provider)}.`;
+    return { ok: false, code: providerRefusedKey, message: check, infrastructure: true };
+  }
+  const passing = status === 429 || status >= 500;
+  const infrastructure = !faultsOfRequest.has(status);
+  const refused = { status, retryAfter };
+  const failure: Failure = { ok: false, code: `${asker}_refused`, message, infrastructure, refused };
+  if (status === 429 || status === 503) onPushback?.(message);
+  return passing ? { failure, retryAfter } : failure;
+}
+
+/** `text`: the body, as it came or, of a stream, as it would have been. */
+interface Sent {
+  status: number;
+  retryAfter: string | null;
+  text: string;
+  completion: Record<string, unknown> | null;
+}
+
+/** What a provider answers to a request that it cannot take: with another prompt it may. */
+const faultsOfRequest = new Set([400, 413, 422]);
+
+/** Faults before the provider had the request. */
+const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
+
+async function readSent(
+  { status, retryAfter, contentType, body }: ModelAnswer,
+  onText: ProposerRequest['onText'],
+): Promise<Sent> {
+  // A provider may answer in one piece after all.
+  if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
+    const completion = await readStream(body, onText);
+    return { status, retryAfter, text: JSON.stringify(completion), completion };
+  }
+  const parts = await body.toArray();
+  const text = Buffer.concat(parts.map((part: Uint8Array) => Buffer.from(part))).toString();
+  return { status, retryAfter, text, completion: parseObject(text) };
+}
+
+function read(
+  { provider, model }: PolicySpec,
+  asker: Asker,
+  { text, completion }: Sent,
+  latencyMs: number,
+): ProposerAnswer {
+  const choices = field(completion, 'choices');
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message = asObject(field(choice, 'message'));
+  if (!message) {
+    const said = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
+    return { ok: false, code: `${asker}_answer_invalid`, message: said, infrastructure: true };
+  }
+  const finish = field(choice, 'finish_reason');
+  const finishReason = typeof finish === 'string' ? finish : null;
+  return {
+    ok: true,
+    text: textOfContent(message['content']),
+    finishReason,
+    latencyMs,
+    ...costOf(provider, model, completion),
+  };
+}

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { proposerCall } from '../../../src/clients/models/complete-chat.js';
+import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
+import type { Message } from '../../../src/core/jobs/spec.js';
+import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fake-model.js';
+
+const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];
+let model: FakeModel;
+let providers: Providers;
+
+beforeAll(async () => {
+  model = await startFakeModel();
+  providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
+});
+beforeEach(() => void (model.requests.length = 0));
+afterAll(async () => {
+  await providers.close();
+  await model.close();
+});
+
+function ask(reply: (n: number) => ModelReply | Promise<ModelReply>, more: Record<string, unknown> = {}) {
+  model.reply(() => reply(model.requests.length));
+  const policy = { provider: 'openai', model: 'gpt-4o-mini', params: { temperature: 1 } };
+  return proposerCall(providers, { policy, messages, signal: new AbortController().signal, retryBaseMs: 2, ...more });
+}
+
+describe('a call of the proposer', () => {
+  test('text, reason, tokens and cost', async () => {
+    expect(await ask(() => ({ text: 'Be precise.' }))).toEqual({
+      ok: true,
+      text: 'Be precise.',
+      finishReason: 'stop',
+      promptTokens: 4,
+      completionTokens: 2,
+      costUsd: expect.any(Number) as unknown,
+      costSource: 'table',
+      latencyMs: expect.any(Number) as unknown,
+    });
+    expect(model.requests[0]!.body).toEqual({ temperature: 1, model: 'gpt-4o-mini', messages, stream: false });
+  });
+
+  test.each<[string, ModelReply]>([
+    ['429', { status: 429, raw: '{}', headers: { 'retry-after': '0' } }],
+    ['500', { status: 500, raw: 'oops' }],
+    ['503', { status: 503, raw: '' }],
+    ['500 without a body', { status: 500, raw: '' }],
+    ['a reset', { cutAfter: 0 }],
+    ['a body that is cut in the middle', { cutBody: true }],
+  ])('%s twice, then well', async (_name, fault) => {
+    expect(await ask((n) => (n < 3 ? fault : { text: 'ok' }))).toMatchObject({ ok: true, text: 'ok' });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('three tries and no more', async () => {
+    const answer = await ask(() => ({ status: 500, raw: 'oops' }));
+    expect(answer).toMatchObject({
+      ok: false,
+      code: 'proposer_refused',
+      message: expect.stringContaining('oops') as unknown,
+    });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test.each([
+    [429, true, 1],
+    [503, true, 1],
+    [500, true, 0],
+    [404, true, 0],
+    [400, false, 0],
+    [413, false, 0],
+  ])(
+    '%d says whose fault it is, by whom it was asked, and who is asked for less',
+    async (status, infrastructure, pushbacks) => {
+      const heard: string[] = [];
+      const reply = { status, raw: 'no', headers: { 'retry-after': '3600' } };
+      const answer = await ask(() => reply, { asker: 'judge', onPushback: (because: string) => heard.push(because) });
+      expect(answer).toMatchObject({ ok: false, code: 'judge_refused', infrastructure });
+      expect(heard).toEqual(
+        Array<string>(pushbacks).fill(`The provider "openai" answered the judge with ${status}: no`),
+      );
+    },
+  );
+
+  test('401 names the setting that has the key', async () => {
+    expect(await ask(() => ({ status: 401, raw: 'no such key' }), { asker: 'step' })).toEqual({
+      ok: false,
+      code: 'provider_refused_key',
+      message: 'The provider "openai" answered the step with 401: no such key. Check OPENAI_API_KEY.',
+      infrastructure: true,
+    });
+  });
+
+  test('Retry-After is kept to; one that is too long is not waited for', async () => {
+    const at: number[] = [];
+    await ask((n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0.2' } } : {}));
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(190);
+    const answer = await ask(() => ({ status: 429, raw: '', headers: { 'retry-after': '3600' } }));
+    expect(answer).toMatchObject({ ok: false });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('tells when it begins to wait for money or for the provider, and when that is over', async () => {
+    const heard: string[] = [];
+    const said = (what: string) => heard.push(what);
+    const meter = {
+      open: async (body: Record<string, unknown>) => Promise.resolve({ body }).finally(() => said('paid')),
+      close: () => Promise.resolve(),
+    };
+    await ask((n) => (said('asked'), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0' } } : {}), {
+      meter,
+      onWait: () => (said('waits'), () => said('goes on')),
+    });
+    const paying = ['waits', 'paid', 'goes on', 'asked'];
+    expect(heard).toEqual([...paying, 'waits', 'goes on', ...paying]);
+  });
+
+  test('a hang is a time-out, tried three times', async () => {
+    const answer = await ask(() => new Promise(() => undefined), { tryTimeoutMs: 50 });
+    expect(answer).toMatchObject({ ok: false, code: 'upstream_timeout' });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('Retry-After may be a date', async () => {
+    const at: number[] = [];
+    // A date has whole seconds.
+    const date = () => new Date(Date.now() + 2_000).toUTCString();
+    await ask(
+      (n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': date() } } : {}),
+    );
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(900);
+  });
+
+  test('nothing is tried or waited for after the deadline', async () => {
+    const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '5' } };
+    expect(await ask(() => busy, { deadline: Date.now() + 3_000 })).toMatchObject({ code: 'proposer_refused' });
+    expect(model.requests).toHaveLength(1);
+    const hangs = ask(() => new Promise(() => undefined), { deadline: Date.now() + 200 });
+    expect(await hangs).toMatchObject({ code: 'upstream_timeout' });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['null, all tokens spent on thinking', null, ''],
+    [
+      'parts',
+      [
+        { type: 'text', text: 'Be ' },
+        { type: 'text', text: 'kind.' },
+      ],
+      'Be kind.',
+    ],
+  ])('a content of %s is a text', async (_name, content, text) => {
+    const choices = [{ message: { role: 'assistant', content }, finish_reason: 'length' }];
+    expect(await ask(() => ({ fields: { choices } }))).toMatchObject({ ok: true, text, finishReason: 'length' });
+  });
+
+  test.each<[string, ModelReply]>([
+    ['400', { status: 400, raw: '{"error":{"message":"no such model"}}' }],
+    ['401', { status: 401, raw: '' }],
+    ['no choices', { raw: '{"choices":[]}' }],
+    ['no JSON', { raw: '<html>' }],
+  ])('%s is not tried again', async (_name, reply) => {
+    expect(await ask(() => reply)).toMatchObject({ ok: false });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test('a provider without a key', async () => {
+    const policy = { provider: 'groq', model: 'm', params: {} };
+    expect(await ask(() => ({}), { policy })).toMatchObject({ ok: false, code: 'provider_not_usable' });
+  });
+
+  test('aborting rejects with the reason', async () => {
+    const abort = new AbortController();
+    const work = ask(
+      () => {
+        abort.abort(new Error('cancelled'));
+        return new Promise(() => undefined);
+      },
+      { signal: abort.signal },
+    );
+    await expect(work).rejects.toThrow('cancelled');
+  });
+
+  describe('that is streamed', () => {
+    const streamed = async (reply: (n: number) => ModelReply, more: Record<string, unknown> = {}) => {
+      const pieces: string[] = [];
+      const answer = await ask(reply, { onText: (piece: string) => pieces.push(piece), ...more });
+      return { answer, pieces };
+    };
+
+    test('passes on the pieces, and gives what the same answer in one piece gives', async () => {
+      const { answer, pieces } = await streamed(() => ({ text: 'Be very precise.' }));
+      expect(pieces).toEqual(['Be ', 'very ', 'precise.']);
+      const latencyMs = expect.any(Number) as unknown;
+      expect(answer).toEqual({ ...(await ask(() => ({ text: 'Be very precise.' }))), latencyMs });
+      const { stream, stream_options: options } = model.requests[0]!.body;
+      expect([stream, options]).toEqual([true, { include_usage: true }]);
+    });
+
+    test.each<[string, ModelReply]>([
+      ['refused', { status: 503, raw: '' }],
+      ['reset', { cutAfter: 1 }],
+      ['ended half-way', { cutAfter: 1, tail: '' }],
+      ['ended with an error', { cutAfter: 0, tail: 'data: {"error":{"message":"overloaded"}}\n\n' }],
+    ])('is tried again where it is %s before its first piece, and after it is not', async (_name, fault) => {
+      const again = await streamed((n) => (n === 1 ? fault : { text: 'ok' }));
+      expect([again.answer, again.pieces]).toMatchObject([{ ok: true, text: 'ok' }, ['ok']]);
+      model.requests.length = 0;
+      if (fault.cutAfter === undefined) return;
+      const { answer, pieces } = await streamed(() => ({ ...fault, text: 'ok then', cutAfter: 2 }));
+      expect([answer, pieces]).toMatchObject([{ ok: false, infrastructure: true }, ['ok ']]);
+      expect(model.requests).toHaveLength(1);
+    });
+
+    test('is metered try by try', async () => {
+      const costs: (number | null)[] = [];
+      const meter = {
+        open: (body: Record<string, unknown>) => Promise.resolve({ body }),
+        close: ({ costUsd }: { costUsd: number | null }) => Promise.resolve(void costs.push(costUsd)),
+      };
+      const faults: ModelReply[] = [
+        { cutAfter: 0, tail: 'data: {"error":{}}\n\n' },
+        { status: 500, raw: '' },
+      ];
+      await streamed((n) => faults[n - 1] ?? { usage: { prompt_tokens: 1, completion_tokens: 1, cost: 0.5 } }, {
+        meter,
+      });
+      expect(costs).toEqual([null, 0, 0.5]);
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import { costOf } from '../../../src/clients/models/cost.js';
+
+const usage = (more: Record<string, unknown> = {}) => ({
+  usage: { prompt_tokens: 1_000_000, completion_tokens: 100_000, total_tokens: 1_100_000, ...more },
+});
+const unknown = { costUsd: null, costSource: 'unknown' };
+
+describe('tokens and cost of an answer', () => {
+  test('by the price table: gpt-4o-mini is 0.15 and 0.60 dollars a million tokens', () => {
+    expect(costOf('openai', 'gpt-4o-mini', usage())).toEqual({
+      promptTokens: 1_000_000,
+      completionTokens: 100_000,
+      costUsd: expect.closeTo(0.21, 10) as unknown,
+      costSource: 'table',
+    });
+  });
+
+  test('the model that answered counts, else the one that was asked for', () => {
+    expect(costOf('openai', 'alias', { ...usage(), model: 'gpt-4o-mini-2024-07-18' }).costUsd).toBeCloseTo(0.21);
+    expect(costOf('openai', 'gpt-4o-mini', { ...usage(), model: 'no-such-model' }).costUsd).toBeCloseTo(0.21);
+  });
+
+  test('cached tokens are cheaper, however the provider calls them', () => {
+    const cached = costOf('openai', 'gpt-4o-mini', usage({ prompt_tokens_details: { cached_tokens: 1_000_000 } }));
+    expect(cached.costUsd).toBeCloseTo(0.075 + 0.06);
+    const deepseek = (more: object) => costOf('deepseek', 'deepseek-chat', usage({ ...more })).costUsd!;
+    expect(deepseek({ prompt_cache_hit_tokens: 1_000_000 })).toBeLessThan(deepseek({}));
+    // More cached tokens than there are: no error, and not less than nothing.
+    const nonsense = costOf('openai', 'gpt-4o-mini', usage({ prompt_tokens_details: { cached_tokens: 1e12 } }));
+    expect(nonsense.costUsd).toBeCloseTo(0.135);
+  });
+
+  test('what the provider reports comes first', () => {
+    const answer = costOf('openrouter', 'openai/gpt-4o-mini', usage({ cost: 0.125 }));
+    expect(answer).toMatchObject({ costUsd: 0.125, costSource: 'reported' });
+    expect(costOf('openrouter', 'openai/gpt-4o-mini', usage()).costSource).toBe('table');
+  });
+
+  test('thinking tokens that only the total holds are output', () => {
+    const answer = costOf('google', 'gemini-2.5-flash', {
+      usage: { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 },
+    });
+    expect(answer.completionTokens).toBe(603);
+  });
+
+  test('unknown is null and never 0', () => {
+    expect(costOf('openai', 'no-such-model', usage())).toMatchObject(unknown);
+    expect(costOf('ollama', 'gpt-4o-mini', usage())).toMatchObject({ ...unknown, promptTokens: 1_000_000 });
+    expect(costOf('openai', 'gpt-4o-mini', {})).toEqual({ promptTokens: null, completionTokens: null, ...unknown });
+    expect(costOf('openai', 'gpt-4o-mini', null)).toEqual({ promptTokens: null, completionTokens: null, ...unknown });
+    const hostile = { prompt_tokens: -1, completion_tokens: Infinity, cost: 'free', total_tokens: Number.NaN };
+    expect(costOf('openai', 'gpt-4o-mini', { usage: hostile })).toEqual({
+      promptTokens: null,
+      completionTokens: null,
+      ...unknown,
+    });
+  });
+
+  test('a count of tokens that is no count is unknown, so that it can be stored', () => {
+    for (const wrong of [3.5, 1e30, -1, '7', null]) {
+      const said = costOf('openai', 'gpt-4o-mini', { usage: { prompt_tokens: wrong, completion_tokens: 5 } });
+      expect(said).toMatchObject({ promptTokens: null, completionTokens: 5 });
+    }
+  });
+
+  test('local is free, and known to be', () => {
+    expect(costOf('local', 'local', { usage: { prompt_tokens: 3, completion_tokens: 4 } })).toEqual({
+      promptTokens: 3,
+      completionTokens: 4,
+      costUsd: 0,
+      costSource: 'table',
+    });
+  });
+});

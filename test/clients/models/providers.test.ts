@@ -1,0 +1,152 @@
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { within } from '../../../src/clients/net/bounded.js';
+import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
+import { startFakeModel, type FakeModel } from '../../support/fake-model.js';
+
+const signal = new AbortController().signal;
+const messages = [{ role: 'user', content: 'Hello there' }];
+let model: FakeModel;
+let providers: Providers;
+
+beforeAll(async () => {
+  model = await startFakeModel();
+  providers = createProviders({ OPENAI_BASE_URL: `${model.url}/`, OPENAI_API_KEY: 'sk-secret' });
+});
+beforeEach(() => model.reply(() => ({})));
+afterAll(async () => {
+  await providers.close();
+  await model.close();
+});
+
+const usable = (env: Record<string, string>) =>
+  Object.fromEntries(
+    createProviders(env)
+      .list()
+      .map(({ name, usable, reason }) => [name, usable ? 'usable' : reason]),
+  );
+
+describe('which providers there are', () => {
+  test('without settings: local and ollama work, the others say which key they need', () => {
+    expect(usable({})).toEqual({
+      local: 'usable',
+      ollama: 'usable',
+      openai: expect.stringContaining('OPENAI_API_KEY') as unknown,
+      anthropic: expect.stringContaining('ANTHROPIC_API_KEY') as unknown,
+      google: expect.stringContaining('GOOGLE_API_KEY') as unknown,
+      groq: expect.stringContaining('GROQ_API_KEY') as unknown,
+      mistral: expect.stringContaining('MISTRAL_API_KEY') as unknown,
+      deepseek: expect.stringContaining('DEEPSEEK_API_KEY') as unknown,
+      openrouter: expect.stringContaining('OPENROUTER_API_KEY') as unknown,
+    });
+  });
+
+  test('a key makes one usable; at an address of one’s own none is needed; blank is absent', () => {
+    expect(usable({ OPENAI_API_KEY: 'k', GROQ_BASE_URL: 'http://127.0.0.1:1', MISTRAL_API_KEY: ' ' })).toMatchObject({
+      openai: 'usable',
+      groq: 'usable',
+      mistral: expect.stringContaining('MISTRAL_API_KEY') as unknown,
+    });
+  });
+
+  test('others by configuration', () => {
+    const env = { RATCHET_PROVIDERS: 'my-vllm, together,local,Bad!', MY_VLLM_BASE_URL: 'http://127.0.0.1:1/v1' };
+    expect(usable(env)).toMatchObject({
+      'my-vllm': 'usable',
+      local: 'usable',
+      together: expect.stringContaining('TOGETHER_BASE_URL') as unknown,
+      'bad!': expect.stringContaining('not a name') as unknown,
+    });
+    expect(usable({ OPENAI_BASE_URL: 'ftp://x' })).toMatchObject({ openai: expect.stringContaining('URL') as unknown });
+  });
+
+  test('check names what is wrong', () => {
+    expect(providers.check('openai')).toBeNull();
+    expect(providers.check('nobody')).toContain('not known');
+    expect(providers.check('constructor')).toContain('not known');
+    expect(providers.check('groq')).toContain('GROQ_API_KEY');
+  });
+});
+
+describe('sending', () => {
+  test('the body goes as it is, with our key and nothing else of ours', async () => {
+    const body = { model: 'm', messages, x_unknown: { a: [1, null, { b: '\u0000' }] }, temperature: 0 };
+    const answer = await providers.send('openai', body, signal);
+    expect(JSON.parse(await text(answer.body))).toMatchObject({ object: 'chat.completion' });
+    const { body: received, headers } = model.requests.at(-1)!;
+    expect(received).toEqual(body);
+    expect(headers).toMatchObject({ authorization: 'Bearer sk-secret', 'accept-encoding': 'identity' });
+  });
+
+  test('an error keeps status, body and Retry-After, without our key', async () => {
+    const error = '{"error":{"message":"slow down, sk-secret","code":"rate_limit"}}';
+    model.reply(() => ({ status: 429, raw: error, headers: { 'retry-after': '7' } }));
+    const answer = await providers.send('openai', { model: 'm', messages }, signal);
+    expect(answer).toMatchObject({ status: 429, retryAfter: '7' });
+    expect(await text(answer.body)).toBe(error.replace('sk-secret', '***'));
+  });
+
+  test('a redirect is an answer like another', async () => {
+    model.reply(() => ({ status: 307, raw: '', headers: { location: 'http://127.0.0.1:1' } }));
+    expect((await providers.send('openai', { model: 'm', messages }, signal)).status).toBe(307);
+  });
+
+  const fault = async (work: Promise<unknown>) => {
+    const error = await work.catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(ProviderError);
+    return (error as ProviderError).code;
+  };
+  test('no answer: why', async () => {
+    const gone = createProviders({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' });
+    expect(await fault(gone.send('openai', { messages }, signal))).toBe('upstream_unreachable');
+    expect(await fault(gone.send('groq', { messages }, signal))).toBe('provider_not_usable');
+    expect(await fault(gone.send('nobody', { messages }, signal))).toBe('provider_not_usable');
+    model.reply(() => ({ cutAfter: 0 }));
+    expect(await fault(providers.send('openai', { model: 'm', messages }, signal))).toBe('upstream_connection_lost');
+    await gone.close();
+  });
+
+  test('the signal ends it', async () => {
+    model.reply(() => new Promise(() => undefined));
+    const work = within(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
+    await expect(work).rejects.toThrow('no full answer within 50 ms');
+  });
+});
+
+describe('the local provider', () => {
+  const ask = async (body: Record<string, unknown>) => {
+    const answer = await providers.send('local', body, signal);
+    return { ...answer, text: await text(answer.body) };
+  };
+  const events = (stream: string) =>
+    stream
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => event.replace(/^data: /, ''));
+
+  test('answers like an endpoint, streamed with the same words', async () => {
+    const whole = await ask({ model: 'local', messages });
+    const said = (JSON.parse(whole.text) as { choices: { message: { content: string } }[] }).choices[0]!.message
+      .content;
+    expect(whole).toMatchObject({ status: 200, contentType: 'application/json' });
+    const streamed = await ask({ model: 'local', messages, stream: true });
+    expect(streamed.contentType).toBe('text/event-stream');
+    const chunks = events(streamed.text);
+    expect(chunks.pop()).toBe('[DONE]');
+    const parsed = chunks.map((c) => JSON.parse(c) as { choices: { delta: { content?: string } }[]; usage?: object });
+    expect(parsed.map((c) => c.choices[0]?.delta.content ?? '').join('')).toBe(said);
+    expect(parsed.some((c) => c.usage)).toBe(false);
+  });
+
+  test('usage in a stream where it is asked for', async () => {
+    const { text: stream } = await ask({ messages, stream: true, stream_options: { include_usage: true } });
+    const last = JSON.parse(events(stream).at(-2)!) as Record<string, unknown>;
+    expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) as unknown } });
+  });
+
+  test('a request without messages is the caller’s fault', async () => {
+    const answer = await ask({ model: 'local', messages: [] });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'invalid_request_error', param: 'messages' } });
+  });
+});

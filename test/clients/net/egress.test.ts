@@ -1,0 +1,160 @@
+import type { lookup } from 'node:dns';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { request } from 'undici';
+import { checkContainerUrl, createEgressAgent, EgressError, type EgressMode } from '../../../src/clients/net/egress.js';
+import { startFakeContainer, type FakeContainer } from '../../support/fake-container.js';
+
+const allowed = null;
+const refused = expect.any(String);
+
+describe('the URL alone', () => {
+  // [URL, dev, public]
+  const rows: [string, unknown, unknown][] = [
+    ['https://container.example.com', allowed, allowed],
+    ['http://container.example.com:8080/base', allowed, allowed],
+    ['http://93.184.216.34', allowed, allowed],
+    ['http://[2606:2800:220:1:248:1893:25c8:1946]', allowed, allowed],
+    ['http://127.0.0.1:8000', allowed, refused],
+    ['http://localhost:8000', allowed, refused],
+    ['http://api.localhost:8000', allowed, refused],
+    ['http://localhost.:8000', allowed, refused],
+    ['http://[::1]:8000', allowed, refused],
+    ['http://0.0.0.0:8000', allowed, refused],
+    ['http://10.1.2.3', allowed, refused],
+    ['http://172.16.0.1', allowed, refused],
+    ['http://192.168.1.1', allowed, refused],
+    ['http://100.64.0.1', allowed, refused],
+    ['http://[fd12:3456::1]', allowed, refused],
+    // One address, many spellings.
+    ['http://2130706433', allowed, refused],
+    ['http://0x7f000001', allowed, refused],
+    ['http://0177.0.0.1', allowed, refused],
+    ['http://127.1', allowed, refused],
+    ['http://[::ffff:127.0.0.1]', allowed, refused],
+    ['http://[::ffff:7f00:1]', allowed, refused],
+    ['http://[::ffff:10.0.0.1]', allowed, refused],
+    // Never, whatever the mode.
+    ['http://169.254.169.254', refused, refused],
+    ['http://2852039166', refused, refused],
+    ['http://0xa9fea9fe', refused, refused],
+    ['http://[::ffff:169.254.169.254]', refused, refused],
+    ['http://[fe80::1]', refused, refused],
+    ['http://[fd00:ec2::254]', refused, refused],
+    ['http://100.100.100.200', refused, refused],
+    ['http://168.63.129.16', refused, refused],
+    ['http://[::127.0.0.1]', refused, refused],
+    ['http://[::7f00:1]', refused, refused],
+    ['http://[64:ff9b::7f00:1]', refused, refused],
+    ['http://[2002:7f00:1::]', refused, refused],
+    ['http://224.0.0.1', refused, refused],
+    ['http://255.255.255.255', refused, refused],
+    ['ftp://container.example.com', refused, refused],
+    ['file:///etc/passwd', refused, refused],
+    ['http://user:secret@container.example.com', refused, refused],
+    ['http://key@container.example.com', refused, refused],
+    ['https://container.example.com?x=1', refused, refused],
+    ['https://container.example.com#x', refused, refused],
+    ['not a url', refused, refused],
+    ['', refused, refused],
+    [`http://container.example.com/${'x'.repeat(3000)}`, refused, refused],
+  ];
+  test.each(rows)('%s', (url, dev, open) => {
+    expect({ dev: checkContainerUrl(url, 'dev', []), public: checkContainerUrl(url, 'public', []) }).toEqual({
+      dev,
+      public: open,
+    });
+  });
+
+  test('an allowlist lets through what it names: private hosts only by their own name', () => {
+    const list = ['container.internal', '10.0.0.5:8000', '*.example.com', '*.localhost'];
+    const check = (url: string) => checkContainerUrl(url, 'allowlist', list);
+    expect(check('http://container.internal:9000')).toBeNull();
+    expect(check('http://CONTAINER.internal')).toBeNull();
+    expect(check('http://10.0.0.5:8000')).toBeNull();
+    expect(check('https://a.b.example.com')).toBeNull();
+    expect(check('http://10.0.0.5:8001')).toContain('allowlist');
+    expect(check('https://example.com')).toContain('allowlist');
+    expect(check('https://notexample.com')).toContain('allowlist');
+    expect(check('http://93.184.216.34')).toContain('allowlist');
+    expect(check('http://x.localhost')).toContain('loopback or private');
+    expect(checkContainerUrl('http://169.254.169.254', 'allowlist', ['169.254.169.254'])).toContain('never');
+  });
+});
+
+describe('the address that is connected to', () => {
+  let container: FakeContainer | undefined;
+  afterEach(async () => {
+    await container?.close();
+    container = undefined;
+  });
+
+  /** DNS as an attacker would serve it. */
+  const resolvingTo = (...addresses: string[]) =>
+    ((_name: string, _options: unknown, done: (e: null, found: { address: string; family: number }[]) => void) =>
+      done(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      )) as unknown as typeof lookup;
+
+  async function call(mode: EgressMode, url: string, ...addresses: string[]): Promise<number> {
+    const agent = createEgressAgent({ mode, allowlist: ['listed.test', '*.wild.test'] }, resolvingTo(...addresses));
+    try {
+      const answer = await request(url, { dispatcher: agent });
+      await answer.body.dump();
+      return answer.statusCode;
+    } finally {
+      await agent.destroy();
+    }
+  }
+
+  test('a public name that resolves to loopback is refused before a connection, and reached in dev', async () => {
+    container = await startFakeContainer();
+    const { port } = new URL(container.url);
+    const url = `http://rebinding.test:${port}/health`;
+    await expect(call('public', url, '127.0.0.1')).rejects.toBeInstanceOf(EgressError);
+    await expect(call('public', url, '::ffff:127.0.0.1')).rejects.toBeInstanceOf(EgressError);
+    expect(container.probes).toEqual([]);
+    expect(await call('dev', url, '127.0.0.1')).toBe(200);
+    expect(container.probes).toHaveLength(1);
+  });
+
+  test('one bad address among good ones condemns the name', async () => {
+    await expect(call('public', 'http://mixed.test', '93.184.216.34', '10.0.0.1')).rejects.toThrow('10.0.0.1');
+  });
+
+  test('metadata is refused in every mode', async () => {
+    for (const mode of ['dev', 'public'] as const) {
+      await expect(call(mode, 'http://metadata.test', '169.254.169.254')).rejects.toBeInstanceOf(EgressError);
+    }
+    await expect(call('allowlist', 'http://listed.test', '169.254.169.254')).rejects.toBeInstanceOf(EgressError);
+  });
+
+  test('addresses are checked too when no name has to be resolved', async () => {
+    container = await startFakeContainer();
+    await expect(call('public', `${container.url}/health`)).rejects.toBeInstanceOf(EgressError);
+    expect(container.probes).toEqual([]);
+  });
+
+  test('the allowlist: a listed name may be private, one behind a wildcard may not', async () => {
+    container = await startFakeContainer();
+    const { port } = new URL(container.url);
+    expect(await call('allowlist', `http://listed.test:${port}/health`, '127.0.0.1')).toBe(200);
+    await expect(call('allowlist', `http://a.wild.test:${port}/health`, '127.0.0.1')).rejects.toBeInstanceOf(
+      EgressError,
+    );
+  });
+
+  test('no proxy from the environment is used', async () => {
+    container = await startFakeContainer();
+    const proxy = await startFakeContainer();
+    const before = { ...process.env };
+    Object.assign(process.env, { http_proxy: proxy.url, HTTP_PROXY: proxy.url });
+    try {
+      expect(await call('dev', `${container.url}/health`)).toBe(200);
+      expect({ direct: container.probes.length, proxied: proxy.probes.length }).toEqual({ direct: 1, proxied: 0 });
+    } finally {
+      process.env = before;
+      await proxy.close();
+    }
+  });
+});

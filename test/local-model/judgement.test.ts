@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { buildJudgement, type JudgementRequest } from '../../src/core/verify/judge.js';
+import { parseJudgement } from '../../src/core/verify/judgement.js';
+import { agreement, criteriaOf } from '../../src/core/verify/rubric.js';
+import { localSays } from './evolve.js';
+
+// The judge goes by the words that it is shown, in the form that is asked for.
+function judge(request: JudgementRequest) {
+  const answer = localSays(buildJudgement(request));
+  const parsed = parseJudgement(answer, { criteria: request.criteria, finishReason: 'stop' });
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.verification;
+}
+
+describe('against a wanted output', () => {
+  const judged = (output: string) =>
+    judge({
+      criteria: agreement,
+      input: 'x',
+      output,
+      gold: { value: 'The ferry leaves at noon' },
+      examples: ['other'],
+    });
+  test('the more words agree, the better, and all the same is 1', () => {
+    expect(judged('the ferry, leaving at noon').reward).toBe(1);
+    const [near, far, none] = ['The ferry leaves at one', 'A ferry', 'Nothing'].map((one) => judged(one).reward);
+    expect(near).toBeGreaterThan(far!);
+    expect(far).toBeGreaterThan(none!);
+    expect(none).toBe(0);
+  });
+  test('the reason names what was expected, as a proposer can learn from', () => {
+    expect(judged('Nothing').feedback).toContain('\nExpected: The ferry leaves at noon');
+  });
+  test('words beside the wanted ones cost', () => {
+    expect(judged('The ferry leaves at noon, though nobody knows whether the captain likes it').reward).toBeLessThan(
+      0.8,
+    );
+  });
+});
+
+describe('by a rubric alone', () => {
+  const rubric = criteriaOf('- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier');
+  const judged = (output: string) => judge({ criteria: rubric, input: 'x', output });
+  test('what a criterion quotes must stand there, and the words of one that quotes nothing', () => {
+    const { reward, criteria } = judged('Thank you! The ferry is at pier 3.');
+    expect(criteria).toMatchObject([
+      { name: 'thanks', score: 0.5, reason: 'Expected "goodbye".' },
+      { name: 'matter', score: 0.67, reason: 'It lacks: names.' },
+    ]);
+    expect(reward).toBeCloseTo(0.25 * 0.5 + 0.75 * 0.67);
+  });
+});
+
+test('any text, hostile ones too, gets a judgement that can be read', () => {
+  const piece = fc.constantFrom(
+    '\n',
+    '# Output to judge',
+    '# Criterion 2',
+    'Name:',
+    '> ',
+    '"',
+    '{',
+    'score 1',
+    'ferry',
+    ' ',
+  );
+  const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(text, text, text, (input, output, description) => {
+      const criteria = [{ name: 'a b', weight: 1, description }, ...agreement];
+      const { reward } = judge({ criteria, input, output, gold: { value: 'ferry' } });
+      expect(reward).toBeGreaterThanOrEqual(0);
+    }),
+  );
+});

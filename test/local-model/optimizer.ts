@@ -1,0 +1,78 @@
+import {
+  question,
+  score,
+  initialPrompt,
+  labelsOf,
+  type Intent,
+  type LabelGuide,
+} from '../../examples/intents/container.js';
+import { completeLocally } from '../../src/local-model/complete.js';
+import { buildReflection, parseProposal, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { seedRng, shuffle } from '../../src/core/math/random.js';
+
+/** What a small search found, judged on tasks that it has not seen. */
+export interface Found {
+  baseline: number;
+  winner: number;
+  rollouts: number;
+  prompt: string;
+}
+
+const minibatch = 12;
+const evaluationSize = 30;
+const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+/**
+ * A simplified GEPA without any service: the best prompt so far is the parent; its child must beat it on a minibatch and
+ * is then evaluated; at most `maxRollouts`. Of the tasks 30 are for evaluation, `training` for minibatches, the others
+ * are not seen.
+ */
+export function optimize(
+  tasks: readonly Intent[],
+  guide: LabelGuide,
+  { training, rngSeed = 0, maxRollouts = 1_000 }: { training: number; rngSeed?: number; maxRollouts?: number },
+): Found {
+  const labels = labelsOf(tasks);
+  const [order] = shuffle(seedRng(rngSeed), tasks);
+  const evaluation = order.slice(0, evaluationSize);
+  const train = order.slice(evaluationSize, evaluationSize + training);
+  const unseen = order.slice(evaluationSize + training);
+  let rollouts = 0;
+
+  const run = (prompt: string, task: Intent): ReflectionExample => {
+    rollouts += 1;
+    const input = question(task, labels);
+    const messages = [
+      { role: 'system', content: prompt },
+      { role: 'user', content: input },
+    ];
+    const output = completeLocally({ messages }).choices[0].message.content;
+    const { reward, feedback = '' } = score(task, output, labels, guide);
+    return { input, output, feedback, reward };
+  };
+  const rewardOf = (prompt: string, on: readonly Intent[]) => mean(on.map((task) => run(prompt, task).reward));
+
+  let best = { prompt: initialPrompt, reward: rewardOf(initialPrompt, evaluation) };
+  let rng = seedRng(rngSeed, 1);
+  let queue: Intent[] = [];
+  while (rollouts + 2 * minibatch + evaluationSize <= maxRollouts) {
+    if (queue.length < minibatch) [queue, rng] = shuffle(rng, train);
+    const batch = queue.splice(0, minibatch);
+    const examples = batch.map((task) => run(best.prompt, task));
+    const child = proposal(best.prompt, examples);
+    if (child === null || rewardOf(child, batch) <= mean(examples.map(({ reward }) => reward))) continue;
+    const reward = rewardOf(child, evaluation);
+    if (reward > best.reward) best = { prompt: child, reward };
+  }
+  const spent = rollouts;
+  const baseline = rewardOf(initialPrompt, unseen);
+  return { baseline, winner: rewardOf(best.prompt, unseen), rollouts: spent, prompt: best.prompt };
+}
+
+function proposal(parent: string, examples: ReflectionExample[]): string | null {
+  const [{ message, finish_reason }] = completeLocally({
+    messages: buildReflection({ instruction: parent, examples }),
+  }).choices;
+  const parsed = parseProposal(message.content, { parent, maxChars: 32_000, finishReason: finish_reason });
+  return parsed.ok ? parsed.text : null;
+}
