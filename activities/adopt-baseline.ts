@@ -1,9 +1,9 @@
 import { maxComponents } from '../src/core/prompts/components.js';
 import type { Message } from '../src/core/jobs/spec.js';
-import { readMarkedLevers, readSystemMessages } from '../src/storage/baseline-calls.js';
-import { markLevers, readPrompts, setBaseline } from '../src/storage/candidates.js';
-import type { Tx } from '../src/storage/db.js';
-import type { JobRef } from '../src/storage/events.js';
+import { readMarkedLevers, readSystemMessages } from '../src/storage/rollouts/baseline-calls.js';
+import { markLevers, readPrompts, setBaseline } from '../src/storage/candidates/candidates.js';
+import type { Tx } from '../src/storage/db/db.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
 import { jobFailure } from './failure.js';
 import { lockOpenJob } from './jobs.js';
 

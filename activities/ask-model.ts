@@ -1,10 +1,10 @@
 import { proposerCall } from '../src/clients/models/complete-chat.js';
 import type { GraphSpec, Message, PolicySpec } from '../src/core/jobs/spec.js';
 import type { Said as StepSaid } from '../src/core/graphs/run/drive.js';
-import type { JobRef } from '../src/storage/events.js';
-import type { Claim } from '../src/storage/exchange.js';
-import { databasePatienceMs, patiently } from '../src/storage/patience.js';
-import { answerId, recordAnswer, type ModelText } from '../src/storage/rollout-answers.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import type { Claim } from '../src/storage/rollouts/exchange.js';
+import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
+import { answerId, recordAnswer, type ModelText } from '../src/storage/rollouts/answers.js';
 import { meterOf } from './call-meter.js';
 import type { ActivityDeps } from './deps.js';
 

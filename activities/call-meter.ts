@@ -3,9 +3,9 @@ import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
 import type { Meter } from '../src/clients/models/complete-chat.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
 import { costSpent } from '../src/core/jobs/failures.js';
-import { reserveInTurn, settleCost } from '../src/storage/cost-budget.js';
-import type { JobRef } from '../src/storage/events.js';
-import { databasePatienceMs, patiently } from '../src/storage/patience.js';
+import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './failure.js';
 

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { ContainerClient } from '../src/clients/container/client.js';
 import type { Providers } from '../src/clients/models/providers.js';
 import type { Metrics } from '../src/metrics.js';
-import type { Db } from '../src/storage/db.js';
-import type { Notifications } from '../src/storage/notifications.js';
+import type { Db } from '../src/storage/db/db.js';
+import type { Notifications } from '../src/storage/db/notifications.js';
 
 /** What activities work with; tests build exactly what production builds. */
 export interface ActivityDeps {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { costSpent } from '../src/core/jobs/failures.js';
-import { JobGoneError } from '../src/storage/events.js';
-import { sqlStateOf } from '../src/storage/patience.js';
+import { JobGoneError } from '../src/storage/jobs/events.js';
+import { sqlStateOf } from '../src/storage/db/patience.js';
 
 /**
  * SQLSTATE classes that a retry cannot mend: bad data, broken constraints, wrong statements, missing rights.

@@ -7,9 +7,9 @@ import { proposeActivity } from './propose.js';
 import { rolloutActivity } from './rollouts.js';
 import { surveyActivity } from './survey.js';
 
-export type { GateEvaluation } from '../src/storage/gate.js';
-export type { NewEvent } from '../src/storage/events.js';
-export type { CommandOutcome } from '../src/storage/record.js';
+export type { GateEvaluation } from '../src/storage/deployments/gate.js';
+export type { NewEvent } from '../src/storage/jobs/events.js';
+export type { CommandOutcome } from '../src/storage/jobs/record.js';
 export type { Decided } from './lifecycle.js';
 export type { GateRun, Incumbent } from './deployment.js';
 export type { SessionLimits, SessionPlan } from './prepare.js';

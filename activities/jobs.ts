@@ -1,9 +1,9 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ContainerSpec, DeploymentSpec, JobSpec } from '../src/core/jobs/spec.js';
 import { isTerminal } from '../src/core/jobs/status.js';
-import type { Tx } from '../src/storage/db.js';
-import { lockJob, type ControlRow, type JobRef } from '../src/storage/events.js';
-import { readSecret, UnreadableSecretError } from '../src/storage/secrets.js';
+import type { Tx } from '../src/storage/db/db.js';
+import { lockJob, type ControlRow, type JobRef } from '../src/storage/jobs/events.js';
+import { readSecret, UnreadableSecretError } from '../src/storage/access/secrets.js';
 import { jobFailure } from './failure.js';
 
 /** A job's validated request. */

@@ -5,9 +5,9 @@ import {
   type RequestGroup,
 } from '../src/core/jobs/rollout-packing.js';
 import type { OutcomeCounts } from '../src/core/jobs/failures.js';
-import type { JobRef } from '../src/storage/events.js';
-import { areWhole, readAnswers } from '../src/storage/rollouts.js';
-import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/slots.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import { areWhole, readAnswers } from '../src/storage/rollouts/rollouts.js';
+import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/rollouts/slots.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { lockOpenJob, recordLost } from './jobs.js';

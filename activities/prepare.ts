@@ -13,11 +13,11 @@ import {
 import { evaluationRequests } from '../src/core/jobs/evaluation.js';
 import type { GepaConfig } from '../src/core/algorithms/gepa/config.js';
 import { generationsOf, type MiproConfig } from '../src/core/algorithms/mipro/config.js';
-import { addCandidate } from '../src/storage/candidates.js';
-import type { Tx } from '../src/storage/db.js';
-import { appendEvents, type JobRef, type NewEvent } from '../src/storage/events.js';
-import { planRollouts } from '../src/storage/rollouts.js';
-import { toJsonb } from '../src/storage/json.js';
+import { addCandidate } from '../src/storage/candidates/candidates.js';
+import type { Tx } from '../src/storage/db/db.js';
+import { appendEvents, type JobRef, type NewEvent } from '../src/storage/jobs/events.js';
+import { planRollouts } from '../src/storage/rollouts/rollouts.js';
+import { toJsonb } from '../src/storage/db/json.js';
 import { adoptCarried } from './adopt-baseline.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded, jobFailure } from './failure.js';

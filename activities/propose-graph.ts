@@ -9,8 +9,8 @@ import { inWords, maxEdits, readGraphEdits, readGraphText } from '../src/core/gr
 import { graphText } from '../src/core/graphs/text.js';
 import { chooseComponents } from '../src/core/proposals/components.js';
 import type { ProposalRequest } from '../src/core/search/protocol.js';
-import type { JobRef } from '../src/storage/events.js';
-import { readGraphExamples, type GraphExample } from '../src/storage/graph-examples.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import { readGraphExamples, type GraphExample } from '../src/storage/graphs/examples.js';
 import type { ActivityDeps } from './deps.js';
 import { proposeOne, type ProposalAsked } from './one-proposal.js';
 import { chosenOf, rewriteTexts, type Reflected } from './reflect.js';

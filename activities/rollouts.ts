@@ -7,12 +7,12 @@ import {
 } from '../src/core/jobs/rollout-packing.js';
 import type { OutcomeCounts } from '../src/core/jobs/failures.js';
 import type { GraphSpec, JobSpec } from '../src/core/jobs/spec.js';
-import { readOpenPrompts } from '../src/storage/candidates.js';
-import { readLimit } from '../src/storage/concurrency.js';
-import type { Tx } from '../src/storage/db.js';
-import type { JobRef } from '../src/storage/events.js';
-import { acquireLease, releaseLease } from '../src/storage/leases.js';
-import { areWhole, haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts.js';
+import { readOpenPrompts } from '../src/storage/candidates/candidates.js';
+import { readLimit } from '../src/storage/jobs/concurrency.js';
+import type { Tx } from '../src/storage/db/db.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import { acquireLease, releaseLease } from '../src/storage/jobs/leases.js';
+import { areWhole, haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts/rollouts.js';
 import type { ActivityDeps } from './deps.js';
 import { guarded } from './failure.js';
 import { containerKey, lockOpenJob, readSpec, recordLost } from './jobs.js';

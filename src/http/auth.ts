@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../storage/keys.js';
+import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../storage/access/keys.js';
 import type { App, HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';
 

@@ -1,9 +1,9 @@
-import type { JobKind } from '../storage/jobs.js';
+import type { JobKind } from '../storage/jobs/jobs.js';
 import type { Status } from '../core/jobs/status.js';
-import { candidateTexts } from '../storage/candidates.js';
-import type { Tx } from '../storage/db.js';
-import { readAncestry, readFeedback, type Ancestor } from '../storage/lineage.js';
-import { readCandidates } from '../storage/reads.js';
+import { candidateTexts } from '../storage/candidates/candidates.js';
+import type { Tx } from '../storage/db/db.js';
+import { readAncestry, readFeedback, type Ancestor } from '../storage/candidates/lineage.js';
+import { readCandidates } from '../storage/candidates/reads.js';
 import { readJudged } from './decision-view.js';
 import { readAttempts, reflectionView, type Answers } from './reflection-view.js';
 import { attributePrompt, segmentViews, shownTo } from './segments-view.js';

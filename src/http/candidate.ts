@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { CandidateChoice } from '../contracts/evaluations/evaluation.js';
 import type { Demo } from '../core/prompts/demos.js';
 import type { EvaluationSpec, Message } from '../core/jobs/spec.js';
-import type { Tx } from '../storage/db.js';
-import { readJob } from '../storage/jobs.js';
-import { readPrompt } from '../storage/reads.js';
+import type { Tx } from '../storage/db/db.js';
+import { readJob } from '../storage/jobs/jobs.js';
+import { readPrompt } from '../storage/candidates/reads.js';
 import type { HttpDeps } from './deps.js';
 import { ApiError, pointerOf, refuse } from './errors.js';
 

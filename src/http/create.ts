@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { workflowId } from '../../workflows/messages.js';
 import type { DeploymentSpec, JobSpec } from '../core/jobs/spec.js';
-import type { Tx } from '../storage/db.js';
-import type { JobRef } from '../storage/events.js';
-import { claimForCreate, storeAnswer } from '../storage/idempotency.js';
-import { insertJob, newJobId, type JobKind, type NewJob } from '../storage/jobs.js';
-import { putSecret } from '../storage/secrets.js';
+import type { Tx } from '../storage/db/db.js';
+import type { JobRef } from '../storage/jobs/events.js';
+import { claimForCreate, storeAnswer } from '../storage/access/idempotency.js';
+import { insertJob, newJobId, type JobKind, type NewJob } from '../storage/jobs/jobs.js';
+import { putSecret } from '../storage/access/secrets.js';
 import type { CommandedJob } from '../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from './deps.js';
 import { answerOf, replay } from './idempotency.js';

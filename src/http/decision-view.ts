@@ -4,8 +4,8 @@ import { groupBy } from '../util/group.js';
 import { exceeds, normalizeReward, sum } from '../core/math/rewards.js';
 import { countedRollouts, settledRollouts } from '../core/search/settled.js';
 import { isTerminal, type Status } from '../core/jobs/status.js';
-import type { Tx } from '../storage/db.js';
-import type { JobKind } from '../storage/jobs.js';
+import type { Tx } from '../storage/db/db.js';
+import type { JobKind } from '../storage/jobs/jobs.js';
 import {
   readOutcomes,
   readOutcomesOf,
@@ -14,8 +14,8 @@ import {
   type Outcome,
   type TrialRow,
   type VerdictEvent,
-} from '../storage/lineage.js';
-import type { CandidateRow } from '../storage/reads.js';
+} from '../storage/candidates/lineage.js';
+import type { CandidateRow } from '../storage/candidates/reads.js';
 
 type Decision = z.output<typeof decisionSchema>;
 type Sums = Pick<Decision, 'parent_sum' | 'child_sum' | 'minibatch_size'>;

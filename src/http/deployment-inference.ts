@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { resolveDeployment, type ServedDeployment } from '../storage/deployments.js';
+import { resolveDeployment, type ServedDeployment } from '../storage/deployments/deployments.js';
 import type { App } from './deps.js';
 import { createMeter } from './deployment-meter.js';
 import { ApiError, refuse } from './errors.js';

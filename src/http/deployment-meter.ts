@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { addLatency } from '../core/math/latency-sketch.js';
-import type { Db } from '../storage/db.js';
-import { mostCounted, writeCounters, type DeploymentCounter } from '../storage/deployment-counters.js';
-import { patiently } from '../storage/patience.js';
+import type { Db } from '../storage/db/db.js';
+import { mostCounted, writeCounters, type DeploymentCounter } from '../storage/deployments/counters.js';
+import { patiently } from '../storage/db/patience.js';
 import { inTime } from './in-time.js';
 
 /** Beyond so many deployments those are forgotten that have had no request for so long: the next begins a new counter. */

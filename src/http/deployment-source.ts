@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { GateRequest, SourceRequest } from '../contracts/deployments/deployment.js';
 import type { ContainerSpec, DeploymentSource, GateSpec } from '../core/jobs/spec.js';
-import { readGraph } from '../storage/candidates.js';
+import { readGraph } from '../storage/candidates/candidates.js';
 import { chosenCandidate, knownPrompt } from './candidate.js';
 import type { HttpDeps } from './deps.js';
 import { refuse } from './errors.js';

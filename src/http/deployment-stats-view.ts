@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { deploymentStatsSchema } from '../contracts/deployments/stats.js';
 import { quantile, relativeError } from '../core/math/latency-sketch.js';
-import type { RequestTotals } from '../storage/deployment-counters.js';
+import type { RequestTotals } from '../storage/deployments/counters.js';
 import { isoOrNull } from './job-view.js';
 
 /** What a deployment's requests came to, as it is answered. `since`: when it went live; null: it has not. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../contracts/deployments/deployment.js';
-import type { DeploymentHead, DeploymentRow } from '../storage/deployments.js';
-import type { OpenEvaluation } from '../storage/gate.js';
+import type { DeploymentHead, DeploymentRow } from '../storage/deployments/deployments.js';
+import type { OpenEvaluation } from '../storage/deployments/gate.js';
 import type { HttpDeps } from './deps.js';
 import { iso, isoOrNull } from './job-view.js';
 

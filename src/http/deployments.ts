@@ -10,7 +10,7 @@ import {
 import { commandBodySchema } from '../contracts/control.js';
 import { deploymentStatsSchema } from '../contracts/deployments/stats.js';
 import type { DeploymentSpec } from '../core/jobs/spec.js';
-import { readCounters } from '../storage/deployment-counters.js';
+import { readCounters } from '../storage/deployments/counters.js';
 import {
   deleteDeployment,
   insertDeployment,
@@ -18,8 +18,8 @@ import {
   readDeployment,
   rollBack,
   type DeploymentRow,
-} from '../storage/deployments.js';
-import { readOpenEvaluation } from '../storage/gate.js';
+} from '../storage/deployments/deployments.js';
+import { readOpenEvaluation } from '../storage/deployments/gate.js';
 import { create } from './create.js';
 import type { App, HttpDeps } from './deps.js';
 import { gateSpec, resolveSource } from './deployment-source.js';

@@ -8,8 +8,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { ProviderInfo } from '../clients/models/providers.js';
-import type { Db } from '../storage/db.js';
-import type { Notifications } from '../storage/notifications.js';
+import type { Db } from '../storage/db/db.js';
+import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
 import type { Check } from '../temporal/readiness.js';
 

@@ -5,9 +5,9 @@ import type {
   evaluationSchema,
   evaluationSummarySchema,
 } from '../contracts/evaluations/evaluation.js';
-import type { Usage } from '../storage/usage.js';
-import type { EvaluationHead, JobRow } from '../storage/jobs.js';
-import type { RolloutTotals, SeedResult } from '../storage/reads.js';
+import type { Usage } from '../storage/jobs/usage.js';
+import type { EvaluationHead, JobRow } from '../storage/jobs/jobs.js';
+import type { RolloutTotals, SeedResult } from '../storage/candidates/reads.js';
 import type { HttpDeps } from './deps.js';
 import { concurrencyView, isoOrNull, jobView, usageView, type Concurrency } from './job-view.js';
 

@@ -9,10 +9,10 @@ import {
   evaluationSchema,
   type EvaluationRequest,
 } from '../contracts/evaluations/evaluation.js';
-import type { EvaluationHead } from '../storage/jobs.js';
-import { readConcurrency } from '../storage/concurrency.js';
-import { readSeedResults, readTotals } from '../storage/reads.js';
-import { usageOf } from '../storage/usage.js';
+import type { EvaluationHead } from '../storage/jobs/jobs.js';
+import { readConcurrency } from '../storage/jobs/concurrency.js';
+import { readSeedResults, readTotals } from '../storage/candidates/reads.js';
+import { usageOf } from '../storage/jobs/usage.js';
 import { resolveCandidate } from './candidate.js';
 import { findJob } from './control.js';
 import { evaluationEstimate } from './cost-estimate.js';

@@ -1,5 +1,5 @@
 import type { EventLine } from '../contracts/events.js';
-import type { EventRow } from '../storage/reads.js';
+import type { EventRow } from '../storage/candidates/reads.js';
 import { idFields, iso } from './job-view.js';
 import type { Frame } from './sse.js';
 

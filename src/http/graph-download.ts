@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GraphHead, JobRow } from '../storage/jobs.js';
+import type { GraphHead, JobRow } from '../storage/jobs/jobs.js';
 import { findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';

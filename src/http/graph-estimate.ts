@@ -8,7 +8,7 @@ import { graphText } from '../core/graphs/text.js';
 import { sum } from '../core/math/rewards.js';
 import { criteriaOf, exampleTasks } from '../core/verify/rubric.js';
 import { isJudged } from '../core/verify/score.js';
-import type { GraphTask } from '../storage/graph-tasks.js';
+import type { GraphTask } from '../storage/graphs/tasks.js';
 import {
   answerTokens,
   assumed,

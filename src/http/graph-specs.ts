@@ -9,7 +9,7 @@ import { configProblems, type GepaConfig } from '../core/algorithms/gepa/config.
 import { graphSearch } from '../core/graphs/search-config.js';
 import { jsonOf } from '../core/graphs/json.js';
 import { goldProblem, isJudged } from '../core/verify/score.js';
-import type { GraphTask } from '../storage/graph-tasks.js';
+import type { GraphTask } from '../storage/graphs/tasks.js';
 import type { HttpDeps } from './deps.js';
 import { listed, pointerOf, refuse, type FieldError } from './errors.js';
 import { firstGraph } from './first-graph.js';

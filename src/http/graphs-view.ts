@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../contracts/graphs/job.js';
-import type { CostBudget } from '../storage/cost-budget.js';
-import type { GraphHead, JobRow } from '../storage/jobs.js';
-import type { CandidateRow } from '../storage/reads.js';
-import type { Usage } from '../storage/usage.js';
+import type { CostBudget } from '../storage/jobs/cost-budget.js';
+import type { GraphHead, JobRow } from '../storage/jobs/jobs.js';
+import type { CandidateRow } from '../storage/candidates/reads.js';
+import type { Usage } from '../storage/jobs/usage.js';
 import type { HttpDeps } from './deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from './job-view.js';
 import { best, budgetView, candidateView, estimateView, historyView, outcomeView } from './sessions-view.js';

@@ -7,7 +7,7 @@ import {
   type IdempotentRequest,
   type KeyClaim,
   type StoredAnswer,
-} from '../storage/idempotency.js';
+} from '../storage/access/idempotency.js';
 import type { App, HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';
 

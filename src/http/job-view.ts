@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../contracts/common.js';
 import type { RunSpec } from '../core/jobs/spec.js';
-import type { readConcurrency } from '../storage/concurrency.js';
-import type { Usage } from '../storage/usage.js';
-import type { JobRow } from '../storage/jobs.js';
+import type { readConcurrency } from '../storage/jobs/concurrency.js';
+import type { Usage } from '../storage/jobs/usage.js';
+import type { JobRow } from '../storage/jobs/jobs.js';
 import type { HttpDeps } from './deps.js';
 
 /** As storage answers it. */

@@ -9,8 +9,8 @@ import type {
 } from '../contracts/candidates/levers.js';
 import type { candidateSchema } from '../contracts/sessions/session.js';
 import { candidateId, demosPart, leverId } from '../core/jobs/ids.js';
-import type { JobRow, SessionHead } from '../storage/jobs.js';
-import { versionsOf, type ComponentLevers, type LeverVersion } from '../storage/levers.js';
+import type { JobRow, SessionHead } from '../storage/jobs/jobs.js';
+import { versionsOf, type ComponentLevers, type LeverVersion } from '../storage/candidates/levers.js';
 import { iso } from './job-view.js';
 
 type Session = JobRow<SessionHead>;

@@ -7,9 +7,9 @@ import {
   leverVersionSchema,
 } from '../contracts/candidates/levers.js';
 import { componentOf } from '../core/jobs/ids.js';
-import type { SessionHead } from '../storage/jobs.js';
-import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../storage/levers.js';
-import { readCandidates } from '../storage/reads.js';
+import type { SessionHead } from '../storage/jobs/jobs.js';
+import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../storage/candidates/levers.js';
+import { readCandidates } from '../storage/candidates/reads.js';
 import { findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
 import { refuse } from './errors.js';

@@ -1,6 +1,6 @@
 import type { ListQuery } from '../contracts/common.js';
-import type { JobFilter, JobKind, JobRow } from '../storage/jobs.js';
-import { listJobs } from '../storage/jobs.js';
+import type { JobFilter, JobKind, JobRow } from '../storage/jobs/jobs.js';
+import { listJobs } from '../storage/jobs/jobs.js';
 import type { HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
 

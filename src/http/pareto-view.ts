@@ -10,9 +10,9 @@ import {
   type Front,
 } from '../core/search/pareto-front.js';
 import { costFront } from '../core/search/cost-front.js';
-import type { Tx } from '../storage/db.js';
-import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../storage/front.js';
-import { readCandidates, type CandidateRow } from '../storage/reads.js';
+import type { Tx } from '../storage/db/db.js';
+import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../storage/candidates/pareto-front.js';
+import { readCandidates, type CandidateRow } from '../storage/candidates/reads.js';
 
 /** Candidates whose outcomes are read at once. */
 const atOnce = 50;

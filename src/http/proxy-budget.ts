@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../clients/models/call-bound.js';
-import { reserveInTurn } from '../storage/cost-budget.js';
+import { reserveInTurn } from '../storage/jobs/cost-budget.js';
 import { ApiError } from './errors.js';
 import type { ProxyCall, ProxyDeps } from './proxy-call.js';
 import { hashOf, type UpstreamRequest } from './proxy-request.js';

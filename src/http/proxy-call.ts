@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { ModelAnswer } from '../clients/models/provider-answer.js';
 import type { Providers } from '../clients/models/providers.js';
-import type { CallRollout } from '../storage/calls.js';
-import type { Db } from '../storage/db.js';
-import type { Notifications } from '../storage/notifications.js';
+import type { CallRollout } from '../storage/rollouts/calls.js';
+import type { Db } from '../storage/db/db.js';
+import type { Notifications } from '../storage/db/notifications.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './proxy-request.js';
 

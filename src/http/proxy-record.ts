@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../clients/models/cost.js';
-import { settleCost } from '../storage/cost-budget.js';
-import { recordCall, takeBack } from '../storage/call-records.js';
-import { patiently } from '../storage/patience.js';
-import { freeSlot } from '../storage/slots.js';
+import { settleCost } from '../storage/jobs/cost-budget.js';
+import { recordCall, takeBack } from '../storage/rollouts/call-records.js';
+import { patiently } from '../storage/db/patience.js';
+import { freeSlot } from '../storage/rollouts/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './proxy-call.js';
 
 /** How a call to the model ended. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { chunksOf, doneData, sseData } from '../clients/models/chat-stream.js';
-import type { RecordedAnswer } from '../storage/call-records.js';
+import type { RecordedAnswer } from '../storage/rollouts/call-records.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { Recorder } from './proxy-record.js';
 

@@ -6,10 +6,10 @@ import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
 import type { Message } from '../core/jobs/spec.js';
 import { maxProposalChars, proposalTries } from '../core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../core/proposals/reflection.js';
-import { candidateTexts } from '../storage/candidates.js';
-import type { Tx } from '../storage/db.js';
-import type { Ancestor, readFeedback } from '../storage/lineage.js';
-import { readProposerAttempts, type ProposerAttempt } from '../storage/proposals.js';
+import { candidateTexts } from '../storage/candidates/candidates.js';
+import type { Tx } from '../storage/db/db.js';
+import type { Ancestor, readFeedback } from '../storage/candidates/lineage.js';
+import { readProposerAttempts, type ProposerAttempt } from '../storage/candidates/proposals.js';
 import { iso } from './job-view.js';
 
 type Reflection = NonNullable<z.output<typeof candidateDetailSchema>['reflection']>;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { rewardOf, type RewardRequest } from '../contracts/control.js';
-import type { JobRow } from '../storage/jobs.js';
-import { recordReward, type ReportedReward, type RewardOutcome } from '../storage/rewards.js';
+import type { JobRow } from '../storage/jobs/jobs.js';
+import { recordReward, type ReportedReward, type RewardOutcome } from '../storage/rollouts/rewards.js';
 import { command } from './control.js';
 import type { HttpDeps } from './deps.js';
 import { ApiError } from './errors.js';

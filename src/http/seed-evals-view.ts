@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { cutText } from '../clients/net/untrusted.js';
 import type { seedEvalSchema } from '../contracts/candidates/lineage.js';
-import type { SeedEval } from '../storage/lineage.js';
+import type { SeedEval } from '../storage/candidates/lineage.js';
 import { isoOrNull } from './job-view.js';
 
 /** Of a feedback in a list; the whole is in the rollout's trace. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
 import { attribute, type AttributedSegment } from '../core/prompts/attribution.js';
-import { candidateTexts } from '../storage/candidates.js';
-import type { Ancestor, readFeedback } from '../storage/lineage.js';
+import { candidateTexts } from '../storage/candidates/candidates.js';
+import type { Ancestor, readFeedback } from '../storage/candidates/lineage.js';
 import { exampleView } from './reflection-view.js';
 
 type Views = z.output<typeof candidateDetailSchema>['segments'];

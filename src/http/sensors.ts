@@ -1,7 +1,7 @@
 import { pageSchema } from '../contracts/common.js';
 import { sensorFrameSchema, sensorFramesQuerySchema } from '../contracts/sessions/sensors.js';
-import { readComponentLevers } from '../storage/levers.js';
-import { readFrames } from '../storage/sensors.js';
+import { readComponentLevers } from '../storage/candidates/levers.js';
+import { readFrames } from '../storage/rollouts/sensors.js';
 import { findJob } from './control.js';
 import type { App, HttpDeps } from './deps.js';
 import { numberedPage, placeAfter } from './pages.js';

@@ -3,8 +3,8 @@ import type { GraphContent, PromptContent } from '../contracts/deployments/snaps
 import { thawPolicy } from '../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../core/jobs/spec.js';
 import { graphOf } from '../core/graphs/json.js';
-import type { Db } from '../storage/db.js';
-import { readSnapshot } from '../storage/snapshots.js';
+import type { Db } from '../storage/db/db.js';
+import { readSnapshot } from '../storage/deployments/snapshots.js';
 
 /** A snapshot made ready to answer requests. */
 export type Served =

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { renderPrompt } from '../core/prompts/demos.js';
 import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../contracts/candidates/lineage.js';
-import type { Tx } from '../storage/db.js';
-import type { JobRow, SessionHead } from '../storage/jobs.js';
+import type { Tx } from '../storage/db/db.js';
+import type { JobRow, SessionHead } from '../storage/jobs/jobs.js';
 import { readOrigin } from './candidate-detail.js';
 import type { LineageRoutes } from './lineage.js';
 import { readPareto } from './pareto-view.js';

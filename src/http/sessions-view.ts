@@ -11,12 +11,12 @@ import type {
 import { renderPrompt } from '../core/prompts/demos.js';
 import type { BudgetSpec } from '../core/jobs/spec.js';
 import { generationsOf } from '../core/algorithms/mipro/config.js';
-import type { ResolvedCall } from '../storage/calls.js';
-import type { CostBudget } from '../storage/cost-budget.js';
-import type { Usage } from '../storage/usage.js';
-import type { JobRow, SessionHead } from '../storage/jobs.js';
-import type { CandidateRow, Prompt } from '../storage/reads.js';
-import type { TrafficNow } from '../storage/slots.js';
+import type { ResolvedCall } from '../storage/rollouts/calls.js';
+import type { CostBudget } from '../storage/jobs/cost-budget.js';
+import type { Usage } from '../storage/jobs/usage.js';
+import type { JobRow, SessionHead } from '../storage/jobs/jobs.js';
+import type { CandidateRow, Prompt } from '../storage/candidates/reads.js';
+import type { TrafficNow } from '../storage/rollouts/slots.js';
 import type { HttpDeps } from './deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from './job-view.js';
 import { leverView } from './levers-view.js';

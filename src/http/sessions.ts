@@ -9,13 +9,13 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../contracts/sessions/session.js';
-import { readConcurrency } from '../storage/concurrency.js';
-import { readCostBudget } from '../storage/cost-budget.js';
-import { resolveCall } from '../storage/calls.js';
-import type { JobRow, SessionHead } from '../storage/jobs.js';
-import { readCandidates, readPrompt, readResent } from '../storage/reads.js';
-import { readTraffic } from '../storage/slots.js';
-import { usageOf } from '../storage/usage.js';
+import { readConcurrency } from '../storage/jobs/concurrency.js';
+import { readCostBudget } from '../storage/jobs/cost-budget.js';
+import { resolveCall } from '../storage/rollouts/calls.js';
+import type { JobRow, SessionHead } from '../storage/jobs/jobs.js';
+import { readCandidates, readPrompt, readResent } from '../storage/candidates/reads.js';
+import { readTraffic } from '../storage/rollouts/slots.js';
+import { usageOf } from '../storage/jobs/usage.js';
 import { findJob } from './control.js';
 import { sessionEstimate } from './cost-estimate.js';
 import { create } from './create.js';

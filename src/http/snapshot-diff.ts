@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { componentNames } from '../core/prompts/components.js';
 import { pairOf } from '../core/prompts/demos.js';
 import type { snapshotDiffSchema, SnapshotContent } from '../contracts/deployments/snapshot.js';
-import type { Snapshot } from '../storage/snapshots.js';
+import type { Snapshot } from '../storage/deployments/snapshots.js';
 import { mostEdits, unifiedDiff } from './text-diff.js';
 
 type Diff = z.output<typeof snapshotDiffSchema>;

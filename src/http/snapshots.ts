@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { snapshotDiffSchema, snapshotSchema } from '../contracts/deployments/snapshot.js';
-import { readSnapshot, type Snapshot } from '../storage/snapshots.js';
+import { readSnapshot, type Snapshot } from '../storage/deployments/snapshots.js';
 import type { App, HttpDeps } from './deps.js';
 import { deploymentsBase } from './deployments-view.js';
 import { refuse } from './errors.js';

@@ -3,9 +3,15 @@ import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { traceSchema } from '../contracts/rollouts/trace.js';
-import { kindOf, type JobRow } from '../storage/jobs.js';
-import { stepOfAnswer } from '../storage/rollout-answers.js';
-import { readTraceCalls, readTraceHead, readTraceHeads, type TraceCall, type TraceHead } from '../storage/traces.js';
+import { kindOf, type JobRow } from '../storage/jobs/jobs.js';
+import { stepOfAnswer } from '../storage/rollouts/answers.js';
+import {
+  readTraceCalls,
+  readTraceHead,
+  readTraceHeads,
+  type TraceCall,
+  type TraceHead,
+} from '../storage/rollouts/traces.js';
 import type { HttpDeps } from './deps.js';
 import { refuse } from './errors.js';
 import { idFields, iso, isoOrNull } from './job-view.js';

@@ -3,8 +3,8 @@ import type { candidateDetailSchema } from '../contracts/candidates/lineage.js';
 import { Beliefs } from '../core/search/reward-model.js';
 import { addResults } from '../core/search/results.js';
 import { mean } from '../core/math/rewards.js';
-import type { Tx } from '../storage/db.js';
-import { readLastOutcomes, readOutcomes, type Ancestor } from '../storage/lineage.js';
+import type { Tx } from '../storage/db/db.js';
+import { readLastOutcomes, readOutcomes, type Ancestor } from '../storage/candidates/lineage.js';
 import { countedReward, type Tried } from './decision-view.js';
 
 type TrialView = z.output<typeof candidateDetailSchema>['minibatch'];

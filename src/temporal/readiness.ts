@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Db } from '../storage/db.js';
-import { migrationNames } from '../storage/migrate.js';
+import type { Db } from '../storage/db/db.js';
+import { migrationNames } from '../storage/db/migrate.js';
 import { buildOf, setCurrentCommand } from './deployment.js';
 import { taskQueue } from '../../workflows/messages.js';
 

@@ -1,10 +1,10 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { JobKind } from '../../workflows/messages.js';
-import type { Db } from '../storage/db.js';
-import { isDeleted } from '../storage/deployments.js';
-import { finishJob, type Ending } from '../storage/record.js';
-import { takeLostWake } from '../storage/slots.js';
+import type { Db } from '../storage/db/db.js';
+import { isDeleted } from '../storage/deployments/deployments.js';
+import { finishJob, type Ending } from '../storage/jobs/record.js';
+import { takeLostWake } from '../storage/rollouts/slots.js';
 import { cancelWorkflow, tellOfRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
 

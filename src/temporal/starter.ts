@@ -10,7 +10,7 @@ import {
   type JobInput,
   type JobKind,
 } from '../../workflows/messages.js';
-import type { Db } from '../storage/db.js';
+import type { Db } from '../storage/db/db.js';
 
 /** What is needed to start a job's workflow; all of it stands in its row. */
 export interface StartableJob {

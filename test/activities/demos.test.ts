@@ -9,7 +9,7 @@ import { createContainerClient, type ContainerClient } from '../../src/clients/c
 import type { Demo } from '../../src/core/prompts/demos.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
-import { readOpenPrompts } from '../../src/storage/candidates.js';
+import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
 import { startHttp, type TestHttp } from '../http/support.js';
 import { startFakeContainer } from '../support/fake-container.js';
 import { anySpec, insertJob } from '../support/job.js';

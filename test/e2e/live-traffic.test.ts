@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { recordReward } from '../../src/storage/rewards.js';
+import { recordReward } from '../../src/storage/rollouts/rewards.js';
 import { judgeFrames, totalsOf } from '../support/frames.js';
 import {
   command,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Demo } from '../../src/core/prompts/demos.js';
-import { surveyDemos } from '../../src/storage/demos.js';
+import { surveyDemos } from '../../src/storage/candidates/demos.js';
 import { chainOf } from '../support/chain.js';
 import { answerTo, demosBaseline, isQuestion, startDemosWorld, wordOf } from '../support/demos-world.js';
 import { answers, startFakeContainer } from '../support/fake-container.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { publicRoutes } from '../../src/http/auth.js';
-import { generateKey, hashKey } from '../../src/storage/keys.js';
+import { generateKey, hashKey } from '../../src/storage/access/keys.js';
 import { until } from '../support/until.js';
 import { createSession, startHttp, type TestHttp } from './support.js';
 

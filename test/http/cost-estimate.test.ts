@@ -3,7 +3,7 @@ import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import type { EvaluationSpec, GepaSession, GraphSpec } from '../../src/core/jobs/spec.js';
 import { evaluationEstimate, sessionEstimate } from '../../src/http/cost-estimate.js';
 import { graphEstimate } from '../../src/http/graph-estimate.js';
-import type { GraphTask } from '../../src/storage/graph-tasks.js';
+import type { GraphTask } from '../../src/storage/graphs/tasks.js';
 import { anyGepa, anySpec, unlimited } from '../support/job.js';
 
 // gpt-4o-mini is 0.15 and 0.60 dollars a million tokens.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { addCandidate } from '../../src/storage/candidates.js';
+import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import { createSession, evaluationRequest as good, startHttp, type TestHttp } from './support.js';
 
 const url = '/api/v1/offline/jobs';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readJob, type GraphHead } from '../../src/storage/jobs.js';
+import { readJob, type GraphHead } from '../../src/storage/jobs/jobs.js';
 import { startHttp, type TestHttp } from './support.js';
 
 const url = '/api/graphgen/jobs';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readSecret } from '../../src/storage/secrets.js';
+import { readSecret } from '../../src/storage/access/secrets.js';
 import { sessionRequest as good, startHttp, type TestHttp } from './support.js';
 
 const url = '/api/v1/online/sessions';

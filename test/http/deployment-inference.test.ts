@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { SnapshotContent } from '../../src/contracts/deployments/snapshot.js';
 import type { LlmStep } from '../../src/core/graphs/graph.js';
 import { jsonOf } from '../../src/core/graphs/json.js';
-import { setSnapshot } from '../../src/storage/deployments.js';
-import { putSnapshot } from '../../src/storage/snapshots.js';
+import { setSnapshot } from '../../src/storage/deployments/deployments.js';
+import { putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import type { ModelReply } from '../support/fake-model.js';
 import { gate } from '../support/gate.js';
 import { deployments as base } from '../support/jobs-over-http.js';

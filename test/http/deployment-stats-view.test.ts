@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { deploymentStatsSchema } from '../../src/contracts/deployments/stats.js';
 import { bucketOf } from '../../src/core/math/latency-sketch.js';
 import { statsView } from '../../src/http/deployment-stats-view.js';
-import { mostCounted } from '../../src/storage/deployment-counters.js';
+import { mostCounted } from '../../src/storage/deployments/counters.js';
 import { counterOf } from '../support/counters.js';
 
 const at = new Date('2025-05-06T07:08:09.010Z');

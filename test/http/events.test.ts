@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { appendEvents, lockJob } from '../../src/storage/events.js';
+import { appendEvents, lockJob } from '../../src/storage/jobs/events.js';
 import { until } from '../support/until.js';
 import { createEvaluation, createSession, finish, startHttp, type TestHttp } from './support.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
-import { recordCall } from '../../src/storage/call-records.js';
-import { recordProposerCall } from '../../src/storage/proposals.js';
+import { recordCall } from '../../src/storage/rollouts/call-records.js';
+import { recordProposerCall } from '../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts, type SeededRollout } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';
 

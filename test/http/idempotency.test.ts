@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { claimForCreate } from '../../src/storage/idempotency.js';
+import { claimForCreate } from '../../src/storage/access/idempotency.js';
 import { TemporalUnavailableError } from '../../src/temporal/commands.js';
 import { createSession, evaluationRequest, sessionRequest, startHttp, type TestHttp } from './support.js';
 

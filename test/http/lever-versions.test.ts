@@ -4,7 +4,7 @@ import { textsOf } from '../../src/core/prompts/components.js';
 import { pairOf, type Demo } from '../../src/core/prompts/demos.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId, demosPart, leverId } from '../../src/core/jobs/ids.js';
-import { addCandidate, setBaseline } from '../../src/storage/candidates.js';
+import { addCandidate, setBaseline } from '../../src/storage/candidates/candidates.js';
 import { project } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
-import { setBaseline } from '../../src/storage/candidates.js';
+import { setBaseline } from '../../src/storage/candidates/candidates.js';
 import { project, seedCandidates } from './seed.js';
 import { createSession, startHttp, type TestHttp } from './support.js';
 

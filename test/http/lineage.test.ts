@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
-import { appendEvents, lockJob } from '../../src/storage/events.js';
-import { recordProposerCall } from '../../src/storage/proposals.js';
+import { appendEvents, lockJob } from '../../src/storage/jobs/events.js';
+import { recordProposerCall } from '../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts, type SeededRollout } from './seed.js';
 import { createSession, finish, startHttp, type TestHttp } from './support.js';
 

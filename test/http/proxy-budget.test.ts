@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { JobRef } from '../../src/storage/events.js';
-import { openCostBudget, readCostBudget, readRefused } from '../../src/storage/cost-budget.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { openCostBudget, readCostBudget, readRefused } from '../../src/storage/jobs/cost-budget.js';
 import { unlimited } from '../support/job.js';
 import { policy, proxyOfFile, question } from './proxy-support.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { adoptCarried } from '../../activities/adopt-baseline.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { hashOf } from '../../src/http/proxy-request.js';
-import { readPrompts } from '../../src/storage/candidates.js';
-import type { JobRef } from '../../src/storage/events.js';
+import { readPrompts } from '../../src/storage/candidates/candidates.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
 import { policy, proxyOfFile, question, system, systemOf } from './proxy-support.js';
 
 const proxy = proxyOfFile();

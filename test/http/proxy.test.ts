@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { usageOf } from '../../src/storage/usage.js';
+import { usageOf } from '../../src/storage/jobs/usage.js';
 import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './proxy-support.js';
 
 const proxy = proxyOfFile();

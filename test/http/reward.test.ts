@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { claimCallerRollout } from '../../src/storage/calls.js';
+import { claimCallerRollout } from '../../src/storage/rollouts/calls.js';
 import { rolloutId } from '../../src/core/jobs/ids.js';
-import { planRollouts } from '../../src/storage/rollouts.js';
+import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import { createEvaluation, createSession, finish, sessionRequest, startHttp, type TestHttp } from './support.js';
 
 let http: TestHttp;

@@ -1,9 +1,9 @@
 import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import type { Message } from '../../src/core/jobs/spec.js';
-import { addCandidate } from '../../src/storage/candidates.js';
-import { recordCall } from '../../src/storage/call-records.js';
+import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import { recordCall } from '../../src/storage/rollouts/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
-import { planRollouts } from '../../src/storage/rollouts.js';
+import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import type { TestHttp } from './support.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { claimCallerRollout } from '../../src/storage/calls.js';
+import { claimCallerRollout } from '../../src/storage/rollouts/calls.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { project, seedCandidates, seedRollouts } from './seed.js';
 import { createSession, finish, startHttp, type TestHttp } from './support.js';

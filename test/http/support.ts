@@ -5,11 +5,11 @@ import type { CommandKind } from '../../src/contracts/control.js';
 import { transition } from '../../src/core/jobs/status.js';
 import { buildApp } from '../../src/http/app.js';
 import type { App, HttpDeps } from '../../src/http/deps.js';
-import { connect, type Db } from '../../src/storage/db.js';
-import { readJob } from '../../src/storage/jobs.js';
-import { ensureBootstrapKey } from '../../src/storage/keys.js';
-import { listen } from '../../src/storage/notifications.js';
-import { finishJob, recordDecision } from '../../src/storage/record.js';
+import { connect, type Db } from '../../src/storage/db/db.js';
+import { readJob } from '../../src/storage/jobs/jobs.js';
+import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
+import { listen } from '../../src/storage/db/notifications.js';
+import { finishJob, recordDecision } from '../../src/storage/jobs/record.js';
 import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
 import { createDatabase } from '../support/embedded.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Db, Tx } from '../../src/storage/db.js';
-import { claimCallerRollout } from '../../src/storage/calls.js';
+import type { Db, Tx } from '../../src/storage/db/db.js';
+import { claimCallerRollout } from '../../src/storage/rollouts/calls.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { unzip } from '../support/unzip.js';
 import { seedCandidates, seedRollouts } from './seed.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { deleteDeployment } from '../../src/storage/deployments.js';
+import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fake-container.js';
 import { gate, type Gate } from '../support/gate.js';

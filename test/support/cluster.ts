@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { connect } from '../../src/storage/db.js';
+import { connect } from '../../src/storage/db/db.js';
 import { createDatabase, temporalAddress } from './embedded.js';
 import { createNamespace } from './service.js';
 

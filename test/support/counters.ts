@@ -1,4 +1,4 @@
-import type { DeploymentCounter } from '../../src/storage/deployment-counters.js';
+import type { DeploymentCounter } from '../../src/storage/deployments/counters.js';
 
 /** A counter of a deployment that has counted nothing but what is given. */
 export function counterOf(given: Partial<DeploymentCounter>): DeploymentCounter {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
-import { migrate } from '../../src/storage/migrate.js';
+import { migrate } from '../../src/storage/db/migrate.js';
 
 const template = 'ratchet_template';
 const templateLock = 7_284_250;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BudgetSpec, EvaluationSpec, GepaSpec } from '../../src/core/jobs/spec.js';
-import type { Db } from '../../src/storage/db.js';
-import type { JobRef } from '../../src/storage/events.js';
+import type { Db } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
 
 /** A spec for tests that do not care what it says. */
 export const anySpec: EvaluationSpec = {

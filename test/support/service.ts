@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 import { readConfig, type Config, type Roles } from '../../src/config.js';
 import { Api } from '../../src/cli/api.js';
 import { startService, type Service } from '../../src/main.js';
-import { connect, type Db } from '../../src/storage/db.js';
+import { connect, type Db } from '../../src/storage/db/db.js';
 import { installRuntime } from '../../src/worker.js';
 import { workflowId } from '../../workflows/messages.js';
 import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';

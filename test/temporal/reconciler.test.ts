@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { connect } from '../../src/storage/db.js';
+import { connect } from '../../src/storage/db/db.js';
 import { startReconciler } from '../../src/temporal/reconciler.js';
 import { createDatabase } from '../support/embedded.js';
 import { insertJob } from '../support/job.js';

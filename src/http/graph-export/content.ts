@@ -2,9 +2,9 @@
 import { candidateId } from '../../core/jobs/ids.js';
 import { graphOf, jsonOf } from '../../core/graphs/json.js';
 import { settledRollouts } from '../../core/search/settled.js';
-import { readGraph } from '../../storage/candidates.js';
-import type { Db, Tx } from '../../storage/db.js';
-import { readEvaluatedRewards } from '../../storage/front.js';
+import { readGraph } from '../../storage/candidates/candidates.js';
+import type { Db, Tx } from '../../storage/db/db.js';
+import { readEvaluatedRewards } from '../../storage/candidates/pareto-front.js';
 import {
   readGraphs,
   readRunMeans,
@@ -12,10 +12,10 @@ import {
   readTaskIds,
   readTaskParts,
   type Spending,
-} from '../../storage/graph-download.js';
-import type { GraphHead, JobRow } from '../../storage/jobs.js';
-import { readOutcomesOf } from '../../storage/lineage.js';
-import { readCandidates } from '../../storage/reads.js';
+} from '../../storage/graphs/download.js';
+import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
+import { readOutcomesOf } from '../../storage/candidates/lineage.js';
+import { readCandidates } from '../../storage/candidates/reads.js';
 import { countedReward, readJudged } from '../decision-view.js';
 import { candidateView, historyView, outcomeView } from '../sessions-view.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';

@@ -1,0 +1,141 @@
+import { textsOf } from '../../core/prompts/components.js';
+import type { Demo } from '../../core/prompts/demos.js';
+import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { Message } from '../../core/jobs/spec.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { toJsonb } from '../db/json.js';
+import { componentDigests } from './levers.js';
+import { graphTexts } from '../../core/graphs/components.js';
+import { graphOf } from '../../core/graphs/json.js';
+import { candidateId } from '../../core/jobs/ids.js';
+
+/**
+ * A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. `demos` absent: the search
+ * knows no demonstrations.
+ */
+export interface NewCandidate {
+  leverVersion: number;
+  generation: number;
+  parents: number[];
+  messages: Message[] | null;
+  demos?: Demo[];
+  /** Of a graph job, in the place of messages. */
+  graph?: GraphJson;
+  detail?: Record<string, unknown>;
+}
+
+/** Stores a candidate; one that is already there is left as it is. */
+export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
+  await tx.query(
+    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos, graph)
+     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10, $11) on conflict (id) do nothing`,
+    [
+      candidateId(job.jobId, candidate.leverVersion),
+      job.orgId,
+      job.jobId,
+      candidate.leverVersion,
+      candidate.generation,
+      candidate.parents.map((parent) => candidateId(job.jobId, parent)),
+      candidate.messages && toJsonb(candidate.messages),
+      toJsonb(candidate.detail ?? {}),
+      digestsOf(candidate.messages, candidate.demos ?? null),
+      candidate.demos ? toJsonb(candidate.demos) : null,
+      candidate.graph ? toJsonb(candidate.graph) : null,
+    ],
+  );
+}
+
+const prompt = `messages, coalesce(demos, '[]') as demos, graph`;
+
+/** Every candidate's messages by lever version. */
+export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
+  const rows = await tx.query<{ lever_version: number; messages: Message[] | null }>(
+    'select lever_version, messages from candidates where job_id = $1 order by lever_version',
+    [jobId],
+  );
+  return new Map(rows.map((row) => [row.lever_version, row.messages]));
+}
+
+/** A candidate's messages, which are null until they are known, and its demonstrations; of a graph job its graph. */
+export interface StoredPrompt {
+  messages: Message[] | null;
+  demos: Demo[];
+  graph: GraphJson | null;
+}
+
+/** A candidate's texts by component, whatever it is; none while its prompt is not known. */
+export function candidateTexts({
+  messages,
+  graph,
+}: Pick<StoredPrompt, 'messages'> & { graph?: GraphJson | null }): Record<string, string> {
+  return graph ? graphTexts(graphOf(graph)) : textsOf(messages);
+}
+
+/** A candidate's prompt and the lever versions of its parents. */
+export interface PooledCandidate extends StoredPrompt {
+  parents: number[];
+}
+
+/** Every candidate by lever version, ascending. */
+export async function readPool(tx: Tx, jobId: string): Promise<Map<number, PooledCandidate>> {
+  const rows = await tx.query<{ id: string; version: number; parents: string[] } & StoredPrompt>(
+    `select id, lever_version as version, parent_ids as parents, ${prompt}
+       from candidates where job_id = $1 order by lever_version`,
+    [jobId],
+  );
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return new Map(
+    rows.map(({ version, parents, messages, demos, graph }) => {
+      const known = parents.map((parent) => versions.get(parent)).filter((parent) => parent !== undefined);
+      return [version, { messages, demos, graph, parents: known }];
+    }),
+  );
+}
+
+/** The prompts of those candidates that have rollouts to run, by lever version. */
+export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number, StoredPrompt>> {
+  const rows = await tx.query<{ version: number } & StoredPrompt>(
+    `select lever_version as version, ${prompt} from candidates
+      where id = any(array(select distinct candidate_id from rollouts where job_id = $1 and completed_at is null))`,
+    [jobId],
+  );
+  return new Map(rows.map(({ version, messages, demos, graph }) => [version, { messages, demos, graph }]));
+}
+
+/** Sets the baseline's prompt once it is known; a baseline has no demonstrations. */
+export async function setBaseline(tx: Tx, jobId: string, messages: Message[]): Promise<void> {
+  await tx.query(
+    `update candidates set messages = $2, component_digests = case when demos is null then $3::jsonb else $4::jsonb end
+      where id = $1 and messages is null`,
+    [candidateId(jobId, 0), toJsonb(messages), digestsOf(messages, null), digestsOf(messages, [])],
+  );
+}
+
+function digestsOf(messages: Message[] | null, demos: Demo[] | null): string | null {
+  const digests = componentDigests(messages, demos);
+  return digests && toJsonb(digests);
+}
+
+/** Whether a session's components are spans which its container marks. */
+export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
+  const [row] = await tx.query<{ marked: boolean }>(
+    `select coalesce((projection->>'leversMarked')::boolean, false) as marked from jobs where id = $1`,
+    [jobId],
+  );
+  return row?.marked ?? false;
+}
+
+/** Notes that a session's components are spans which its container marks. */
+export async function markLevers(tx: Tx, jobId: string): Promise<void> {
+  await tx.query(`update jobs set projection = projection || '{"leversMarked": true}' where id = $1`, [jobId]);
+}
+
+/** One candidate's graph; null: there is no such candidate. */
+export async function readGraph(tx: Tx, jobId: string, candidate: string): Promise<GraphJson | null> {
+  const [row] = await tx.query<{ graph: GraphJson | null }>(
+    'select graph from candidates where job_id = $1 and id = $2',
+    [jobId, candidate],
+  );
+  return row?.graph ?? null;
+}

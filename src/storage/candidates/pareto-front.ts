@@ -1,0 +1,86 @@
+/** What is read for the fronts over a search's evaluation seeds. */
+import type { Weighed } from '../../core/search/cost-front.js';
+import type { Tx } from '../db/db.js';
+import { countedReward } from './reads.js';
+
+/** On which seeds a search evaluates, in its own order, and how often each. */
+export interface EvaluationPlan {
+  seeds: number[];
+  repeats: number;
+}
+
+export async function readEvaluation(tx: Tx, jobId: string): Promise<EvaluationPlan> {
+  const [row] = await tx.query<{ seeds: number[] | null; repeats: number | null }>(
+    `select spec->'gepa'->'evaluationSeeds' as seeds, (spec->'gepa'->>'repeats')::int as repeats from jobs where id = $1`,
+    [jobId],
+  );
+  return { seeds: row?.seeds ?? [], repeats: row?.repeats ?? 1 };
+}
+
+/**
+ * Rollouts that count for the evaluation of the candidates $2 of the job $1, on each of the seeds $3 as many as there are repeats,
+ * $4: those of the evaluation itself; where it did not have to buy a seed, what was last measured there before it.
+ */
+const counting = `own as (
+       select id, candidate_id, seed, ordinal, stage in ('baseline', 'evaluation') as evaluation,
+              coalesce((error->>'infrastructure')::boolean, false) as infrastructure,
+              case when status = 'succeeded' then ${countedReward} else 0 end as reward,
+              min(ordinal) filter (where stage = 'evaluation') over (partition by candidate_id) as begun
+         from rollouts
+        where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
+          and status in ('succeeded', 'failed')
+     ), ranked as ( -- Of an evaluation's rollouts on a seed as many count as there are repeats: those asked again are too many.
+       select *, row_number() over (partition by candidate_id, seed
+                   order by evaluation desc, evaluation and infrastructure, ordinal desc) as place
+         from own where evaluation or begun is null or ordinal < begun
+     ), counting as (
+       select * from ranked where place <= $4
+     )`;
+
+/** What evaluated candidates were found to score on each of the evaluation seeds, by candidate, then by seed. A failed rollout is 0. */
+export async function readEvaluatedRewards(
+  tx: Tx,
+  jobId: string,
+  candidateIds: readonly string[],
+  { seeds, repeats }: EvaluationPlan,
+): Promise<Map<string, Map<number, number>>> {
+  if (candidateIds.length === 0) return new Map();
+  const rows = await tx.query<{ id: string; rewards: [number, number][] }>(
+    `with ${counting}, counted as (
+       select candidate_id, seed, sum(reward order by ordinal) / count(*) as reward from counting group by candidate_id, seed
+     )
+     select candidate_id as id, json_agg(json_build_array(seed, reward)) as rewards from counted group by candidate_id`,
+    [jobId, candidateIds, seeds, repeats],
+  );
+  return new Map(rows.map(({ id, rewards }) => [id, new Map(rewards)]));
+}
+
+/**
+ * What a rollout of the evaluation of these candidates took on average, by candidate: the calls of the rollout itself, so neither
+ * those of a judge nor of the proposer. A candidate without such rollouts is left out.
+ */
+export async function readEvaluationCosts(
+  tx: Tx,
+  jobId: string,
+  candidateIds: readonly string[],
+  { seeds, repeats }: EvaluationPlan,
+): Promise<Map<string, Omit<Weighed, 'reward'>>> {
+  if (candidateIds.length === 0) return new Map();
+  const rows = await tx.query<{ id: string } & Omit<Weighed, 'reward'>>(
+    `with ${counting}, spent as ( -- One that made no call took nothing.
+       select c.candidate_id, c.ordinal, count(m.id) as calls,
+              case when count(m.id) = count(m.cost_usd) then coalesce(sum(m.cost_usd order by m.id collate "C"), 0) end as cost,
+              case when count(m.id) = count(m.prompt_tokens + m.completion_tokens)
+                   then coalesce(sum(m.prompt_tokens + m.completion_tokens), 0) end as tokens
+         from counting c
+         left join model_calls m on m.job_id = $1 and m.rollout_id = c.id and m.purpose = 'rollout'
+        group by c.candidate_id, c.ordinal
+     )
+     select candidate_id as id, (sum(calls) / count(*))::float8 as calls,
+            case when count(*) = count(cost) then sum(cost order by ordinal) / count(*) end as "costUsd",
+            case when count(*) = count(tokens) then (sum(tokens) / count(*))::float8 end as tokens
+       from spent group by candidate_id`,
+    [jobId, candidateIds, seeds, repeats],
+  );
+  return new Map(rows.map(({ id, ...costs }) => [id, costs]));
+}

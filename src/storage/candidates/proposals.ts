@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { toJsonb } from '../db/json.js';
+import { addUsage } from '../jobs/usage.js';
+
+/** Which answer of the proposer: the n-th for this candidate. */
+export interface ProposalPlace extends JobRef {
+  candidate: number;
+  occurrence: number;
+}
+
+const callId = (place: ProposalPlace) => `prop_${place.jobId.slice(4)}_${place.candidate}_${place.occurrence}`;
+
+/** What the proposer answered there, or null: it was not asked yet. */
+export async function findProposerCall(
+  tx: Tx,
+  place: ProposalPlace,
+): Promise<{ text: string; finishReason: string | null } | null> {
+  const [row] = await tx.query<{ response: { text: string; finishReason: string | null } }>(
+    'select response from model_calls where id = $1 and job_id = $2',
+    [callId(place), place.jobId],
+  );
+  return row?.response ?? null;
+}
+
+/** An answer of the proposer with what it was asked; whether it was used is not recorded. */
+export interface ProposerAttempt extends Record<string, unknown> {
+  occurrence: number;
+  provider: string;
+  model: string;
+  messages: Message[];
+  text: string;
+  finishReason: string | null;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  costUsd: number | null;
+  latencyMs: number | null;
+  createdAt: Date;
+}
+
+/** The proposer's answers for a candidate by occurrence; `most`: more than it was asked for. */
+export async function readProposerAttempts(
+  tx: Tx,
+  jobId: string,
+  candidate: number,
+  most: number,
+): Promise<ProposerAttempt[]> {
+  const places = Array.from({ length: most }, (_, occurrence) => ({ orgId: '', jobId, candidate, occurrence }));
+  return tx.query<ProposerAttempt>(
+    `select occurrence, provider, model, request->'messages' as messages, response->>'text' as text,
+            response->>'finishReason' as "finishReason", prompt_tokens as "promptTokens",
+            completion_tokens as "completionTokens", cost_usd as "costUsd", latency_ms as "latencyMs",
+            created_at as "createdAt"
+       from model_calls where job_id = $1 and id = any($2) order by occurrence`,
+    [jobId, places.map(callId)],
+  );
+}
+
+/** Records an answer of the proposer before it is used. */
+export async function recordProposerCall(
+  tx: Tx,
+  place: ProposalPlace,
+  policy: PolicySpec,
+  messages: Message[],
+  call: {
+    text: string;
+    finishReason: string | null;
+    promptTokens: number | null;
+    completionTokens: number | null;
+    costUsd: number | null;
+    costSource: string;
+    latencyMs: number;
+  },
+): Promise<void> {
+  const request = { model: policy.model, messages };
+  await tx.query(
+    `with inserted as (
+       insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
+                                http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
+       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14)
+       on conflict (id) do nothing returning *
+     )
+     ${addUsage}`,
+    [
+      callId(place),
+      place.orgId,
+      place.jobId,
+      createHash('sha256').update(JSON.stringify(request)).digest(),
+      place.occurrence,
+      policy.provider,
+      policy.model,
+      toJsonb(request),
+      toJsonb({ text: call.text, finishReason: call.finishReason }),
+      call.promptTokens,
+      call.completionTokens,
+      call.costUsd,
+      call.costSource,
+      call.latencyMs,
+    ],
+  );
+}

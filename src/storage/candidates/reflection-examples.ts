@@ -1,0 +1,80 @@
+import { pairOf, type Demo } from '../../core/prompts/demos.js';
+import type { ReflectionExample } from '../../core/proposals/reflection.js';
+import type { Tx } from '../db/db.js';
+
+interface Row extends Record<string, unknown> {
+  ordinal: number;
+  seed: number | null;
+  reward: number | null;
+  feedback: string | null;
+  details: unknown;
+  error: { message: string } | null;
+  request: { messages?: { role: string; content: unknown }[] } | null;
+  /** Of the rollout's candidate. */
+  demos: Demo[];
+  response: { choices?: { message?: { content?: unknown } }[] } | null;
+}
+
+/**
+ * What reflection is shown of a parent's rollouts, in the order asked: the input as its first model call carried it
+ * (everything but the system message and the candidate's demonstrations), the last answer, reward and feedback.
+ */
+export async function readExamples(
+  tx: Tx,
+  jobId: string,
+  ordinals: readonly number[],
+): Promise<(ReflectionExample & { ordinal: number })[]> {
+  const rows = await tx.query<Row>(
+    `select r.ordinal, r.seed, r.reward, r.feedback, r.details, r.error, coalesce(k.demos, '[]') as demos,
+            (select request from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
+              order by c.created_at, c.id limit 1) as request,
+            (select response from model_calls c where c.job_id = $1 and c.rollout_id = r.id and c.http_status < 300
+              order by c.created_at desc, c.id desc limit 1) as response
+       from rollouts r left join candidates k on k.id = r.candidate_id
+      where r.job_id = $1 and r.ordinal = any($2)`,
+    [jobId, ordinals],
+  );
+  return inOrder(rows, ordinals).map((row) => ({
+    ordinal: row.ordinal,
+    input: inputOf(row),
+    output: textOf(row.response?.choices?.[0]?.message?.content),
+    reward: row.reward ?? 0,
+    feedback: feedbackOf(row),
+  }));
+}
+
+/** Rows in the order in which their rollouts were named. */
+export function inOrder<Row extends { ordinal: number }>(rows: readonly Row[], ordinals: readonly number[]): Row[] {
+  const places = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
+  return [...rows].sort((left, right) => places.get(left.ordinal)! - places.get(right.ordinal)!);
+}
+
+/** A rollout's feedback as reflection is shown it: why it failed, else what the container said, else its details. */
+export function feedbackOf(row: {
+  feedback: string | null;
+  details: unknown;
+  error: { message: string } | null;
+}): string {
+  return row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOf(row.details));
+}
+
+function inputOf(row: Row): string {
+  const conversation =
+    row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
+  const messages = row.demos.reduce((rest, demo) => {
+    const isNext = pairOf(demo).every(
+      ({ role, content }, place) => rest[place]?.role === role && rest[place].content === content,
+    );
+    return isNext ? rest.slice(2) : rest;
+  }, conversation);
+  return messages.length > 0
+    ? messages.map((message) => textOf(message.content)).join('\n\n')
+    : row.seed === null
+      ? ''
+      : `seed ${row.seed}`;
+}
+
+function textOf(content: unknown): string {
+  if (content === null || content === undefined) return '';
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}

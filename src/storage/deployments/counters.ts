@@ -1,0 +1,65 @@
+import type { LatencyCounts } from '../../core/math/latency-sketch.js';
+import type { Tx } from '../db/db.js';
+
+/** Tokens and dollars are added up to here, so that a sum of two is a whole number still: providers may name any amount. */
+export const mostCounted = 2 ** 52 - 1;
+
+/** What requests came to. */
+export interface RequestTotals {
+  /** All, however they ended. */
+  requests: number;
+  errors: number;
+  /** The caller went away before the end. */
+  aborted: number;
+  promptTokens: number;
+  completionTokens: number;
+  /** Of the requests whose cost is known. */
+  costUsd: number;
+  /** Requests whose cost is not known. */
+  withoutCost: number;
+  /** Of those that were answered. */
+  latencies: LatencyCounts;
+}
+
+/** A process's totals of a deployment, which only grow: `requests` tells which of two states is the later. */
+export interface DeploymentCounter extends RequestTotals {
+  deploymentId: string;
+  counterId: string;
+}
+
+/** Writes counters as they stand, in one statement. A state that is written, or one before it, changes nothing. */
+export async function writeCounters(tx: Tx, orgId: string, counters: readonly DeploymentCounter[]): Promise<void> {
+  await tx.query(
+    `insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
+                                           cost_usd, without_cost, latencies)
+     select "deploymentId", "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd", "withoutCost", latencies
+       from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, "counterId" text, requests bigint, errors bigint, aborted bigint,
+              "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint, latencies jsonb)
+      -- A statement of a connection that broke may still run: two in one order do not wait for one another in a circle.
+      order by "deploymentId"
+     on conflict (deployment_id, counter_id) do update
+       set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
+           completion_tokens = excluded.completion_tokens, cost_usd = excluded.cost_usd, without_cost = excluded.without_cost,
+           latencies = excluded.latencies, updated_at = now()
+     where excluded.requests > d.requests`,
+    [orgId, JSON.stringify(counters)],
+    'write_counters',
+  );
+}
+
+/** What a deployment's requests came to, in all processes. */
+export async function readCounters(tx: Tx, deploymentId: string): Promise<RequestTotals> {
+  const [row] = await tx.query<RequestTotals & Record<string, unknown>>(
+    `with mine as (select * from deployment_counters where deployment_id = $1),
+     buckets as (select bucket, sum(n::bigint) as n from mine, jsonb_each_text(latencies) as l(bucket, n) group by bucket)
+     select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(errors), 0)::bigint as errors,
+            coalesce(sum(aborted), 0)::bigint as aborted,
+            least(coalesce(sum(prompt_tokens), 0), $2)::bigint as "promptTokens",
+            least(coalesce(sum(completion_tokens), 0), $2)::bigint as "completionTokens",
+            coalesce(sum(cost_usd), 0) as "costUsd", coalesce(sum(without_cost), 0)::bigint as "withoutCost",
+            coalesce((select jsonb_object_agg(bucket, n) from buckets), '{}') as latencies
+       from mine`,
+    [deploymentId, mostCounted],
+  );
+  return row!;
+}

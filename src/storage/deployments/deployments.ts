@@ -1,0 +1,220 @@
+import type { DeploymentSpec } from '../../core/jobs/spec.js';
+import type { DeploymentStatus } from '../../contracts/deployments/deployment.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { toJsonb } from '../db/json.js';
+import type { ErrorDetails } from '../jobs/record.js';
+
+/** Seed by seed means and what they come to, as the gate has them; ids are the evaluations'. */
+export interface GateResult {
+  candidate: { jobId: string; reward: number | null };
+  incumbent: { jobId: string; deploymentId: string | null; reward: number | null } | null;
+  comparison: { difference: number; low: number; high: number; seeds: number } | null;
+  passed: boolean;
+}
+
+/** A deployment as HTTP shows it. */
+export interface DeploymentRow extends Record<string, unknown> {
+  id: string;
+  orgId: string;
+  name: string;
+  status: DeploymentStatus;
+  live: boolean;
+  snapshotId: string | null;
+  spec: Omit<DeploymentSpec, 'gate'> & {
+    gate: (Omit<NonNullable<DeploymentSpec['gate']>, 'seeds'> & { numSeeds: number }) | null;
+  };
+  gate: GateResult | null;
+  previousId: string | null;
+  liveAt: Date | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  errorDetails: ErrorDetails | null;
+  workflowId: string;
+}
+
+/** A deployment's status is its job's, by the names that deployments have. */
+const status = `case j.status when 'completed' then 'ready' when 'failed' then 'failed' when 'cancelled' then 'failed'
+  else case when j.started_at is null then 'pending' else 'building' end end`;
+
+/** So it says why it has failed where its workflow was cancelled, and by whomever its row was closed. */
+const cancelled: ErrorDetails = {
+  code: 'deployment_cancelled',
+  message:
+    'The workflow of the deployment was cancelled before it was live; create it again. What was live stays live.',
+  retryable: true,
+};
+const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
+
+const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
+  (j.spec #- '{gate,seeds}' #- '{source,messages}' #- '{container,envConfig}') || case when j.spec->'gate' = 'null' then '{}' else jsonb_build_object('gate',
+     (j.spec->'gate') - 'seeds' || jsonb_build_object('numSeeds', jsonb_array_length(j.spec->'gate'->'seeds'))) end as spec,
+  d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.completed_at as "completedAt", ${error} as "errorDetails", j.workflow_id as "workflowId"`;
+const tables = `deployments d join jobs j on j.id = d.id
+  left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
+
+/** Stores what a deployment has beside its job's row. */
+export async function insertDeployment(tx: Tx, job: JobRef, name: string): Promise<void> {
+  await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
+}
+
+/** Reads a deployment of the organization, or null: there is none, or it is deleted. */
+export async function readDeployment(tx: Tx, id: string): Promise<DeploymentRow | null> {
+  const [row] = await tx.query<DeploymentRow>(
+    `select ${columns} from ${tables} where d.id = $1 and d.deleted_at is null`,
+    [id],
+  );
+  return row ?? null;
+}
+
+/** A deployment in a list. */
+export type DeploymentHead = Pick<DeploymentRow, 'id' | 'name' | 'status' | 'live' | 'snapshotId' | 'createdAt'>;
+
+/** The organization's deployments, newest first. */
+export async function listDeployments(
+  tx: Tx,
+  page: { status: DeploymentStatus | undefined; limit: number; offset: number },
+): Promise<DeploymentHead[]> {
+  return tx.query<DeploymentHead & Record<string, unknown>>(
+    `select d.id, d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
+            j.created_at as "createdAt" from ${tables}
+      where d.org_id = current_setting('app.org') and d.deleted_at is null and ($1::text is null or ${status} = $1)
+      order by j.created_at desc, j.id desc limit $2 offset $3`,
+    [page.status ?? null, page.limit, page.offset],
+  );
+}
+
+/** A deployment that a request came for; `snapshotId` null: it is not ready. */
+export interface ServedDeployment extends Record<string, unknown> {
+  id: string;
+  status: DeploymentStatus;
+  snapshotId: string | null;
+}
+
+/** Which deployment answers a request now: of this id, or the one that this name is served by; null: none. */
+export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
+  const [row] = await tx.query<ServedDeployment>(
+    `select d.id, ${status} as status, case when d.live_at is not null then d.snapshot_id end as "snapshotId"
+       from deployments d join jobs j on j.id = d.id
+      where d.deleted_at is null and d.id = coalesce(
+        (select deployment_id from deployment_names where org_id = current_setting('app.org') and name = $1), $1)`,
+    [ref],
+    'resolve_deployment',
+  );
+  return row ?? null;
+}
+
+/** What a name is served by: the deployment and its snapshot; null: by nothing. */
+export async function readLive(tx: Tx, name: string): Promise<{ id: string; snapshotId: string } | null> {
+  const [row] = await tx.query<{ id: string; snapshotId: string }>(
+    `select d.id, d.snapshot_id as "snapshotId" from deployment_names n join deployments d on d.id = n.deployment_id
+      where n.org_id = current_setting('app.org') and n.name = $1 and d.deleted_at is null`,
+    [name],
+  );
+  return row ?? null;
+}
+
+/** Notes the snapshot that a deployment serves. */
+export async function setSnapshot(tx: Tx, id: string, snapshotId: string): Promise<void> {
+  await tx.query('update deployments set snapshot_id = $2 where id = $1', [id, snapshotId]);
+}
+
+/** Notes what a deployment's gate has found. */
+export async function setGateResult(tx: Tx, id: string, result: GateResult): Promise<void> {
+  await tx.query('update deployments set gate = $2 where id = $1', [id, toJsonb(result)]);
+}
+
+/**
+ * Has a deployment take its name; the caller holds its job's lock. With `judgedAgainst` (a deployment's id; null: none) only from
+ * that one. Answers whether it has, or why not: it is deleted, or another serves the name by now.
+ */
+export async function takeName(
+  tx: Tx,
+  { orgId, jobId }: JobRef,
+  judgedAgainst?: string | null,
+): Promise<'taken' | 'deleted' | 'moved'> {
+  // The row first, so that there is one to lock.
+  await tx.query(
+    `insert into deployment_names (org_id, name, deployment_id) select org_id, name, id from deployments where id = $1
+     on conflict do nothing`,
+    [jobId],
+  );
+  const [now] = await tx.query<{ id: string }>(
+    `select deployment_id as id from deployment_names
+      where org_id = $1 and name = (select name from deployments where id = $2) for update`,
+    [orgId, jobId],
+  );
+  const before = now!.id === jobId ? null : now!.id;
+  const [served] = await tx.query('select id from deployments where id = $1 and deleted_at is null', [before]);
+  const live = served ? before : null;
+  if (judgedAgainst !== undefined && live !== judgedAgainst) {
+    // The row that was made for the lock alone.
+    if (!before)
+      await tx.query('delete from deployment_names where org_id = $1 and deployment_id = $2', [orgId, jobId]);
+    return 'moved';
+  }
+  const taken = await tx.query(
+    'update deployments set live_at = now(), previous_id = $2 where id = $1 and deleted_at is null returning id',
+    [jobId, before],
+  );
+  if (taken.length === 0) return 'deleted';
+  await tx.query(
+    'update deployment_names set deployment_id = $3 where org_id = $1 and name = (select name from deployments where id = $2)',
+    [orgId, jobId, jobId],
+  );
+  return 'taken';
+}
+
+/** The deployment that a name was given back to. */
+export interface RolledBack extends Record<string, unknown> {
+  id: string;
+  snapshotId: string;
+}
+
+/**
+ * Gives a name back to the deployment that had it before the one that has it now, those that are deleted left out. Answers which
+ * that is, or why it was not: it is another that the name is served by, or none had it before.
+ */
+export async function rollBack(
+  tx: Tx,
+  { id, name }: { id: string; name: string },
+): Promise<RolledBack | 'not_live' | 'none_before'> {
+  const [now] = await tx.query<{ id: string }>(
+    `select deployment_id as id from deployment_names where org_id = current_setting('app.org') and name = $1 for update`,
+    [name],
+  );
+  if (now?.id !== id) return 'not_live';
+  const [before] = await tx.query<RolledBack>(
+    `with recursive back as (
+       select previous_id as id, 1 as depth from deployments where id = $1
+       union all
+       select d.previous_id, depth + 1 from back join deployments d on d.id = back.id where d.deleted_at is not null
+     )
+     select d.id, d.snapshot_id as "snapshotId" from back join deployments d on d.id = back.id
+      where d.deleted_at is null order by depth limit 1`,
+    [id],
+  );
+  if (!before) return 'none_before';
+  await tx.query(
+    `update deployment_names set deployment_id = $2 where org_id = current_setting('app.org') and name = $1`,
+    [name, before.id],
+  );
+  return before;
+}
+
+/** Has a deployment serve nothing any more; its snapshot stays. Answers whether this call did. */
+export async function deleteDeployment(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    'update deployments set deleted_at = now() where id = $1 and deleted_at is null returning id',
+    [id],
+  );
+  return rows.length > 0;
+}
+
+/** Whether a deployment was deleted. */
+export async function isDeleted(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query('select 1 from deployments where id = $1 and deleted_at is not null', [id]);
+  return rows.length > 0;
+}

@@ -1,0 +1,92 @@
+import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
+import { thawPolicy } from '../../contracts/deployments/snapshot.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { insertJob } from '../jobs/jobs.js';
+import { putSecret } from '../access/secrets.js';
+import { readSnapshot } from './snapshots.js';
+
+/** An evaluation of a gate: of the deployment's candidate (its number is 0), or of what it is judged against. */
+export interface GateEvaluation {
+  deploymentId: string;
+  /** What runs; null: the container as it is. */
+  snapshotId: string | null;
+}
+
+/** Seconds that a gate's evaluation may take. */
+const longest = 24 * 3_600;
+
+/** The id of a gate's n-th evaluation: a retry makes the same one, and it sorts where its deployment does. */
+export function gateJobId(deploymentId: string, number: number): string {
+  return `evl_${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
+}
+
+/** An evaluation that a gate waits for. */
+export interface OpenEvaluation extends Record<string, unknown> {
+  jobId: string;
+  status: 'running' | 'paused';
+}
+
+/** The evaluation that a deployment's gate waits for; null: for none. */
+export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
+  const [row] = await tx.query<OpenEvaluation>(
+    `select id as "jobId", status from jobs where id between $1 and $2 and status in ('running', 'paused')`,
+    [gateJobId(deploymentId, 0), gateJobId(deploymentId, 0xffff)],
+  );
+  return row ?? null;
+}
+
+/**
+ * Stores an evaluation of a deployment's gate as any other, with the key of its container (null: it takes none); one that is there
+ * already is left as it is. The caller holds the lock of the deployment's job, so that one retry waits for the other.
+ */
+export async function insertGateEvaluation(
+  tx: Tx,
+  secretKey: Buffer,
+  { name, gate, container, source }: DeploymentSpec,
+  evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
+): Promise<void> {
+  const { job, workflowId, snapshotId, containerApiKey } = evaluation;
+  const [there] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
+  if (there) return;
+  const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
+  const policy =
+    content === null
+      ? (source as Extract<typeof source, { kind: 'messages' }>).policy
+      : thawPolicy(content.kind === 'graph' ? content.policies[0]! : content.policy);
+  const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
+  const spec: EvaluationSpec = {
+    ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS: longest },
+    ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
+    candidate: content && candidateOf(content, snapshotId!),
+  };
+  const nothing = { algorithm: null, appId: name, correlationId: null };
+  await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
+  if (containerApiKey === null) return;
+  const { origin } = new URL(container!.url);
+  await putSecret(tx, secretKey, { ...job, name: 'container_api_key', origin }, containerApiKey);
+}
+
+type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];
+
+function candidateOf(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
+  const { provenance } = content;
+  const from = {
+    sessionId: provenance.source === 'session' ? provenance.job_id : null,
+    candidateId: provenance.candidate_id,
+    frozen: true,
+  };
+  if (content.kind === 'graph') return { messages: [], ...from, graphSnapshotId: snapshotId };
+  const { messages, demos, levers_marked: marked } = content;
+  return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
+}
+
+/** The reward of each seed of an evaluation in the order listed; null: that rollout failed. */
+export async function readRewards(tx: Tx, jobId: string): Promise<(number | null)[]> {
+  const rows = await tx.query<{ reward: number | null }>(
+    `select case when status = 'succeeded' then reward end as reward from rollouts
+      where job_id = $1 and source = 'service' order by ordinal`,
+    [jobId],
+  );
+  return rows.map(({ reward }) => reward);
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { freezePolicy, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
+import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
+import type { Demo } from '../../core/prompts/demos.js';
+import type { GraphJson } from '../../contracts/graphs/graph.js';
+import { graphOf } from '../../core/graphs/json.js';
+import { graphText } from '../../core/graphs/text.js';
+import { canonical, type Json } from '../../core/graphs/values.js';
+import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
+import type { Tx } from '../db/db.js';
+import type { SessionProjection } from '../jobs/jobs.js';
+import { toJsonb } from '../db/json.js';
+import { readComponentLevers, versionsOf } from '../candidates/levers.js';
+
+/** A snapshot as it is stored. */
+export interface Snapshot {
+  id: string;
+  content: SnapshotContent;
+  createdAt: Date;
+}
+
+/** The id of a content: the SHA-256 of its canonical form (RFC 8785). The same content has the same id. */
+export function snapshotId(content: SnapshotContent): string {
+  return `snap_${createHash('sha256')
+    .update(canonical(content as unknown as Json))
+    .digest('hex')}`;
+}
+
+/** Freezes a content; one that is frozen already stays as it is. Answers its id. */
+export async function putSnapshot(tx: Tx, orgId: string, given: SnapshotContent): Promise<string> {
+  const text = toJsonb(given);
+  const id = snapshotId(JSON.parse(text) as SnapshotContent);
+  await tx.query('insert into snapshots (org_id, id, content) values ($1, $2, $3) on conflict do nothing', [
+    orgId,
+    id,
+    text,
+  ]);
+  return id;
+}
+
+/** Reads a snapshot of the organization, or null. */
+export async function readSnapshot(tx: Tx, id: string): Promise<Snapshot | null> {
+  const [row] = await tx.query<Snapshot & Record<string, unknown>>(
+    'select id, content, created_at as "createdAt" from snapshots where id = $1',
+    [id],
+    'read_snapshot',
+  );
+  return row ?? null;
+}
+
+/** What is to be frozen of a source; null: its job or its candidate is gone, or its prompt is not known. */
+export async function contentOf(tx: Tx, source: DeploymentSource): Promise<SnapshotContent | null> {
+  if (source.kind === 'messages') {
+    const { messages, policy } = source;
+    return {
+      ...{ kind: 'messages', messages, demos: [], levers_marked: false, policy: freezePolicy(policy) },
+      lever_versions: {},
+      provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
+    };
+  }
+  const { jobId, candidateId } = source;
+  const [row] = await tx.query<{
+    spec: SessionSpec | GraphSpec;
+    projection: SessionProjection;
+    version: number;
+    reward: number | null;
+    messages: Message[] | null;
+    demos: Demo[];
+    graph: GraphJson | null;
+  }>(
+    `select j.spec, j.projection, c.lever_version as version, c.reward, c.messages, coalesce(c.demos, '[]') as demos, c.graph
+       from jobs j join candidates c on c.job_id = j.id where j.id = $1 and c.id = $2`,
+    [jobId, candidateId],
+  );
+  if (!row) return null;
+  const { spec, projection, version, reward, messages, demos, graph } = row;
+  const components = await readComponentLevers(tx, jobId, [candidateId]);
+  const isBest = projection.bestCandidateId === candidateId;
+  const common = {
+    lever_versions: versionsOf(jobId, { candidateId, version }, components),
+    provenance: {
+      source: spec.kind === 'graph' ? ('graph_job' as const) : ('session' as const),
+      ...{ job_id: jobId, candidate_id: candidateId, reward },
+      verdict: (isBest && projection.verdict?.verdict) || null,
+    },
+  };
+  if (spec.kind === 'graph') {
+    if (!graph) return null;
+    const policies = spec.policies.map(freezePolicy);
+    return { kind: 'graph', graph, graph_txt: graphText(graphOf(graph)), policies, ...common };
+  }
+  if (!messages) return null;
+  const marked = projection.leversMarked ?? false;
+  return { kind: 'messages', messages, demos, levers_marked: marked, policy: freezePolicy(spec.policy), ...common };
+}
+
+/** What a source's candidate came from, by which it is judged where its name serves nothing; null: it came from nothing. */
+export function baselineOf(source: DeploymentSource): DeploymentSource | null {
+  return source.kind === 'messages' ? null : { ...source, candidateId: candidateIdOf(source.jobId, 0) };
+}

@@ -1,0 +1,86 @@
+/** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
+import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { Tx } from '../db/db.js';
+import { countedReward } from '../candidates/reads.js';
+
+/** The tasks, by place, that candidates were chosen by and those that winner and baseline were compared on at the end. */
+export interface TaskParts {
+  evaluation: number[];
+  heldout: number[];
+}
+
+/** How a job's tasks were parted. */
+export async function readTaskParts(tx: Tx, jobId: string): Promise<TaskParts> {
+  const [row] = await tx.query<Partial<TaskParts>>(
+    `select spec->'gepa'->'evaluationSeeds' as evaluation, spec->'gepa'->'heldoutSeeds' as heldout from jobs where id = $1`,
+    [jobId],
+  );
+  return { evaluation: row?.evaluation ?? [], heldout: row?.heldout ?? [] };
+}
+
+/** The ids of the tasks at these places, by place. */
+export async function readTaskIds(tx: Tx, jobId: string, places: readonly number[]): Promise<Map<number, string>> {
+  const rows = await tx.query<{ place: number; id: string }>(
+    'select place, task_id as id from graph_tasks where job_id = $1 and place = any($2)',
+    [jobId, places],
+  );
+  return new Map(rows.map(({ place, id }) => [place, id]));
+}
+
+/** What calls came to; `usd` is null where one's cost is not known. */
+export interface Spending extends Record<string, unknown> {
+  calls: number;
+  promptTokens: number;
+  completionTokens: number;
+  usd: number | null;
+}
+
+/** What all model calls of a job came to, by what they were made for. */
+export async function readSpending(tx: Tx, jobId: string): Promise<(Spending & { purpose: string })[]> {
+  return tx.query<Spending & { purpose: string }>(
+    `select purpose, count(*) as calls, coalesce(sum(prompt_tokens), 0)::float8 as "promptTokens",
+            coalesce(sum(completion_tokens), 0)::float8 as "completionTokens",
+            case when count(cost_usd) = count(*) then sum(cost_usd::numeric)::float8 end as usd
+       from model_calls where job_id = $1 group by purpose order by purpose`,
+    [jobId],
+  );
+}
+
+/** A candidate's runs that have ended: how many, the mean reward of those that succeeded, and what their own calls came to on average. */
+export interface RunMeans extends Spending {
+  id: string;
+  avgReward: number | null;
+}
+
+/** Those of these candidates that were run, in no order. A judge's calls are not the graph's own. */
+export async function readRunMeans(tx: Tx, jobId: string, candidateIds: readonly string[]): Promise<RunMeans[]> {
+  return tx.query<RunMeans>(
+    `select r.candidate_id as id,
+            sum(${countedReward} order by r.ordinal) filter (where r.status = 'succeeded')
+              / nullif(count(*) filter (where r.status = 'succeeded'), 0) as "avgReward",
+            avg(c.calls)::float8 as calls, avg(c.prompt)::float8 as "promptTokens", avg(c.completion)::float8 as "completionTokens",
+            case when sum(c.calls) > 0 and sum(c.unpriced) = 0 then avg(c.usd)::float8 end as usd
+       from rollouts r
+       cross join lateral (
+         select count(*) as calls, coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(completion_tokens), 0) as completion,
+                coalesce(sum(cost_usd::numeric), 0) as usd, count(*) - count(cost_usd) as unpriced
+           from model_calls where job_id = $1 and rollout_id = r.id and purpose = 'rollout'
+       ) c
+      where r.job_id = $1 and r.candidate_id = any($2) and r.source = 'service' and r.status in ('succeeded', 'failed')
+      group by r.candidate_id`,
+    [jobId, candidateIds],
+  );
+}
+
+/** The graphs of the candidates after this lever version, in its order, at most `limit`. */
+export async function readGraphs(
+  tx: Tx,
+  jobId: string,
+  page: { after: number; limit: number },
+): Promise<{ leverVersion: number; graph: GraphJson | null }[]> {
+  return tx.query<{ leverVersion: number; graph: GraphJson | null }>(
+    `select lever_version as "leverVersion", graph from candidates
+      where job_id = $1 and lever_version > $2 order by lever_version limit $3`,
+    [jobId, page.after, page.limit],
+  );
+}

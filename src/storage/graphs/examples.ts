@@ -1,0 +1,53 @@
+import type { FailedRun } from '../../core/graphs/edits/proposal.js';
+import type { Tx } from '../db/db.js';
+import { feedbackOf, inOrder } from '../candidates/reflection-examples.js';
+
+interface Row extends Record<string, unknown> {
+  ordinal: number;
+  reward: number | null;
+  feedback: string | null;
+  details: { output?: unknown; steps?: FailedRun['steps'] } | null;
+  error: { message: string } | null;
+  input: unknown;
+  calls: number;
+  tokens: number | null;
+}
+
+/** A run of a graph as a proposer is shown it. */
+export type GraphExample = FailedRun & { ordinal: number };
+
+/** What a proposer is shown of runs of a graph, in the order asked: the task's input, the graph's output, reward and feedback. */
+export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<GraphExample[]> {
+  const rows = await tx.query<Row>(
+    `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input, taken.calls, taken.tokens
+       from rollouts r
+       join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       cross join lateral (
+         select count(*) as calls,
+                case when count(*) = count(prompt_tokens + completion_tokens)
+                     then coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint end as tokens
+           from model_calls c where c.rollout_id = r.id and c.purpose = 'rollout'
+       ) taken
+      where r.job_id = $1 and r.ordinal = any($2)`,
+    [jobId, ordinals],
+  );
+  return inOrder(rows, ordinals).map((row) => ({
+    ordinal: row.ordinal,
+    input: textOf(row.input),
+    output: textOf(row.details?.output),
+    steps: row.details?.steps ?? [],
+    reward: row.reward ?? 0,
+    calls: row.calls,
+    tokens: row.tokens,
+    feedback: feedbackOf({ ...row, details: null }),
+  }));
+}
+
+/** A value as a model reads it: an object of one text as that text. */
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  const values = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.values(value) : [];
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(value);
+}

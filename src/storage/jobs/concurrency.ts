@@ -1,0 +1,57 @@
+import type { Tx } from '../db/db.js';
+import { appendEvents, type JobRef } from './events.js';
+
+/** How many rollouts a job may have in flight; `because`: why fewer than its `max_concurrent`, null where they are not. */
+export interface ConcurrencyNow {
+  limit: number;
+  because: string | null;
+}
+
+/** At most so many times a job tells that its concurrency was lowered. */
+const eventsAtMost = 20;
+
+/** The limit at which the job's last runner left off; null: it was never lowered. */
+export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow | null> {
+  const [row] = await tx.query<{ limit: number | null; because: string | null }>(
+    'select concurrency as limit, concurrency_because as because from job_controls where job_id = $1',
+    [jobId],
+  );
+  return row && row.limit !== null ? { limit: row.limit, because: row.because } : null;
+}
+
+/** Writes the limit down, with an event where it was `lowered`. Call it under `lockJob`. */
+export async function recordLimit(
+  tx: Tx,
+  job: JobRef,
+  { limit, because, lowered, max }: ConcurrencyNow & { lowered: boolean; max: number },
+): Promise<void> {
+  const [row] = await tx.query<{ n: number }>(
+    `update job_controls set concurrency = $2, concurrency_because = $3, concurrency_lowered = concurrency_lowered + $4
+      where job_id = $1 returning concurrency_lowered as n`,
+    [job.jobId, limit, because, lowered ? 1 : 0],
+  );
+  if (!lowered || !row || row.n > eventsAtMost) return;
+  await appendEvents(tx, job, [
+    {
+      key: `concurrency:${row.n}`,
+      type: 'concurrency_lowered',
+      message: `at most ${limit} of ${max} rollouts at once: ${because}`,
+      data: { limit, max_concurrent: max, because },
+    },
+  ]);
+}
+
+/** How a job's concurrency stands; `limit` null: it was never lowered. */
+export async function readConcurrency(
+  tx: Tx,
+  jobId: string,
+): Promise<{ limit: number | null; because: string | null; inFlight: number }> {
+  const [row] = await tx.query<{ limit: number | null; because: string | null; inFlight: number }>(
+    `select concurrency as limit, concurrency_because as because,
+            (select count(*) from rollouts
+              where job_id = $1 and completed_at is null and status = 'running' and started_at is not null) as "inFlight"
+       from job_controls where job_id = $1`,
+    [jobId],
+  );
+  return row!;
+}

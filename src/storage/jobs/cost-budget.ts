@@ -1,0 +1,182 @@
+/**
+ * The money of a session with `max_cost_usd`. Invariant: what was spent and what calls under way can cost at most never exceed
+ * `max_usd` together; a call is sent only after its reservation is committed, and its reservation is turned into what it has cost
+ * when that is known. What is not known counts in full.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminal } from '../../core/jobs/status.js';
+import type { Db, Tx } from '../db/db.js';
+import { appendEvents, lockJob, type JobRef } from './events.js';
+import { presenceLock } from '../db/notifications.js';
+import { patiently, sqlStateOf, type Patience } from '../db/patience.js';
+
+/** A call that is about to be sent, in dollars; `rolloutId` null: the proposer's. `presence`: the process that sends it. */
+export interface CostReservation {
+  id: string;
+  rolloutId: string | null;
+  costUsd: number;
+  presence: number;
+}
+
+/** `busy`: it fits only into what calls under way may leave over. `refused`: it does not fit at all, and the budget is closed. */
+export type Reserved = 'reserved' | 'busy' | 'refused';
+
+/** How a session's budget of money stands, in dollars. */
+export interface CostBudget {
+  maxUsd: number;
+  spentUsd: number;
+  reservedUsd: number;
+}
+
+/** No call of a process that lives is under way for longer: what is older was lost. */
+const longestCall = '25 minutes';
+const busyMs = 100;
+const uniqueViolation = '23505';
+
+/** Gives a session its budget. */
+export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promise<void> {
+  await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, $3)', [
+    job.jobId,
+    job.orgId,
+    maxUsd,
+  ]);
+}
+
+/** Reserves what a call can cost at most. */
+export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): Promise<Reserved> {
+  const fits = await tx.query(
+    `with fits as (
+       update job_budgets set reserved_usd = reserved_usd + $4::numeric
+        where job_id = $1 and exhausted_at is null and spent_usd + reserved_usd + $4::numeric <= max_usd
+       returning org_id
+     )
+     insert into cost_reservations (id, job_id, org_id, rollout_id, amount_usd, presence)
+     select $2, $1, org_id, $3, $4::numeric, $5 from fits returning id`,
+    [job.jobId, call.id, call.rolloutId, call.costUsd, call.presence],
+    'reserve_cost',
+  );
+  if (fits.length > 0) return 'reserved';
+  const [left] = await tx.query<{ refused: boolean }>(
+    // The row is locked first: the sums that follow are those of this moment.
+    `update job_budgets set reserved_usd = reserved_usd where job_id = $1
+      returning exhausted_at is not null or spent_usd + $2::numeric > max_usd as refused`,
+    [job.jobId, call.costUsd],
+  );
+  if (!left) throw new Error(`the job ${job.jobId} has no budget row`);
+  if (!left.refused) left.refused = await countLost(tx, job, call.costUsd);
+  if (!left.refused) return 'busy';
+  await tx.query(
+    `with closed as (
+       update job_budgets set exhausted_at = coalesce(exhausted_at, clock_timestamp()) where job_id = $1
+     )
+     insert into cost_reservations (id, job_id, org_id, rollout_id, amount_usd, presence, refused)
+     values ($2, $1, $3, $4, 0, $5, true) on conflict (id) do nothing`,
+    [job.jobId, call.id, job.orgId, call.rolloutId, call.presence],
+  );
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
+  return 'refused';
+}
+
+/**
+ * Counts as spent, in full, what calls of processes that have died were promised: whether the provider answered them is not
+ * known. Says whether a call of `costUsd` is out of the question then.
+ */
+async function countLost(tx: Tx, job: JobRef, costUsd: number): Promise<boolean> {
+  const [row] = await tx.query<{ refused: boolean }>(
+    `with lost as (
+       delete from cost_reservations r
+        where job_id = $1 and not refused
+          and (created_at < clock_timestamp() - $3::interval
+               or not exists (select 1 from pg_locks
+                               where locktype = 'advisory' and classid = $4 and objid = r.presence::oid and objsubid = 2))
+       returning amount_usd
+     ), summed as (
+       select coalesce(sum(amount_usd), 0) as amount from lost
+     )
+     update job_budgets set reserved_usd = reserved_usd - amount, spent_usd = spent_usd + amount
+       from summed where job_id = $1
+     returning spent_usd + $2::numeric > max_usd as refused`,
+    [job.jobId, costUsd, longestCall, presenceLock],
+  );
+  return row!.refused;
+}
+
+/**
+ * Reserves, waiting while only calls under way stand in the way, and with `patience` for a database that does not answer. Rejects
+ * with the signal's reason.
+ */
+export async function reserveInTurn(
+  db: Db,
+  job: JobRef,
+  call: CostReservation,
+  signal: AbortSignal,
+  patience: Patience = { patienceMs: 0, onRetry: () => undefined },
+): Promise<'reserved' | 'refused'> {
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await patiently(() => reserveOnce(db, job, call), patience);
+    if (found !== 'busy') return found;
+    await delay(busyMs);
+  }
+}
+
+/** Reserves; what was reserved before, of which no word came back, is reserved. */
+async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<Reserved> {
+  try {
+    return await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
+  } catch (error) {
+    if (sqlStateOf(error) === uniqueViolation) return 'reserved';
+    throw error;
+  }
+}
+
+/** Turns a reservation into what the call has cost; null: that is not known. Called again it changes nothing. */
+export async function settleCost(tx: Tx, job: JobRef, id: string, costUsd: number | null): Promise<void> {
+  const [settled] = await tx.query<{ warn: boolean | null; spent: number; max: number }>(
+    `with gone as (
+       delete from cost_reservations where id = $2 and job_id = $1 and not refused returning amount_usd
+     )
+     update job_budgets b
+        set reserved_usd = reserved_usd - amount_usd, spent_usd = spent_usd + coalesce($3::numeric, amount_usd),
+            warned_at = coalesce(warned_at, case when spent_usd + coalesce($3::numeric, amount_usd) >= 0.8 * max_usd then now() end)
+       from gone where b.job_id = $1
+     returning warned_at = now() as warn, spent_usd::float8 as spent, max_usd::float8 as max`,
+    [job.jobId, id, costUsd],
+    'settle_cost',
+  );
+  if (settled?.warn) await warn(tx, job, settled);
+}
+
+async function warn(tx: Tx, job: JobRef, { spent, max }: { spent: number; max: number }): Promise<void> {
+  const { status } = await lockJob(tx, job);
+  if (isTerminal(status)) return;
+  await appendEvents(tx, job, [
+    {
+      key: 'budget_warning:cost',
+      type: 'budget_warning',
+      message: `${spent.toFixed(6)} of ${max} dollars are spent`,
+      data: { cost_usd: spent, max_cost_usd: max },
+    },
+  ]);
+}
+
+/** How the budget of a session stands; null: it has none of money. */
+export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget | null> {
+  const [row] = await tx.query<{ maxUsd: number; spentUsd: number; reservedUsd: number }>(
+    `select max_usd::float8 as "maxUsd", spent_usd::float8 as "spentUsd", reserved_usd::float8 as "reservedUsd"
+       from job_budgets where job_id = $1`,
+    [jobId],
+  );
+  return row ?? null;
+}
+
+/** The rollouts of which a call was refused for want of money; null: none was, and the budget is open. */
+export async function readRefused(tx: Tx, jobId: string): Promise<ReadonlySet<string> | null> {
+  const rows = await tx.query<{ rollout_id: string | null }>(
+    `select r.rollout_id from job_budgets b left join cost_reservations r on r.job_id = b.job_id and r.refused
+      where b.job_id = $1 and b.exhausted_at is not null`,
+    [jobId],
+  );
+  if (rows.length === 0) return null;
+  return new Set(rows.flatMap(({ rollout_id: id }) => (id === null ? [] : [id])));
+}

@@ -1,0 +1,179 @@
+import type { Verdict } from '../../core/search/protocol.js';
+import type { QueryResultRow } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type {
+  DeploymentSpec,
+  EvaluationSpec,
+  GepaSession,
+  GepaSpec,
+  GraphSpec,
+  JobSpec,
+  MiproSession,
+  MiproSpec,
+} from '../../core/jobs/spec.js';
+import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
+import type { Status } from '../../core/jobs/status.js';
+import { openCostBudget } from './cost-budget.js';
+import type { Tx } from '../db/db.js';
+import { toJsonb } from '../db/json.js';
+import type { ErrorDetails } from './record.js';
+
+/** The kinds of job. */
+export type JobKind = (JobSpec | DeploymentSpec)['kind'];
+
+const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_', graph: 'grf_', deployment: 'dep_' };
+
+/** A new job id: the kind's prefix and a UUIDv7 without dashes, so ids sort by time. */
+export function newJobId(kind: JobKind): string {
+  return prefixes[kind] + uuidv7().replaceAll('-', '');
+}
+
+/** The kind a job id stands for, or null when it is none of ours. */
+export function kindOf(jobId: string): JobKind | null {
+  if (!/^[a-z]{3}_[0-9a-f]{32}$/.test(jobId)) return null;
+  return (Object.keys(prefixes) as JobKind[]).find((kind) => jobId.startsWith(prefixes[kind])) ?? null;
+}
+
+/** What a create stores. */
+export interface NewJob {
+  jobId: string;
+  orgId: string;
+  kind: JobKind;
+  workflowId: string;
+  algorithm: string | null;
+  appId: string | null;
+  correlationId: string | null;
+  spec: JobSpec | DeploymentSpec;
+  /** Whether it waits to be started; it runs at once where this is absent. */
+  pending?: boolean;
+}
+
+/** Stores a job and its control row; its workflow's start stays an intent until it is confirmed. */
+export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
+  await tx.query(
+    `with job as (
+       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, app_id, correlation_id, spec, projection)
+       values ($1, $2, $3, $4, $10, $5, $6, $7, $8, $9) returning id, org_id
+     )
+     insert into job_controls (job_id, org_id) select id, org_id from job`,
+    [
+      job.jobId,
+      job.orgId,
+      job.kind,
+      job.algorithm,
+      job.workflowId,
+      job.appId,
+      job.correlationId,
+      toJsonb(job.spec),
+      toJsonb(job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}),
+      job.pending ? 'pending' : 'running',
+    ],
+  );
+  const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
+  if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
+}
+
+/** What a search's workflow last recorded; every field is missing until it first did. */
+export interface SessionProjection {
+  generation?: number;
+  totalGenerations?: number;
+  bestCandidateId?: string | null;
+  bestReward?: number | null;
+  rolloutsPlanned?: number;
+  rolloutsCompleted?: number;
+  maxRollouts?: number | null;
+  history?: { generation: number; bestReward: number }[];
+  baselineCandidateId?: string | null;
+  /** What is expected of the most promising candidate on the evaluation seeds, with its 95 % interval. */
+  estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
+  noise?: { sd: number; comparisons: number } | null;
+  /** How many rollouts an evaluation's mean is of. */
+  evaluationRollouts?: number;
+  verdict?: Verdict | null;
+  /** The components are spans that the container marks. */
+  leversMarked?: boolean;
+}
+
+/** A job's spec without what grows with the request: seeds, prompts, env_config, what a verifier compares. */
+export type SessionHead =
+  | (Omit<GepaSession, 'gepa' | 'initialPrompt'> & { gepa: Omit<GepaSpec, Seeds> })
+  | (Omit<MiproSession, 'mipro' | 'initialPrompt'> & { mipro: Omit<MiproSpec, Seeds> });
+type Seeds = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
+export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
+  candidate: { sessionId: string | null; candidateId: string | null } | null;
+};
+export type GraphHead = Omit<GraphSpec, 'gepa' | 'initialGraph' | 'description' | 'verifier'> & {
+  gepa: Omit<GepaSpec, Seeds>;
+  verifier: Pick<VerifierSpec, 'mode'>;
+};
+export type JobHead = SessionHead | EvaluationHead | GraphHead;
+
+/** A job as it is stored. */
+export interface JobRow<Head = JobHead> {
+  jobId: string;
+  orgId: string;
+  kind: JobKind;
+  status: Status;
+  workflowId: string;
+  workflowStarted: boolean;
+  correlationId: string | null;
+  spec: Head;
+  numSeeds: number;
+  projection: SessionProjection;
+  errorDetails: ErrorDetails | null;
+  stoppedBy: string | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+}
+
+const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
+  workflow_started as "workflowStarted", correlation_id as "correlationId",
+  (spec - array['seeds', 'initialPrompt', 'initialGraph', 'description'])
+    #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
+    #- '{mipro,trainSeeds}' #- '{mipro,evaluationSeeds}' #- '{mipro,heldoutSeeds}'
+    #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' #- '{verifier,fields}' as spec,
+  coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",
+  stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+
+/** Reads a job of the organization, or null; a malformed id is no job's. */
+export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head> | null> {
+  if (kindOf(jobId) === null) return null;
+  const [row] = await tx.query<JobRow<Head> & QueryResultRow>(`select ${columns} from jobs where id = $1`, [jobId]);
+  return row ?? null;
+}
+
+/** Which jobs to list; `after` is the place of the last one of the page before. */
+export interface JobFilter {
+  kind: JobKind;
+  state?: Status | undefined;
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+  after?: { createdAt: string; jobId: string } | undefined;
+  limit: number;
+}
+
+/**
+ * A page of jobs, newest first; `place` is where each stands in the list. Times compare by milliseconds, as answers show
+ * them; `created_at` itself stays bare in the condition for the index.
+ */
+export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { place: string })[]> {
+  return tx.query<JobRow<Head> & { place: string } & QueryResultRow>(
+    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
+       from jobs
+      where org_id = current_setting('app.org') and kind = $1 and ($2::text is null or status = $2)
+        and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')
+        and ($4::timestamptz is null or created_at < $4)
+        and ($5::timestamptz is null or (created_at, id) < ($5, $6))
+      order by created_at desc, id desc limit $7`,
+    [
+      filter.kind,
+      filter.state ?? null,
+      filter.createdAfter ?? null,
+      filter.createdBefore ?? null,
+      filter.after?.createdAt ?? null,
+      filter.after?.jobId ?? null,
+      filter.limit,
+    ],
+  );
+}

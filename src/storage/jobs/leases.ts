@@ -1,0 +1,21 @@
+import type { Tx } from '../db/db.js';
+
+/** Takes the job's lease for `seconds`, with a new token that fences all before it; null while another runner holds it. */
+export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds: number): Promise<number | null> {
+  const [row] = await tx.query<{ lease_token: number }>(
+    `update job_controls
+        set lease_token = lease_token + 1, lease_owner = $2, lease_expires_at = clock_timestamp() + make_interval(secs => $3)
+      where job_id = $1 and (lease_owner is null or lease_expires_at < clock_timestamp())
+      returning lease_token`,
+    [jobId, owner, seconds],
+  );
+  return row?.lease_token ?? null;
+}
+
+/** Gives the lease back, so that the next runner need not wait for it to expire. */
+export async function releaseLease(tx: Tx, jobId: string, token: number): Promise<void> {
+  await tx.query(
+    'update job_controls set lease_owner = null, lease_expires_at = null where job_id = $1 and lease_token = $2',
+    [jobId, token],
+  );
+}

@@ -1,0 +1,36 @@
+import type { Tx } from '../db/db.js';
+
+/** What a job's model calls came to. `totalCostUsd` is null as soon as one call's cost is not known. */
+export interface Usage {
+  promptTokens: number;
+  completionTokens: number;
+  totalCostUsd: number | null;
+  costSource: 'reported' | 'table' | 'unknown';
+}
+
+/** Of a statement that inserts model calls: the step that adds the rows of `inserted` (returning *) to the job's sums. */
+export const addUsage = `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
+                                                    unpriced, from_table)
+  select job_id, org_id, floor(random() * 16)::int, count(*),
+         coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0),
+         count(*) filter (where cost_usd is null), count(*) filter (where cost_source = 'table')
+    from inserted group by job_id, org_id
+  on conflict (job_id, shard) do update
+    set calls = u.calls + excluded.calls, prompt_tokens = u.prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
+        unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table`;
+
+/** Sums a job's model calls, the proposer's included. The cost of no calls at all is unknown. */
+export async function usageOf(tx: Tx, jobId: string): Promise<Usage> {
+  const [row] = await tx.query<{ prompt: number; completion: number; cost: number | null; table_used: boolean }>(
+    `select coalesce(sum(prompt_tokens), 0)::bigint as prompt,
+            coalesce(sum(completion_tokens), 0)::bigint as completion,
+            case when sum(calls) > 0 and sum(unpriced) = 0 then sum(cost_usd) end as cost,
+            coalesce(sum(from_table) > 0, false) as table_used
+       from job_usage where job_id = $1`,
+    [jobId],
+  );
+  const { prompt, completion, cost, table_used } = row!;
+  const costSource = cost === null ? 'unknown' : table_used ? 'table' : 'reported';
+  return { promptTokens: prompt, completionTokens: completion, totalCostUsd: cost, costSource };
+}

@@ -1,0 +1,120 @@
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { presenceLock } from '../db/notifications.js';
+import { toJsonb, toText } from '../db/json.js';
+import { addUsage } from '../jobs/usage.js';
+
+/** One model call of a rollout, or of live traffic, to be recorded. `served`: the rollout's attempt that is given the answer. */
+export interface CallRecord extends JobRef {
+  id: string;
+  purpose: 'rollout' | 'caller' | 'judge';
+  rolloutId: string;
+  correlationId: string;
+  candidateId: string | null;
+  /** SHA-256 of the provider and the request as it was sent. */
+  requestHash: Buffer;
+  attempt: number;
+  /** The process that gives it the answer; see `Notifications.presence`. */
+  presence: number;
+  provider: string;
+  model: string;
+  request: unknown;
+  response: unknown;
+  stream: boolean;
+  httpStatus: number;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  costUsd: number | null;
+  costSource: string;
+  latencyMs: number;
+  /** What the request marked as levers; with the texts where the baseline was not known. */
+  levers?: { name: string; text?: string }[] | null;
+}
+
+/** A recorded answer that a rollout is given back. */
+export interface RecordedAnswer {
+  id: string;
+  response: Record<string, unknown>;
+  costUsd: number | null;
+}
+
+/**
+ * The next recorded answer to this very request that the rollout's present attempt has not been given, marked as given;
+ * null: the model has to be asked. So the n-th identical request of an attempt gets the n-th recorded answer, and
+ * requests that come at once get different ones. What a process that has died gave to this attempt may never have arrived:
+ * it is given once more.
+ */
+export async function takeRecorded(
+  tx: Tx,
+  asked: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'>,
+): Promise<RecordedAnswer | null> {
+  const [row] = await tx.query<{ id: string; response: Record<string, unknown>; cost_usd: number | null }>(
+    `update model_calls set served_attempt = $3, served_by = $4
+      where id = (
+        select id from model_calls
+         where rollout_id = $1 and request_hash = $2 and purpose <> 'caller' and http_status < 300
+           and (served_attempt < $3
+                or (served_attempt = $3 and served_by <> $4
+                    and not exists (select 1 from pg_locks
+                                     where locktype = 'advisory' and classid = $5 and objid = served_by::oid and objsubid = 2)))
+         order by occurrence limit 1 for update skip locked)
+      returning id, response, cost_usd`,
+    [asked.rolloutId, asked.requestHash, asked.attempt, asked.presence, presenceLock],
+  );
+  return row ? { id: row.id, response: row.response, costUsd: row.cost_usd } : null;
+}
+
+/** Takes back that an answer was given, because it did not arrive: a retry within the same attempt gets it then. */
+export async function takeBack(tx: Tx, id: string, attempt: number): Promise<void> {
+  await tx.query('update model_calls set served_attempt = 0 where id = $1 and served_attempt = $2', [id, attempt]);
+}
+
+/** Records a call as the next occurrence of its request. Recording the same id again changes nothing: false. */
+export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
+  for (;;) {
+    const rows = await tx.query(
+      `with known as (select 1 from model_calls where id = $1),
+       inserted as (
+       insert into model_calls (id, org_id, job_id, purpose, rollout_id, correlation_id, candidate_id, request_hash,
+                                occurrence, served_attempt, served_by, provider, model, request, response, stream, http_status,
+                                prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms, levers)
+       select $1, $2, $3, $4, $5, $6, $7, $8,
+              (select coalesce(max(occurrence) + 1, 0) from model_calls
+                where rollout_id = $5 and request_hash = $8 and purpose <> 'caller' and http_status < 300),
+              $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
+        where not exists (select 1 from known)
+       on conflict do nothing returning *
+       ), added as (${addUsage})
+       select id from inserted`,
+      [
+        call.id,
+        call.orgId,
+        call.jobId,
+        call.purpose,
+        call.rolloutId,
+        call.correlationId,
+        call.candidateId,
+        call.requestHash,
+        call.attempt,
+        call.presence,
+        call.provider,
+        toText(call.model),
+        toJsonb(call.request),
+        toJsonb(call.response),
+        call.stream,
+        call.httpStatus,
+        call.promptTokens,
+        call.completionTokens,
+        call.costUsd,
+        call.costSource,
+        call.latencyMs,
+        call.levers ? toJsonb(call.levers) : null,
+      ],
+      'record_call',
+    );
+    if (rows.length > 0) return true;
+    const [known] = await tx.query('select 1 from model_calls where id = $1', [call.id]);
+    if (known) return false;
+    // Another call took this occurrence between the count and the insert: count again.
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { demosWithout, type Demo } from '../../core/prompts/demos.js';
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+import { candidateId } from '../../core/jobs/ids.js';
+
+/** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
+export interface CallRollout {
+  id: string;
+  idx: number;
+  source: 'service' | 'caller';
+  /** Which claim of the rollout is running; 0 for the caller's own. */
+  attempt: number;
+  /** Whether there may be recorded answers that this attempt has not been given. */
+  hasRecorded: boolean;
+}
+
+/** What the proxy needs to know to answer one call. */
+export interface ResolvedCall {
+  kind: 'session' | 'evaluation';
+  status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+  policy: PolicySpec;
+  /** Whether the session has a budget of money. */
+  costBounded: boolean;
+  /** Whether new correlation ids are rollouts that the search may want, and how long these have for their reward, in seconds. */
+  live: { rewardSeconds: number } | null;
+  /** null: the correlation id is new. */
+  rollout: CallRollout | null;
+  /** The rollout's own candidate, else the best so far; null: the container is evaluated as it is. */
+  candidateId: string | null;
+  /** What to substitute; null: nothing is, or the baseline's prompt is not known yet. */
+  messages: Message[] | null;
+  /** Its demonstrations, but those of the rollout's own instance. */
+  demos: Demo[];
+  /** Whether these are spans that the container marks. */
+  marked: boolean;
+  /** It is judged for a deployment, whose policy answers whatever the call says. */
+  frozen: boolean;
+  /** The frozen graph that answers in the place of a model; null: a model answers. */
+  graphSnapshotId: string | null;
+}
+
+/** The rollout id of the caller's own traffic under a correlation id of its choosing. */
+export function callerRolloutId(jobId: string, correlationId: string): string {
+  const digest = createHash('sha256').update(correlationId).digest('hex');
+  return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
+}
+
+/**
+ * Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. `presence`:
+ * the process that answers.
+ */
+export async function resolveCall(
+  tx: Tx,
+  { jobId, correlationId, presence }: { jobId: string; correlationId: string; presence: number },
+): Promise<ResolvedCall | null> {
+  const [row] = await tx.query<{
+    kind: ResolvedCall['kind'];
+    status: ResolvedCall['status'];
+    policy: PolicySpec;
+    cost_bounded: boolean;
+    rollouts: 'caller' | null;
+    reward_seconds: number;
+    rollout_id: string | null;
+    idx: number;
+    source: CallRollout['source'];
+    attempt: number;
+    has_recorded: boolean;
+    candidate_id: string | null;
+    seed: number | null;
+    messages: Message[] | null;
+    demos: Demo[];
+    marked: boolean;
+    frozen: boolean;
+    graph_snapshot: string | null;
+  }>(
+    `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, s.rollouts,
+            s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
+            exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
+                                                 and (m.served_attempt < r.attempt
+                                                      or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
+            case when j.kind = 'session' then w.id else c.id end as candidate_id,
+            coalesce(c.messages, s.candidate->'messages',
+                     case when w.id = $4 then s."initialPrompt" end) as messages,
+            coalesce(c.demos, s.candidate->'demos', '[]') as demos,
+            coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked,
+            coalesce((s.candidate->>'frozen')::boolean, false) as frozen, s.candidate->>'graphSnapshotId' as graph_snapshot
+       from jobs j
+      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb,
+                                               rollouts text, "rolloutTimeoutS" float8)
+       left join lateral (
+         select id, idx, source, attempt, seed, candidate_id from rollouts
+          where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
+          order by source desc limit 1
+       ) r on true
+      cross join lateral (select coalesce(r.candidate_id, j.projection->>'bestCandidateId', $4) as id) w
+       left join candidates c on c.id = w.id and c.job_id = j.id
+      where j.id = $1 and j.kind in ('session', 'evaluation')`,
+    [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0), presence],
+    'resolve_call',
+  );
+  if (!row) return null;
+  const { kind, status, policy, messages } = row;
+  const rollout =
+    row.rollout_id === null
+      ? null
+      : { id: row.rollout_id, idx: row.idx, source: row.source, attempt: row.attempt, hasRecorded: row.has_recorded };
+  return {
+    ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
+    live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
+    ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
+    demos: demosWithout(row.demos, row.seed),
+    ...{ frozen: row.frozen, graphSnapshotId: row.graph_snapshot },
+  };
+}
+
+/**
+ * Makes a caller's new correlation id a rollout that keeps its candidate. Two calls that race for the same id get the
+ * same rollout.
+ */
+export async function claimCallerRollout(
+  tx: Tx,
+  job: JobRef,
+  claim: { correlationId: string; candidateId: string | null },
+): Promise<CallRollout> {
+  const id = callerRolloutId(job.jobId, claim.correlationId);
+  const [claimed] = await tx.query<{ idx: number }>(
+    `with bumped as (
+       update job_controls set rollout_idx = rollout_idx + 1 where job_id = $1 returning rollout_idx - 1 as idx
+     )
+     insert into rollouts (id, org_id, job_id, idx, source, candidate_id, status)
+     select $3, $2, $1, idx, 'caller', $4, 'open' from bumped
+     on conflict (id) do nothing returning idx`,
+    [job.jobId, job.orgId, id, claim.candidateId],
+  );
+  if (claimed) return { id, idx: claimed.idx, source: 'caller', attempt: 0, hasRecorded: false };
+  const [other] = await tx.query<{ idx: number }>('select idx from rollouts where id = $1', [id]);
+  if (!other) throw new Error(`the job ${job.jobId} has no control row`);
+  return { id, idx: other.idx, source: 'caller', attempt: 0, hasRecorded: false };
+}

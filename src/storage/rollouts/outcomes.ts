@@ -1,0 +1,216 @@
+import type { Stage } from '../../core/search/protocol.js';
+import type { Tx } from '../db/db.js';
+import { appendEvents, type ControlRow, type JobRef, type NewEvent } from '../jobs/events.js';
+import { toJsonb } from '../db/json.js';
+
+/** How one try at a rollout ended, written under the attempt that claimed it. */
+export interface Outcome {
+  rolloutId: string;
+  attempt: number;
+  status: 'succeeded' | 'failed' | 'awaiting_reward';
+  reward: number | null;
+  feedback: string | null;
+  details: unknown;
+  error: { code: string; message: string; infrastructure: boolean; connect: boolean } | null;
+  latencyMs: number;
+}
+
+/** An outcome as it was written. */
+export interface Written extends Record<string, unknown> {
+  id: string;
+  idx: number;
+  /** null: live traffic that names none. */
+  seed: number | null;
+  stage: Stage;
+  generation: number;
+  candidate_id: string | null;
+  status: 'succeeded' | 'failed' | 'awaiting_reward';
+  reward: number | null;
+  error: { code: string; message: string; connect?: boolean } | null;
+}
+
+const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
+
+/** Tokens and cost of the calls of a rollout of the job $1. */
+const usageOf = (rolloutId: string) =>
+  `select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
+          case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd,
+          case when bool_and(c.cost_usd is not null) then min(c.cost_source) end as cost_source
+     from model_calls c where c.job_id = $1 and c.rollout_id = ${rolloutId}`;
+
+/**
+ * Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. Where a
+ * reward was reported before, the rollout has succeeded with that one.
+ */
+export async function writeOutcomes(
+  tx: Tx,
+  job: JobRef,
+  rolloutSeconds: number,
+  outcomes: Outcome[],
+): Promise<Written[]> {
+  if (outcomes.length === 0) return [];
+  const rows = await tx.query<Written>(
+    `update rollouts r
+        set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
+            feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
+            error = case when w.id is null then o.error end, latency_ms = o.latency_ms,
+            started_at = coalesce(r.started_at, clock_timestamp() - make_interval(secs => o.latency_ms / 1000)),
+            deadline_at = case when o.status = 'awaiting_reward' and w.id is null
+                               then clock_timestamp() + make_interval(secs => $3 - o.latency_ms / 1000) end,
+            completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
+            prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
+            cost_source = u.cost_source
+       from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
+              details jsonb, error jsonb, latency_ms float8)
+       left join lateral (${usageOf('o.id')}) u on true
+       -- A rollout has one reward, whoever reported it first: what the container says afterwards does not change it.
+       left join lateral (
+         select w.id, w.reward, coalesce(w.body->'reward_info'->'details', w.body->'reward_info') as details
+           from rewards w
+          where w.job_id = $1 and w.rollout_id = o.id and w.counted
+       ) w on true
+      where r.id = o.id and r.job_id = $1 and r.attempt = o.attempt and r.status = 'running'
+      returning ${reportedColumns}`,
+    [
+      job.jobId,
+      toJsonb(
+        outcomes.map((o) => ({
+          id: o.rolloutId,
+          attempt: o.attempt,
+          status: o.status,
+          reward: o.reward,
+          feedback: o.feedback,
+          details: o.details,
+          error: o.error,
+          latency_ms: o.latencyMs,
+        })),
+      ),
+      rolloutSeconds,
+    ],
+  );
+  return rows.filter((row) => row.status !== 'awaiting_reward').sort((a, b) => a.idx - b.idx);
+}
+
+/** A reward that was to come later and did not come before the rollout's deadline: a failed row. */
+export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
+  return tx.query<Written>(
+    `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
+            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
+      where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
+        and r.deadline_at < clock_timestamp()
+      returning ${reportedColumns}`,
+    [
+      job.jobId,
+      toJsonb({
+        code: 'reward_timeout',
+        message: 'The container said that the reward comes later, and none was reported before the rollout_timeout.',
+        infrastructure: false,
+        connect: false,
+      }),
+    ],
+  );
+}
+
+/** One event an outcome, in the specification's words for the job's kind. */
+export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
+  await appendEvents(tx, job, outcomeEvents(row, written));
+}
+
+/** One event an outcome; `row` is as it was before them. */
+export function outcomeEvents(row: ControlRow, written: readonly Written[]): NewEvent[] {
+  let completed = row.rollouts_succeeded + row.rollouts_failed;
+  const { total } = row;
+  return written.map((w) => {
+    completed += 1;
+    const what = w.status === 'succeeded' ? `reward ${w.reward}` : `failed: ${w.error?.message ?? 'no reason given'}`;
+    const common = {
+      rollout_id: w.id,
+      trace_id: w.id,
+      seed: w.seed,
+      status: w.status,
+      reward: w.reward,
+      error: w.error?.message ?? null,
+    };
+    return row.kind === 'evaluation'
+      ? {
+          key: `rollout:${w.id}`,
+          type: 'eval.policy.seed.completed',
+          message: `seed ${w.seed}: ${what} (${completed} of ${total})`,
+          data: { completed, total, ...common },
+        }
+      : {
+          key: `rollout:${w.id}`,
+          type: 'rollout_completed',
+          message: w.seed === null ? what : `seed ${w.seed}: ${what}`,
+          data: {
+            ...common,
+            rollout_idx: w.idx,
+            candidate_id: w.candidate_id,
+            stage: w.stage,
+            generation: w.generation,
+          },
+        };
+  });
+}
+
+/**
+ * Answers the slot of a live rollout: it is the one that the search asked for, under the slot's ordinal. Call it under `lockJob`;
+ * the events are the caller's to append.
+ */
+export async function answerSlot(tx: Tx, job: JobRef, { rolloutId, reward, details }: ReportedOutcome): Promise<void> {
+  await Promise.all([
+    tx.query(
+      `with slot as (
+         delete from slots where job_id = $1 and ordinal = (select slot from rollouts where id = $2) returning ordinal
+       )
+       update rollouts r
+          set status = 'succeeded', ordinal = slot.ordinal, reward = $3, details = $4::jsonb, feedback = $4::jsonb->>'feedback',
+              completed_at = clock_timestamp(), prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens,
+              cost_usd = u.cost_usd, cost_source = u.cost_source
+         from slot, lateral (${usageOf('$2')}) u
+        where r.job_id = $1 and r.id = $2`,
+      [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
+      'answer_slot',
+    ),
+    countSucceeded(tx, job),
+  ]);
+}
+
+async function countSucceeded(tx: Tx, job: JobRef): Promise<void> {
+  await tx.query(
+    `update job_controls set rollouts_succeeded = rollouts_succeeded + 1, connect_failures = 0 where job_id = $1`,
+    [job.jobId],
+  );
+}
+
+/** The reward that was reported for a rollout. */
+export interface ReportedOutcome {
+  rolloutId: string;
+  reward: number;
+  details: unknown;
+}
+
+/**
+ * Settles a rollout that waits for its reward, with its event. False: it does not wait (any more). Wakes the runner,
+ * whose slot is free again. Call it under `lockJob`.
+ */
+export async function settleAwaited(
+  tx: Tx,
+  job: JobRef,
+  row: ControlRow,
+  { rolloutId, reward, details }: ReportedOutcome,
+): Promise<boolean> {
+  const written = await tx.query<Written>(
+    `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
+            feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
+            -- A container that has answered 202 goes on making calls.
+            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
+      where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
+      returning ${reportedColumns}`,
+    [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
+  );
+  if (written.length === 0) return false;
+  await Promise.all([reportOutcomes(tx, job, row, written), countSucceeded(tx, job)]);
+  await tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]);
+  return true;
+}

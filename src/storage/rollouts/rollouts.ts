@@ -1,0 +1,104 @@
+import { candidateId, rolloutId } from '../../core/jobs/ids.js';
+import type { RolloutAnswer, RolloutRequest } from '../../core/search/protocol.js';
+import type { Tx } from '../db/db.js';
+import type { JobRef } from '../jobs/events.js';
+
+/**
+ * Writes rollouts that are wanted; those already there are left as they are. `withCandidate`: null ids otherwise. Call it
+ * under `lockJob`: `rollout_idx` then counts without gaps.
+ */
+export async function planRollouts(
+  tx: Tx,
+  job: JobRef,
+  requests: RolloutRequest[],
+  withCandidate: boolean,
+): Promise<void> {
+  if (requests.length === 0) return;
+  await tx.query(
+    `with input as (
+       select * from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
+              as t(id, ordinal, candidate_id, seed, stage, generation)
+        -- A look-up for each: as a join Postgres may read all the rollouts there are.
+        where (select r.ordinal from rollouts r where r.id = t.id) is null
+     ), bumped as (
+       update job_controls set rollout_idx = rollout_idx + (select count(*) from input) where job_id = $1 returning rollout_idx
+     )
+     insert into rollouts (id, org_id, job_id, idx, source, ordinal, stage, generation, seed, candidate_id, status)
+     select id, $2, $1, rollout_idx - (select count(*) from input) + row_number() over (order by ordinal) - 1, 'service',
+            ordinal, stage, generation, seed, candidate_id, 'queued'
+       from input, bumped`,
+    [
+      job.jobId,
+      job.orgId,
+      requests.map((r) => rolloutId(job.jobId, r.ordinal)),
+      requests.map((r) => r.ordinal),
+      requests.map((r) => (withCandidate ? candidateId(job.jobId, r.candidate) : null)),
+      requests.map((r) => r.seed),
+      requests.map((r) => r.stage),
+      requests.map((r) => r.generation),
+    ],
+  );
+}
+
+/** Whether rollouts `from` to `to` (exclusive) are all there, each with its candidate: after a restore they may not be. */
+export async function areWhole(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
+  const [row] = await tx.query<{ whole: number }>(
+    `select count(*) as whole from rollouts r
+      where r.job_id = $1 and r.ordinal >= $2 and r.ordinal < $3
+        and (r.candidate_id is null or exists (select from candidates c where c.id = r.candidate_id))`,
+    [jobId, from, to],
+  );
+  return row?.whole === to - from;
+}
+
+/** What a call costs, by unit. The judge's calls are not the candidate's. */
+const costOfCalls = {
+  usd: 'cost_usd',
+  tokens: 'prompt_tokens + completion_tokens',
+} as const;
+
+/**
+ * The outcomes of rollouts `from` to `to` (exclusive), in the order they were asked for; null while one is still open. With a
+ * `costUnit` each has what its calls cost.
+ */
+export async function readAnswers(
+  tx: Tx,
+  jobId: string,
+  from: number,
+  to: number,
+  costUnit?: keyof typeof costOfCalls,
+): Promise<RolloutAnswer[] | null> {
+  const each = costUnit && costOfCalls[costUnit];
+  const cost = each
+    ? `(select case when count(*) = count(${each}) then coalesce(sum(${each}), 0)::float8 end
+          from model_calls c where c.rollout_id = r.id and c.purpose = 'rollout')`
+    : 'null::float8';
+  const rows = await tx.query<{
+    ordinal: number;
+    status: string;
+    reward: number | null;
+    infrastructure: boolean | null;
+    cost: number | null;
+  }>(
+    `select ordinal, status, reward, (error->>'infrastructure')::boolean as infrastructure, ${cost} as cost
+       from rollouts r where job_id = $1 and ordinal >= $2 and ordinal < $3 order by ordinal`,
+    [jobId, from, to],
+  );
+  if (rows.length < to - from || rows.some((r) => r.status !== 'succeeded' && r.status !== 'failed')) return null;
+  return rows.map((r) => ({
+    ordinal: r.ordinal,
+    reward: r.status === 'succeeded' ? r.reward : null,
+    infrastructure: r.infrastructure ?? false,
+    ...(r.cost !== null && { cost: r.cost }),
+  }));
+}
+
+/** Whether the rollouts `from` to `to` (exclusive) all have their outcome. */
+export async function haveEnded(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
+  const [row] = await tx.query<{ ended: number }>(
+    `select count(*) as ended from rollouts
+      where job_id = $1 and ordinal >= $2 and ordinal < $3 and status in ('succeeded', 'failed')`,
+    [jobId, from, to],
+  );
+  return row!.ended === to - from;
+}

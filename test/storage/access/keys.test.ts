@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import {
+  ensureBootstrapKey,
+  findKey,
+  generateKey,
+  hashKey,
+  isWholeKey,
+  touchKey,
+} from '../../../src/storage/access/keys.js';
+import { createDatabase } from '../../support/embedded.js';
+
+const secretKey = Buffer.alloc(32, 1);
+let db: Db;
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
+});
+afterAll(() => db.close());
+
+const find = (key: string) => findKey(db, hashKey(secretKey, key));
+
+describe('a generated key', () => {
+  test('has its form, is whole, and no two are alike', () => {
+    const keys = Array.from({ length: 200 }, generateKey);
+    expect(new Set(keys).size).toBe(200);
+    for (const key of keys) {
+      expect(key).toMatch(/^rk_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/);
+      expect(isWholeKey(key)).toBe(true);
+    }
+  });
+
+  test('is not whole with any one character changed or missing', () => {
+    const key = generateKey();
+    fc.assert(
+      fc.property(fc.nat(key.length - 1), fc.constantFrom(...'0aZ_ -'), (at, char) => {
+        fc.pre(key[at] !== char);
+        return (
+          !isWholeKey(key.slice(0, at) + char + key.slice(at + 1)) && !isWholeKey(key.slice(0, at) + key.slice(at + 1))
+        );
+      }),
+    );
+  });
+
+  test('is hashed under the secret of the service, in full', () => {
+    const key = generateKey();
+    expect(hashKey(secretKey, key).equals(hashKey(Buffer.alloc(32, 2), key))).toBe(false);
+    expect(hashKey(secretKey, key).equals(hashKey(secretKey, `${key}x`))).toBe(false);
+    expect(hashKey(secretKey, key)).toHaveLength(32);
+  });
+});
+
+describe('the bootstrap key', () => {
+  test('creates its organization, and a new value replaces it', async () => {
+    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
+    await ensureBootstrapKey(db, secretKey, 'default', 'first-key-of-the-org');
+    expect(await find('first-key-of-the-org')).toEqual({ id: 'bootstrap_default', orgId: 'default', scopes: [] });
+    await ensureBootstrapKey(db, secretKey, 'default', 'second-key-of-the-org');
+    expect(await find('first-key-of-the-org')).toBeNull();
+    expect(await find('second-key-of-the-org')).toMatchObject({ orgId: 'default' });
+  });
+
+  test('that was revoked stays so when the service starts again', async () => {
+    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
+    await db.org('gone', (tx) => tx.query('update api_keys set revoked_at = now()'));
+    await ensureBootstrapKey(db, secretKey, 'gone', 'key-that-is-revoked');
+    expect(await find('key-that-is-revoked')).toBeNull();
+  });
+
+  test.each([
+    'short',
+    'with a space in it',
+    'x'.repeat(501),
+    'rk_cut',
+    generateKey().slice(0, -1),
+    'zeile\numbruch-und-so',
+  ])('%j is refused with what to check', async (key) => {
+    await expect(ensureBootstrapKey(db, secretKey, 'default', key)).rejects.toThrow('RATCHET_API_KEY');
+  });
+});
+
+test('the last use is written at most once a minute', async () => {
+  await ensureBootstrapKey(db, secretKey, 'used', 'a-key-that-is-used');
+  const row = (await find('a-key-that-is-used'))!;
+  const lastUse = async () =>
+    (await db.org('used', (tx) => tx.query('select last_used_at from api_keys')))[0]!['last_used_at'];
+  await touchKey(db, row);
+  const first = await lastUse();
+  await touchKey(db, row);
+  expect(await lastUse()).toEqual(first);
+  await db.org('used', (tx) => tx.query(`update api_keys set last_used_at = now() - interval '61 seconds'`));
+  await touchKey(db, row);
+  expect((await lastUse()) > first).toBe(true);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { toJsonb, toText } from '../../../src/storage/db/json.js';
+
+const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
+
+test('any text comes back as it was, but for what Postgres does not take', () => {
+  const units = fc.array(
+    fc.oneof(fc.constantFrom('\\', '\\u0000', '\0', '\ud800', '\udc00', 'u0000', '"'), fc.string({ unit: 'binary' })),
+  );
+  fc.assert(
+    fc.property(units, (parts) => {
+      const text = parts.join('');
+      const json = toJsonb({ [text]: text });
+      expect(JSON.parse(json)).toEqual({ [clean(text)]: clean(text) });
+      // Nothing that Postgres refuses is left, wherever an escape begins.
+      expect(json.replaceAll('\\\\', '')).not.toMatch(/\\u0000|\\ud[89a-f]/i);
+      expect(toText(text)).toBe(clean(text));
+    }),
+    { numRuns: 500 },
+  );
+});

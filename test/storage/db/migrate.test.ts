@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { connect } from '../../../src/storage/db/db.js';
+import { migrate, MigrationError } from '../../../src/storage/db/migrate.js';
+import { createDatabase } from '../../support/embedded.js';
+
+const log = pino({ level: 'silent' });
+
+/** A database of its own that belongs to a new login role with these attributes; answers the role's URL. */
+async function ownedBy(attributes: string): Promise<string> {
+  const url = new URL(await createDatabase());
+  const role = `owner_${randomUUID().slice(0, 8)}`;
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  await admin.query(`create role ${role} login password 'secret' ${attributes}`);
+  await admin.query(`create database ${role} owner ${role}`);
+  await admin.end();
+  return Object.assign(url, { username: role, password: 'secret', pathname: `/${role}` }).href;
+}
+const whoAmI = async (url: string) => {
+  const db = connect(url, log, 1);
+  try {
+    return await db.org('default', (tx) =>
+      tx.query('select current_user::text as name, current_setting($1) as path', ['search_path']),
+    );
+  } finally {
+    await db.close();
+  }
+};
+
+test('running it again changes nothing', async () => {
+  const url = await createDatabase();
+  await migrate(url, log);
+  await Promise.all([migrate(url, log), migrate(url, log)]);
+  expect(await whoAmI(url)).toMatchObject([{ name: 'ratchet_app' }]);
+});
+
+test('the URL’s own options are kept, and do not take the role away', async () => {
+  const url = new URL(await createDatabase());
+  url.searchParams.set('options', '-c search_path=public,pg_temp -c role=postgres');
+  expect(await whoAmI(url.href)).toEqual([{ name: 'ratchet_app', path: 'public,pg_temp' }]);
+});
+
+test('a role that may not take ratchet_app is told in one line what to do', async () => {
+  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(MigrationError);
+  await expect(migrate(await ownedBy(''), log)).rejects.toThrow(/grant ratchet_app to owner_/);
+});
+
+test('a role that is a member without the right to become it is given that right', async () => {
+  const url = await ownedBy('createrole');
+  const { username } = new URL(url);
+  const admin = new pg.Client({ connectionString: await createDatabase() });
+  await admin.connect();
+  // As it stands for the role that created it, from Postgres 16 on.
+  await admin.query(`grant ratchet_app to ${username} with admin true, set false, inherit false`);
+  await admin.end();
+  await migrate(url, log);
+  expect(await whoAmI(url)).toMatchObject([{ name: 'ratchet_app' }]);
+});
+
+test('nobody at the address is one line that names it', async () => {
+  await expect(migrate('postgres://nobody@127.0.0.1:1/none', log)).rejects.toThrow(
+    /127\.0\.0\.1:1 cannot be used .*DATABASE_URL/,
+  );
+});

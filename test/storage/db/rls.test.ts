@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { pino } from 'pino';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import { writeCounters } from '../../../src/storage/deployments/counters.js';
+import { insertDeployment, setSnapshot, takeName } from '../../../src/storage/deployments/deployments.js';
+import { insertTasks } from '../../../src/storage/graphs/tasks.js';
+import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
+import { recordDecision } from '../../../src/storage/jobs/record.js';
+import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
+import { publishSlots } from '../../../src/storage/rollouts/slots.js';
+import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
+import { putSecret } from '../../../src/storage/access/secrets.js';
+import { counterOf } from '../../support/counters.js';
+import { createDatabase } from '../../support/embedded.js';
+import { insertJob } from '../../support/job.js';
+
+// Invariants: the service's role is no superuser and owns nothing; a transaction sees its own organization's rows in every
+// table and nothing where it names none; the two other scopes see exactly what they are for.
+
+let url: string;
+let db: Db;
+const tables = [
+  'orgs',
+  'api_keys',
+  'jobs',
+  'job_controls',
+  'secrets',
+  'candidates',
+  'rollouts',
+  'model_calls',
+  'job_usage',
+  'job_budgets',
+  'cost_reservations',
+  'rewards',
+  'slots',
+  'sensor_frames',
+  'graph_tasks',
+  'snapshots',
+  'deployments',
+  'deployment_names',
+  'deployment_counters',
+  'commands',
+  'events',
+  'idempotency_keys',
+];
+
+beforeAll(async () => {
+  url = await createDatabase();
+  db = connect(url, pino({ level: 'silent' }), 4);
+  for (const org of ['one', 'two']) {
+    const job = await insertJob(db, org);
+    await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-organization-${org}`);
+    await db.org(org, async (tx) => {
+      await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
+      await recordDecision(tx, job, { events: [{ key: 'k', type: 't', message: 'm', data: {} }] });
+      await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
+      await tx.query(
+        `insert into candidates (id, org_id, job_id, lever_version, generation, status) values ($1, $2, $3, 0, 0, 'proposed')`,
+        [`cand_${org}`, org, job.jobId],
+      );
+      await tx.query(
+        `insert into model_calls (id, org_id, job_id, purpose, request_hash, provider, model, request, http_status)
+         values ($1, $2, $3, 'caller', '', 'p', 'm', '{}', 200)`,
+        [`call_${org}`, org, job.jobId],
+      );
+      await tx.query(
+        `insert into job_usage (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd, unpriced, from_table)
+         values ($1, $2, 0, 0, 0, 0, 0, 0, 0)`,
+        [job.jobId, org],
+      );
+      await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, 1)', [job.jobId, org]);
+      await tx.query(
+        'insert into cost_reservations (id, job_id, org_id, amount_usd, presence) values ($1, $2, $3, 1, 1)',
+        [`res_${org}`, job.jobId, org],
+      );
+      await tx.query(`insert into rewards (id, org_id, job_id, body, counted) values ($1, $2, $3, '{}', true)`, [
+        `rwd_${org}`,
+        org,
+        job.jobId,
+      ]);
+      await tx.query(`insert into commands (id, org_id, job_id, kind) values ($1, $2, $3, 'pause')`, [
+        `cmd_${org}`,
+        org,
+        job.jobId,
+      ]);
+      await publishSlots(tx, job, [{ ordinal: 1, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }]);
+      await tx.query(
+        `insert into sensor_frames (job_id, org_id, ordinal, candidate_id, stage, generation, trace_ids)
+         values ($1, $2, 0, $3, 'evaluation', 0, '{}')`,
+        [job.jobId, org, `cand_${org}`],
+      );
+      await insertTasks(tx, job, [{ taskId: 'a', input: { question: 'q' }, gold: null, rubric: null }]);
+      const snapshot = await putSnapshot(tx, org, {
+        ...{ kind: 'messages', messages: [], demos: [], levers_marked: false, lever_versions: {} },
+        policy: { provider: 'p', model: 'm' },
+        provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
+      });
+      await insertDeployment(tx, job, 'name');
+      await setSnapshot(tx, job.jobId, snapshot);
+      await takeName(tx, job);
+      await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })]);
+      await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
+    });
+  }
+});
+afterAll(() => db.close());
+
+describe('row-level security', () => {
+  test('covers every table with rows of an organization', async () => {
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const { rows } = await admin.query<{ relname: string; relrowsecurity: boolean; relforcerowsecurity: boolean }>(
+      `select relname, relrowsecurity, relforcerowsecurity from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not in ('schema_migrations', 'secret_key_fingerprint')`,
+    );
+    const { rows: role } = await admin.query(
+      `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole from pg_roles where rolname = 'ratchet_app'`,
+    );
+    await admin.end();
+    expect(rows.map((row) => row.relname).sort()).toEqual([...tables].sort());
+    expect(rows.filter((row) => !row.relrowsecurity || !row.relforcerowsecurity)).toEqual([]);
+    expect(role).toEqual([{ rolsuper: false, rolbypassrls: false, rolcanlogin: false, rolcreaterole: false }]);
+  });
+
+  test.each(tables)('%s: an organization sees its own rows alone', async (table) => {
+    const column = table === 'orgs' ? 'id' : 'org_id';
+    const seen = await db.org('one', (tx) => tx.query<{ org: string }>(`select ${column} as org from ${table}`));
+    expect(seen.length).toBeGreaterThan(0);
+    expect(new Set(seen.map((row) => row.org))).toEqual(new Set(['one']));
+  });
+
+  test.each(tables)('%s: a transaction that names nobody sees nothing', async (table) => {
+    expect(await db.org('', (tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
+    expect(await db.auth('00', (tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
+  });
+
+  test("another organization's row cannot be written", async () => {
+    await expect(
+      db.org('one', (tx) =>
+        tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ('two', 'x', '')`),
+      ),
+    ).rejects.toThrow(/row-level security/);
+    expect(
+      await db.org('one', (tx) => tx.query(`update jobs set status = 'failed' where org_id = 'two' returning id`)),
+    ).toEqual([]);
+  });
+
+  test('the worker scope lists jobs of all organizations and nothing else', async () => {
+    const seen = await db.worker((tx) => tx.query<{ org_id: string }>('select org_id from jobs'));
+    expect(new Set(seen.map((row) => row.org_id))).toEqual(new Set(['one', 'two']));
+    for (const table of tables.filter((name) => name !== 'jobs')) {
+      expect(await db.worker((tx) => tx.query(`select 1 from ${table}`))).toEqual([]);
+    }
+    expect(await db.worker((tx) => tx.query(`update jobs set status = 'failed' returning id`))).toEqual([]);
+  });
+
+  test('the look-up of a key sees the row that hashes to it alone', async () => {
+    const [row] = await db.org('two', (tx) =>
+      tx.query<{ hash: string }>(`select encode(key_hash, 'hex') as hash from api_keys`),
+    );
+    const found = await db.auth(row!.hash, (tx) => tx.query<{ org_id: string }>('select org_id from api_keys'));
+    expect(found).toEqual([{ org_id: 'two' }]);
+  });
+});

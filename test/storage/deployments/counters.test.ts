@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import {
+  mostCounted,
+  readCounters,
+  writeCounters,
+  type DeploymentCounter,
+} from '../../../src/storage/deployments/counters.js';
+import { counterOf } from '../../support/counters.js';
+import { createDatabase } from '../../support/embedded.js';
+
+// Invariants: whatever states of counters are written, how often and in which order, the totals are the sums over the counters' latest.
+
+let db: Db;
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 4);
+});
+afterAll(() => db.close());
+
+const write = (...counters: DeploymentCounter[]) =>
+  db.orgApart('default', (tx) => writeCounters(tx, 'default', counters));
+const read = (deploymentId: string, orgId = 'default') => db.org(orgId, (tx) => readCounters(tx, deploymentId));
+const newId = () => `dep_${randomUUID()}`;
+const nothing = {
+  ...{ requests: 0, errors: 0, aborted: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, withoutCost: 0 },
+  latencies: {},
+};
+
+test('a deployment without a request has totals of 0', async () => {
+  expect(await read(newId())).toEqual(nothing);
+});
+
+test('what two processes have counted adds up, bucket by bucket, for each deployment', async () => {
+  const [one, other] = [newId(), newId()];
+  const first = {
+    ...{ requests: 5, errors: 1, aborted: 1, promptTokens: 2 ** 40, completionTokens: 7, costUsd: 0.1, withoutCost: 2 },
+    latencies: { '-3': 1, '200': 2 },
+  };
+  const second = {
+    ...{ requests: 3, errors: 1, aborted: 0, promptTokens: 2 ** 40, completionTokens: 1, costUsd: 0.2, withoutCost: 1 },
+    latencies: { '200': 1, '201': 1 },
+  };
+  await write(
+    counterOf({ deploymentId: one, counterId: 'a', ...first }),
+    counterOf({ deploymentId: other, counterId: 'a', requests: 1, errors: 1 }),
+  );
+  await write(counterOf({ deploymentId: one, counterId: 'b', ...second }));
+  expect(await read(one)).toEqual({
+    ...{ requests: 8, errors: 2, aborted: 1, promptTokens: 2 ** 41, completionTokens: 8, withoutCost: 3 },
+    costUsd: 0.1 + 0.2,
+    latencies: { '-3': 1, '200': 3, '201': 1 },
+  });
+  expect(await read(other)).toEqual({ ...nothing, requests: 1, errors: 1 });
+  expect(await read(one, 'another')).toEqual(nothing);
+});
+
+test('a state that is written again writes no row', async () => {
+  const deploymentId = newId();
+  const versions = () =>
+    db.org('default', (tx) =>
+      tx.query('select xmin::text, ctid::text from deployment_counters where deployment_id = $1', [deploymentId]),
+    );
+  await write(counterOf({ deploymentId, requests: 2, errors: 2 }));
+  const before = await versions();
+  await write(counterOf({ deploymentId, requests: 2, errors: 2 }));
+  expect(await versions()).toEqual(before);
+});
+
+test('sums stop where whole numbers do, whatever providers say', async () => {
+  const deploymentId = newId();
+  const huge = { promptTokens: mostCounted, completionTokens: mostCounted, costUsd: mostCounted };
+  for (const counterId of ['a', 'b']) await write(counterOf({ deploymentId, counterId, requests: 1, ...huge }));
+  const { promptTokens, completionTokens } = await read(deploymentId);
+  expect([promptTokens, completionTokens]).toEqual([mostCounted, mostCounted]);
+  expect(Number.isSafeInteger(promptTokens + completionTokens)).toBe(true);
+});
+
+test('in any order, repeated and late, the latest state of each counter counts', async () => {
+  const written = fc.record({ counter: fc.constantFrom('a', 'b', 'c'), requests: fc.integer({ min: 1, max: 6 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uniqueArray(written, { selector: ({ counter }) => counter, minLength: 1 })),
+      async (batches) => {
+        const deploymentId = newId();
+        const state = ({ counter, requests }: { counter: string; requests: number }) =>
+          counterOf({
+            ...{
+              deploymentId,
+              counterId: counter,
+              requests,
+              errors: requests - 1,
+              aborted: requests * 2,
+              promptTokens: requests * 10,
+            },
+            ...{ completionTokens: requests, costUsd: requests / 4, withoutCost: requests, latencies: { 7: requests } },
+          });
+        for (const batch of batches) await write(...batch.map(state));
+        const latest = new Map<string, number>();
+        for (const { counter, requests } of batches.flat())
+          latest.set(counter, Math.max(requests, latest.get(counter) ?? 0));
+        const sum = [...latest.values()].reduce((left, right) => left + right, 0);
+        expect(await read(deploymentId)).toEqual({
+          ...{ requests: sum, errors: sum - latest.size, aborted: sum * 2, promptTokens: sum * 10 },
+          ...{ completionTokens: sum, costUsd: sum / 4, withoutCost: sum, latencies: sum > 0 ? { 7: sum } : {} },
+        });
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import type { Message } from '../../../src/core/jobs/spec.js';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import {
+  deleteDeployment,
+  insertDeployment,
+  listDeployments,
+  readDeployment,
+  readLive,
+  resolveDeployment,
+  rollBack,
+  setSnapshot,
+  takeName,
+} from '../../../src/storage/deployments/deployments.js';
+import { lockJob } from '../../../src/storage/jobs/events.js';
+import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
+import { finishJob } from '../../../src/storage/jobs/record.js';
+import { contentOf, putSnapshot } from '../../../src/storage/deployments/snapshots.js';
+import { createDatabase } from '../../support/embedded.js';
+import { range } from '../../support/range.js';
+
+// Invariants: a name is served by the deployment that took it last, or has it back, unless that is deleted; a roll back gives it to what
+// served it before, deleted ones left out; what one organization does another neither sees nor feels; publishes at once are as publishes
+// one after the other.
+
+let db: Db;
+const orgs = ['one', 'two'] as const;
+type Org = (typeof orgs)[number];
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 10);
+  for (const org of orgs)
+    await db.org(org, (tx) => tx.query('insert into orgs (id, name) values ($1, $1) on conflict do nothing', [org]));
+});
+afterAll(() => db.close());
+
+const policy = { provider: 'fake', model: 'any', params: {} };
+
+/** Stores a deployment that is frozen and does not serve its name yet. */
+async function build(orgId: Org, name: string): Promise<string> {
+  const jobId = newJobId('deployment');
+  const messages: Message[] = [{ role: 'system', content: jobId }];
+  const source = { kind: 'messages' as const, messages, policy };
+  await db.org(orgId, async (tx) => {
+    const spec = { kind: 'deployment' as const, name, source, gate: null, container: null };
+    const nothing = { algorithm: null, appId: null, correlationId: null };
+    await insertJob(tx, { jobId, orgId, kind: 'deployment', workflowId: `deployment-${jobId}`, spec, ...nothing });
+    await insertDeployment(tx, { orgId, jobId }, name);
+    await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await contentOf(tx, source))!));
+  });
+  return jobId;
+}
+
+class Deleted extends Error {}
+
+/** As the workflow's activity does it: one that is deleted leaves nothing behind. */
+function publish(orgId: Org, jobId: string, against?: string | null): Promise<'taken' | 'moved' | 'deleted'> {
+  return db
+    .org(orgId, async (tx) => {
+      await lockJob(tx, { orgId, jobId });
+      const found = await takeName(tx, { orgId, jobId }, against);
+      if (found === 'deleted') throw new Deleted();
+      if (found === 'taken')
+        await finishJob(tx, { orgId, jobId }, { ...ready, status: 'completed', events: [], accepted: [] });
+      return found;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof Deleted) return 'deleted';
+      throw error;
+    });
+}
+const ready = { stoppedBy: null, error: null };
+
+const back = (org: Org, id: string, name: string) =>
+  db.org(org, async (tx) => {
+    const found = await rollBack(tx, { id, name });
+    return typeof found === 'string' ? found : found.id;
+  });
+const remove = (org: Org, id: string) => db.org(org, (tx) => deleteDeployment(tx, id));
+const previous = async (org: Org, name: string) =>
+  new Map(
+    (
+      await db.org(org, (tx) =>
+        tx.query<{ id: string; before: string | null }>(
+          'select id, previous_id as before from deployments where name = $1 and live_at is not null',
+          [name],
+        ),
+      )
+    ).map(({ id, before }) => [id, before]),
+  );
+const liveOf = (org: Org, name: string) => db.org(org, async (tx) => (await readLive(tx, name))?.id ?? null);
+let runs = 0;
+const freshName = () => `name-${(runs += 1)}`;
+
+interface Known {
+  id: string;
+  org: Org;
+  name: string;
+  published: boolean;
+  deleted: boolean;
+}
+
+/** What is to come of it all: of each name, who served it, the last on top. */
+class Model {
+  readonly all: Known[] = [];
+  private readonly stacks = new Map<string, Known[]>();
+
+  stack({ org, name }: { org: Org; name: string }): Known[] {
+    const key = `${org} ${name}`;
+    if (!this.stacks.has(key)) this.stacks.set(key, []);
+    return this.stacks.get(key)!;
+  }
+
+  live(of: { org: Org; name: string }): string | null {
+    const top = this.stack(of).at(-1);
+    return top && !top.deleted ? top.id : null;
+  }
+
+  publish(one: Known, against?: string | null): 'taken' | 'moved' | 'deleted' {
+    if (against !== undefined && against !== this.live(one)) return 'moved';
+    if (one.deleted) return 'deleted';
+    this.stack(one).push(one);
+    one.published = true;
+    return 'taken';
+  }
+
+  rollBack(one: Known): string {
+    const stack = this.stack(one);
+    if (stack.at(-1) !== one) return 'not_live';
+    const before = stack.slice(0, -1).findLastIndex(({ deleted }) => !deleted);
+    if (before < 0) return 'none_before';
+    stack.splice(before + 1);
+    return stack[before]!.id;
+  }
+}
+
+const places = fc.record({ org: fc.constantFrom(...orgs), name: fc.nat(1) });
+const pick = fc.nat(1_000);
+const steps = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('build' as const), place: places }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('build and publish' as const), place: places }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('publish' as const),
+      pick,
+      against: fc.constantFrom('whatever', 'nothing', 'what is live', 'another'),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('roll back' as const), pick, live: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), pick, live: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('trespass' as const), pick }) },
+);
+type Step = typeof steps extends fc.Arbitrary<infer One> ? One : never;
+
+const place = { org: 'one' as const, name: 0 };
+const rollBackOf = (pick: number) => ({ do: 'roll back' as const, pick, live: false });
+const deleteOf = (pick: number) => ({ do: 'delete' as const, pick, live: false });
+/** Comes by each answer that there is; the first deployment is the pick 0. */
+const everyOutcome: Step[] = [
+  { do: 'build and publish', place },
+  rollBackOf(0),
+  { do: 'build and publish', place },
+  rollBackOf(0),
+  { do: 'build and publish', place },
+  deleteOf(1),
+  rollBackOf(2),
+  { do: 'build and publish', place },
+  rollBackOf(3),
+  { do: 'build', place },
+  { do: 'publish', pick: 4, against: 'another' },
+  deleteOf(4),
+  { do: 'publish', pick: 4, against: 'whatever' },
+  { do: 'trespass', pick: 0 },
+];
+
+describe('names', () => {
+  test('are served by whom a stack of servers says, whatever was published, rolled back and deleted', async () => {
+    const [published, rolled] = [new Set<string>(), new Set<string>()];
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 30 }), async (sequence) => {
+        const model = new Model();
+        const names = [freshName(), freshName()];
+        const one = async (step: Step) => {
+          if (step.do === 'build' || step.do === 'build and publish') {
+            const place = { org: step.place.org, name: names[step.place.name]! };
+            const made = { ...place, id: await build(place.org, place.name), published: false, deleted: false };
+            model.all.push(made);
+            if (step.do === 'build and publish') {
+              const found = await publish(place.org, made.id);
+              expect(found).toBe(model.publish(made));
+              published.add(found);
+            }
+            return;
+          }
+          const served = model.all.filter((known) => model.live(known) === known.id);
+          const choices = 'live' in step && step.live && served.length > 0 ? served : model.all;
+          const chosen = choices[step.pick % Math.max(1, choices.length)];
+          if (!chosen) return;
+          const { id, org, name } = chosen;
+          if (step.do === 'publish') {
+            if (chosen.published) return;
+            const against = {
+              ...{ whatever: undefined, nothing: null, 'what is live': model.live(chosen), another: 'dep_another' },
+            }[step.against];
+            const found = await publish(org, id, against);
+            expect([step, found]).toEqual([step, model.publish(chosen, against)]);
+            published.add(found);
+          } else if (step.do === 'roll back') {
+            const deletedBelow = model.stack(chosen).at(-2)?.deleted;
+            const found = await back(org, id, name);
+            expect(found).toBe(model.rollBack(chosen));
+            rolled.add(found.startsWith('dep_') ? (deletedBelow ? 'one left out' : 'done') : found);
+          } else if (step.do === 'delete') {
+            expect(await remove(org, id)).toBe(!chosen.deleted);
+            chosen.deleted = true;
+          } else {
+            const other = orgs.find((another) => another !== org)!;
+            expect(await back(other, id, name)).toBe(
+              model.live({ org: other, name }) === id ? 'unreachable' : 'not_live',
+            );
+            expect(await remove(other, id)).toBe(false);
+            expect(await db.org(other, (tx) => readDeployment(tx, id))).toBeNull();
+            expect(await db.org(other, (tx) => resolveDeployment(tx, id))).toBeNull();
+          }
+        };
+        for (const step of sequence) {
+          await one(step);
+          await sameAs(model, names);
+        }
+        for (const { id, org, published, deleted } of model.all) {
+          const found = await db.org(org, (tx) => resolveDeployment(tx, id));
+          if (deleted) expect(found).toBeNull();
+          else
+            expect([found!.id, found!.snapshotId !== null, found!.status]).toEqual([
+              ...[id, published, published ? 'ready' : 'pending'],
+            ]);
+        }
+      }),
+      { numRuns: 40, examples: [[everyOutcome]] },
+    );
+    expect([...published].sort()).toEqual(['deleted', 'moved', 'taken']);
+    expect([...rolled].sort()).toEqual(['done', 'none_before', 'not_live', 'one left out']);
+  }, 180_000);
+
+  /** Each way of asking says who serves, of either organization. */
+  async function sameAs(model: Model, names: string[]): Promise<void> {
+    for (const org of orgs) {
+      const expected = names.map((name) => model.live({ org, name }));
+      const seen = await db.org(org, async (tx) => ({
+        live: await Promise.all(names.map(async (name) => (await readLive(tx, name))?.id ?? null)),
+        resolved: await Promise.all(names.map(async (name) => (await resolveDeployment(tx, name))?.id ?? null)),
+        listed: (await listDeployments(tx, { status: undefined, limit: 1_000, offset: 0 })).filter(({ name }) =>
+          names.includes(name),
+        ),
+      }));
+      expect([org, seen.live, seen.resolved]).toEqual([org, expected, expected]);
+      const kept = model.all.filter((known) => known.org === org && !known.deleted).map(({ id }) => id);
+      expect(seen.listed.map(({ id }) => id).sort()).toEqual(kept.sort());
+      const marked = seen.listed.filter(({ live }) => live).map(({ id }) => id);
+      expect(marked.sort()).toEqual(expected.filter((id) => id !== null).sort());
+    }
+  }
+
+  test('that many take at once are taken one after the other: one is live, and behind it all the others', async () => {
+    for (const known of [false, true]) {
+      const name = freshName();
+      const first = known ? [await build('one', name)] : [];
+      for (const id of first) await publish('one', id);
+      const ids = await Promise.all(range(0, 8).map(() => build('one', name)));
+      expect(await Promise.all(ids.map((id) => publish('one', id)))).toEqual(ids.map(() => 'taken'));
+      const before = await previous('one', name);
+      expect(chain(before, await liveOf('one', name)).sort()).toEqual([...first, ...ids].sort());
+    }
+  });
+
+  test('of many that were judged against the same, one takes the name', async () => {
+    for (const known of [false, true]) {
+      const name = freshName();
+      const incumbent = known ? await build('one', name) : null;
+      if (incumbent) await publish('one', incumbent);
+      const ids = await Promise.all(range(0, 8).map(() => build('one', name)));
+      const found = await Promise.all(ids.map((id) => publish('one', id, incumbent)));
+      expect(found.filter((one) => one === 'taken')).toHaveLength(1);
+      expect(found.filter((one) => one === 'moved')).toHaveLength(7);
+      expect(await liveOf('one', name)).toBe(ids[found.indexOf('taken')]);
+    }
+  });
+
+  test('are whole after publishes, roll backs and deletes at once', async () => {
+    const waves = fc.array(
+      fc.array(fc.constantFrom('publish', 'roll back', 'delete'), { minLength: 2, maxLength: 8 }),
+      { minLength: 1, maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(waves, async (all) => {
+        const name = freshName();
+        const gone = new Set<string>();
+        const served: string[] = [];
+        for (const wave of all) {
+          const fresh = await Promise.all(wave.map(() => build('one', name)));
+          const live = await liveOf('one', name);
+          const taken: string[] = [];
+          const rolled = await Promise.all(
+            wave.map(async (what, at) => {
+              if (what === 'publish') {
+                taken.push(fresh[at]!);
+                await publish('one', fresh[at]!);
+              } else if (live && what === 'delete') {
+                gone.add(live);
+                await remove('one', live);
+              } else if (live) return back('one', live, name);
+              return null;
+            }),
+          );
+          // Of those who roll back the same one, one does.
+          expect(rolled.filter((found) => found?.startsWith('dep_')).length).toBeLessThanOrEqual(1);
+          served.push(...taken);
+          const before = await previous('one', name);
+          expect([...before.keys()].sort()).toEqual([...served].sort());
+          for (const id of served) expect(() => chain(before, id)).not.toThrow();
+          const now = await liveOf('one', name);
+          if (now) expect([served.includes(now), gone.has(now)]).toEqual([true, false]);
+          // Whoever took it last serves it, unless it was rolled back or deleted since, which here only what was live before is.
+          if (taken.length > 0) expect(taken.includes(now!)).toBe(true);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+});
+
+/** Who served before this one, itself first; throws where it comes round again, or at one that never served. */
+function chain(before: Map<string, string | null>, from: string | null): string[] {
+  const found: string[] = [];
+  for (let id = from; id !== null; id = before.get(id)!) {
+    if (found.includes(id) || !before.has(id)) throw new Error(`${found.join()} leads to ${id}`);
+    found.push(id);
+  }
+  return found;
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { rolloutId } from '../../../src/core/jobs/ids.js';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../../src/storage/rollouts/answers.js';
+import { createDatabase } from '../../support/embedded.js';
+import { insertJob } from '../../support/job.js';
+
+let db: Db;
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
+});
+afterAll(() => db.close());
+
+test('an answer is used as it is on record; of two to one call the first stays, whoever comes later', async () => {
+  const job = await insertJob(db);
+  const of = { rolloutId: rolloutId(job.jobId, 0), key: 'solve', tries: 0 };
+  const record = (text: string, finishReason: string | null, presence: number) =>
+    db.org('default', (tx) => {
+      const place = { ...job, ...of, candidateId: null, attempt: presence, presence };
+      const usage = { promptTokens: 1, completionTokens: 1, costUsd: null, costSource: 'unknown', latencyMs: 1 };
+      const policy = { provider: 'local', model: 'm', params: {} };
+      const messages = [{ role: 'user' as const, content: 'q' }];
+      return recordAnswer(tx, place, 'rollout', policy, messages, { text, finishReason, ...usage });
+    });
+  const first = { text: 'one\ufffd \ufffd', finishReason: 'st\ufffdp' };
+  expect(await record('one\0 \ud83d', 'st\0p', 1)).toEqual(first);
+  expect(await record('another', null, 2)).toEqual(first);
+  const kept = await db.org('default', (tx) => readAnswersOf(tx, job.jobId, of.rolloutId));
+  expect([...kept]).toEqual([[answerId(of), first]]);
+});
+
+test.each([
+  ['solve', 'solve'],
+  ['solve#12', 'solve'],
+  ['a_1_2#3', 'a_1_2'],
+  ['@judge', null],
+])('the id of an answer says of which step it is: %s', (key, step) => {
+  const of = rolloutId('grf_0_1', 23);
+  for (const tries of [0, 12]) expect(stepOfAnswer(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
+});

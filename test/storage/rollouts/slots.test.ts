@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { addCandidate } from '../../../src/storage/candidates/candidates.js';
+import { callerRolloutId } from '../../../src/storage/rollouts/calls.js';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
+import { finishJob, recordDecision } from '../../../src/storage/jobs/record.js';
+import { recordReward } from '../../../src/storage/rollouts/rewards.js';
+import { readAnswers } from '../../../src/storage/rollouts/rollouts.js';
+import {
+  areCandidates,
+  claimSlot,
+  clearWake,
+  takeLostWake,
+  publishSlots,
+  readTraffic,
+  type LiveCall,
+} from '../../../src/storage/rollouts/slots.js';
+import { createDatabase } from '../../support/embedded.js';
+import { insertJob } from '../../support/job.js';
+import { until } from '../../support/until.js';
+
+// Invariants: a slot has one call at a time, and one answer; a correlation id has one candidate for good; nothing is claimed
+// while the job may not start anything.
+
+let db: Db;
+let job: JobRef;
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 8);
+});
+afterAll(() => db.close());
+beforeEach(async () => {
+  job = await insertJob(db);
+  for (const leverVersion of [0, 1]) {
+    const messages = [{ role: 'system' as const, content: `prompt ${leverVersion}` }];
+    await db.org('default', (tx) => addCandidate(tx, job, { leverVersion, generation: 0, parents: [], messages }));
+  }
+});
+
+const candidate = (version: number) => `cand_${job.jobId.slice(4)}_${version}`;
+const publish = (count: number, from = 0) =>
+  db.org('default', async (tx) => {
+    await lockJob(tx, job);
+    await publishSlots(
+      tx,
+      job,
+      Array.from({ length: count }, (_, place) => {
+        return { ordinal: from + place, candidate: 1, seed: place, stage: 'gate' as const, generation: 1 };
+      }),
+    );
+  });
+const claim = (correlationId: string, more: Partial<LiveCall> = {}) =>
+  db.orgApart('default', (tx) =>
+    claimSlot(tx, job, { correlationId, seed: null, bestCandidateId: candidate(0), rewardSeconds: 60, ...more }),
+  );
+const reward = (correlationId: string, value: number) =>
+  db.org('default', (tx) =>
+    recordReward(tx, job, {
+      ...{ reward: value, correlationId, rolloutId: null, candidateId: null },
+      details: { feedback: `said of ${correlationId}` },
+      body: {},
+    }),
+  );
+const traffic = () => db.org('default', (tx) => readTraffic(tx, job.jobId));
+const answers = (to: number) => db.org('default', (tx) => readAnswers(tx, job.jobId, 0, to));
+const control = (value: string) =>
+  db.org('default', (tx) =>
+    recordDecision(tx, job, { status: value === 'run' ? ('running' as const) : ('paused' as const) }),
+  );
+const many = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+describe('claims', () => {
+  test('of many calls at once each takes another slot; those beyond are served the best', async () => {
+    await publish(20);
+    const claimed = await many(60, (n) => claim(`c${n}`));
+    const served = claimed.map(({ candidateId }) => candidateId);
+    expect(served.filter((id) => id === candidate(1))).toHaveLength(20);
+    expect(served.filter((id) => id === candidate(0))).toHaveLength(40);
+    expect(claimed.find(({ candidateId }) => candidateId === candidate(1))!.messages).toEqual([
+      { role: 'system', content: 'prompt 1' },
+    ]);
+    expect(new Set(claimed.map(({ rollout }) => rollout.idx)).size).toBe(60);
+    expect(await traffic()).toEqual({ traffic: 'unpaired', wanted: 20, claimed: 20 });
+  });
+
+  test('a correlation id that races with itself takes one slot, and keeps its candidate', async () => {
+    await publish(5);
+    const claimed = await many(12, () => claim('same'));
+    expect(new Set(claimed.map(({ rollout, candidateId }) => `${rollout.id} ${candidateId}`)).size).toBe(1);
+    expect(await traffic()).toMatchObject({ claimed: 1 });
+  });
+
+  test('a seed that is named where calls are compared without is not theirs', async () => {
+    await publish(2);
+    await claim('first');
+    const { rollout } = await claim('second', { seed: 1 });
+    const rows = await db.org('default', (tx) =>
+      tx.query('select seed, slot from rollouts where id = $1', [rollout.id]),
+    );
+    expect(rows).toEqual([{ seed: null, slot: 1 }]);
+  });
+
+  test('what is wanted of candidates that a restore has lost is noticed', async () => {
+    const request = { ordinal: 0, seed: 0, stage: 'gate' as const, generation: 1 };
+    const known = (...candidates: number[]) =>
+      db.org('default', (tx) =>
+        areCandidates(
+          tx,
+          job,
+          candidates.map((one) => ({ ...request, candidate: one })),
+        ),
+      );
+    expect(await known(0, 1, 1)).toBe(true);
+    expect(await known(1, 2)).toBe(false);
+  });
+
+  test('the first call says how calls are compared; by seeds it takes those of its seed alone', async () => {
+    await publish(3);
+    expect((await claim('a', { seed: 2 })).candidateId).toBe(candidate(1));
+    expect((await claim('b', { seed: 2 })).candidateId).toBe(candidate(0));
+    expect((await claim('c', { seed: 99 })).candidateId).toBe(candidate(0));
+    expect((await claim('d')).candidateId).toBe(candidate(0));
+    expect(await traffic()).toEqual({ traffic: 'paired', wanted: 3, claimed: 1 });
+  });
+
+  test('none while the job is paused; what is under way counts', async () => {
+    await publish(2);
+    await claim('before');
+    await control('pause');
+    expect((await claim('meanwhile')).candidateId).toBe(candidate(0));
+    expect((await reward('before', 1)).is).toBe('counted');
+    await control('run');
+    expect((await claim('after')).candidateId).toBe(candidate(1));
+    // It was served the best, and stays with that.
+    expect((await claim('meanwhile')).candidateId).toBe(candidate(0));
+  });
+
+  test('a call whose reward has come before it takes no slot: nothing more would come for it', async () => {
+    await publish(1);
+    expect((await reward('early', 1)).is).toBe('counted');
+    expect((await claim('early')).candidateId).toBe(candidate(0));
+    expect(await traffic()).toMatchObject({ claimed: 0 });
+  });
+});
+
+describe('a claim that waits for the job’s lock', () => {
+  test('gives its slot back where its own reward came meanwhile', async () => {
+    await publish(1);
+    let claimed: ReturnType<typeof claim> | undefined;
+    await db.org('default', async (tx) => {
+      await lockJob(tx, job);
+      claimed = claim('hasty');
+      // Postgres says that it waits, so it has taken its snapshot.
+      await until('the claim waits', async () => {
+        const rows = await tx.query(
+          `select 1 from pg_locks
+            where not granted and locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid`,
+        );
+        return rows.length > 0;
+      });
+      const report = { reward: 1, correlationId: 'hasty', rolloutId: null, candidateId: null, details: null, body: {} };
+      await recordReward(tx, job, report);
+    });
+    await claimed;
+    expect(await traffic()).toMatchObject({ wanted: 1, claimed: 0 });
+    await claim('next');
+    expect(await reward('next', 0.5)).toMatchObject({ wakes: true });
+  });
+});
+
+describe('rewards', () => {
+  test('in any order, and twice: each slot has one answer; the last one wakes the workflow', async () => {
+    await publish(4);
+    await many(4, (n) => claim(`c${n}`));
+    const woken: boolean[] = [];
+    for (const n of [2, 0, 3, 1]) {
+      woken.push((await reward(`c${n}`, n / 10)).wakes);
+      expect(await reward(`c${n}`, n / 10)).toMatchObject({ is: 'duplicate', wakes: false });
+      expect(await reward(`c${n}`, 9)).toMatchObject({ is: 'conflict', recorded: n / 10, wakes: false });
+    }
+    expect(woken).toEqual([false, false, false, true]);
+    const known = (await answers(4))!.map(({ reward: value }) => value);
+    expect([...known].sort()).toEqual([0, 0.1, 0.2, 0.3]);
+    // Published again, as after a crash, nothing is wanted anew.
+    await publish(4);
+    expect(await traffic()).toMatchObject({ wanted: 0 });
+    const rows = await db.org('default', (tx) =>
+      tx.query('select 1 from events where job_id = $1 and type = $2', [job.jobId, 'eval.policy.seed.completed']),
+    );
+    expect(rows).toHaveLength(4);
+  });
+
+  test('of many at once exactly one is the last', async () => {
+    await publish(30);
+    await many(30, (n) => claim(`c${n}`));
+    const outcomes = await many(30, (n) => reward(`c${n}`, 1));
+    expect(outcomes.filter(({ wakes }) => wakes)).toHaveLength(1);
+    expect(await answers(30)).toHaveLength(30);
+  });
+
+  test('never: after the deadline another call has the slot, too', async () => {
+    await publish(1);
+    await claim('silent', { rewardSeconds: -1 });
+    expect(await traffic()).toMatchObject({ wanted: 1, claimed: 0 });
+    expect((await claim('next')).candidateId).toBe(candidate(1));
+    expect((await claim('one too many')).candidateId).toBe(candidate(0));
+    expect(await reward('next', 0.5)).toMatchObject({ is: 'counted', wakes: true });
+    expect(await answers(1)).toEqual([{ ordinal: 0, reward: 0.5, infrastructure: false }]);
+  });
+
+  test('late: whoever’s reward comes first answers the slot; the other’s is kept, and answers nothing', async () => {
+    await publish(1);
+    await claim('slow', { rewardSeconds: -1 });
+    await claim('next');
+    expect(await reward('slow', 1)).toMatchObject({ is: 'counted', wakes: true });
+    expect(await reward('next', 0.5)).toMatchObject({ is: 'counted', wakes: false });
+    expect(await answers(1)).toEqual([{ ordinal: 0, reward: 1, infrastructure: false }]);
+  });
+
+  test('what nobody has is claimed before what is overdue', async () => {
+    await publish(2);
+    await claim('slow', { rewardSeconds: -1 });
+    await claim('other');
+    expect(await reward('other', 0.5)).toMatchObject({ wakes: false });
+    expect(await reward('slow', 1)).toMatchObject({ wakes: true });
+    expect(await answers(2)).toMatchObject([{ reward: 1 }, { reward: 0.5 }]);
+  });
+
+  test('of the caller’s own traffic is kept, and answers nothing', async () => {
+    await publish(1);
+    await claim('a');
+    await claim('own');
+    expect(await reward('own', 1)).toMatchObject({ is: 'counted', wakes: false });
+    expect(await answers(1)).toBeNull();
+  });
+
+  test('its feedback is what reflection will be shown', async () => {
+    await publish(1);
+    const { rollout } = await claim('a');
+    expect(rollout.id).toBe(callerRolloutId(job.jobId, 'a'));
+    await reward('a', 0);
+    const rows = await db.org('default', (tx) =>
+      tx.query('select ordinal, stage, feedback, status from rollouts where id = $1', [rollout.id]),
+    );
+    expect(rows).toEqual([{ ordinal: 0, stage: 'gate', feedback: 'said of a', status: 'succeeded' }]);
+  });
+});
+
+describe('waking', () => {
+  test('a word that was lost is noticed until the workflow has come', async () => {
+    await publish(1);
+    await claim('a');
+    const isLost = (seconds: number) => db.org('default', (tx) => takeLostWake(tx, job.jobId, seconds));
+    expect(await isLost(-1)).toBe(false);
+    await reward('a', 1);
+    expect(await isLost(60)).toBe(false);
+    // It looks for itself when it is resumed.
+    await control('pause');
+    expect(await isLost(-1)).toBe(false);
+    await control('run');
+    expect(await isLost(-1)).toBe(true);
+    // The next worker need not tell it, too.
+    expect(await isLost(-1)).toBe(false);
+    expect(await isLost(-60)).toBe(true);
+    await db.org('default', (tx) => clearWake(tx, job.jobId));
+    expect(await isLost(-1)).toBe(false);
+  });
+});
+
+describe('the end', () => {
+  test('takes back what is wanted, and what is under way has no outcome any more', async () => {
+    await publish(2);
+    const { rollout } = await claim('a');
+    const { rollout: own } = await claim('b');
+    await reward('b', 1);
+    await db.org('default', (tx) =>
+      finishJob(tx, job, { status: 'cancelled', stoppedBy: 'cancelled', error: null, events: [], accepted: [] }),
+    );
+    expect(await traffic()).toMatchObject({ wanted: 0, claimed: 0 });
+    const statusOf = async (id: string) =>
+      (await db.org('default', (tx) => tx.query('select status from rollouts where id = $1', [id])))[0];
+    expect(await statusOf(rollout.id)).toEqual({ status: 'cancelled' });
+    expect(await statusOf(own.id)).toEqual({ status: 'succeeded' });
+    expect(await reward('a', 1)).toMatchObject({ is: 'closed', wakes: false });
+  });
+});
