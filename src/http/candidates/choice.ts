@@ -1,0 +1,75 @@
+import type { FastifyRequest } from 'fastify';
+import type { CandidateChoice } from '../../contracts/evaluations/evaluation.js';
+import type { Demo } from '../../core/prompts/demos.js';
+import type { EvaluationSpec, Message } from '../../core/jobs/spec.js';
+import type { Tx } from '../../storage/db/db.js';
+import { readJob } from '../../storage/jobs/jobs.js';
+import { readPrompt } from '../../storage/candidates/reads.js';
+import type { HttpDeps } from '../deps.js';
+import { ApiError, pointerOf, refuse } from '../server/errors.js';
+
+/** Which prompt an evaluation runs with, as messages; null: the container as it is. */
+export async function resolveCandidate(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  choice: CandidateChoice | undefined,
+  path: string[],
+): Promise<EvaluationSpec['candidate']> {
+  if (!choice) return null;
+  if (choice.messages) return { messages: choice.messages, sessionId: null, candidateId: null };
+  const sessionId = choice.session_id!;
+  return deps.db.org(request.caller.orgId, async (tx) => {
+    const asked = { kind: 'session' as const, field: 'session_id', jobId: sessionId, candidateId: choice.candidate_id };
+    const { job, candidateId, unknown } = await chosenCandidate(tx, asked, [...path, 'candidate']);
+    const { messages, demos } = await knownPrompt(tx, sessionId, candidateId, unknown);
+    const { leversMarked } = job.projection;
+    return {
+      messages,
+      ...(demos.length > 0 && { demos }),
+      sessionId,
+      candidateId,
+      ...(leversMarked && { marked: true }),
+    };
+  });
+}
+
+/** Which candidate of which job is meant: the best where none is named; `field` is what names the job in the body. */
+export interface AskedCandidate {
+  kind: 'session' | 'graph';
+  field: string;
+  jobId: string;
+  candidateId: string | undefined;
+}
+
+const nouns = { session: 'session', graph: 'graph job' };
+
+/** The job that is meant, and its candidate, which need not be there; `unknown` says so at its place in the body. Throws what is wrong with them. */
+export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
+  const refused = (name: string, message: string) =>
+    refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
+  const { jobId } = asked;
+  const job = await readJob(tx, jobId);
+  if (job?.kind !== kind) throw refused(field, `is no ${nouns[kind]} that this key may see`);
+  const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
+  if (!candidateId)
+    throw notReady(`The ${nouns[kind]} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
+  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${nouns[kind]}`) };
+}
+
+/** A candidate's prompt; throws where there is none, or it is not known yet. */
+export async function knownPrompt(
+  tx: Tx,
+  jobId: string,
+  candidateId: string,
+  unknown: () => ApiError,
+): Promise<{ messages: Message[]; demos: Demo[] }> {
+  const prompt = await readPrompt(tx, jobId, candidateId);
+  if (!prompt) throw unknown();
+  const { messages, demos } = prompt;
+  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
+  return { messages, demos };
+}
+
+function notReady(detail: string): ApiError {
+  return new ApiError(409, 'candidate_not_ready', detail);
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { weighedSchema } from '../../contracts/graphs/job.js';
+import type { paretoSchema } from '../../contracts/candidates/lineage.js';
+import {
+  addToFront,
+  countSeeds,
+  emptyFront,
+  removeDominated,
+  toBits,
+  type Front,
+} from '../../core/search/pareto-front.js';
+import { costFront } from '../../core/search/cost-front.js';
+import type { Tx } from '../../storage/db/db.js';
+import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../../storage/candidates/pareto-front.js';
+import { readCandidates, type CandidateRow } from '../../storage/candidates/reads.js';
+
+/** Candidates whose outcomes are read at once. */
+const atOnce = 50;
+const mostHolders = 100;
+
+/** The front over a search's evaluation seeds, from the stored outcomes of the candidates that are evaluated. */
+export async function readPareto(
+  tx: Tx,
+  jobId: string,
+): Promise<Pick<z.output<typeof paretoSchema>, 'seeds' | 'front'>> {
+  const [evaluation, evaluated] = await Promise.all([
+    readEvaluation(tx, jobId),
+    readCandidates(tx, jobId, { status: 'evaluated' }),
+  ]);
+  const { seeds } = evaluation;
+  const ids = new Map(evaluated.map(({ id, leverVersion }) => [leverVersion, id]));
+  const means = new Map<number, number>();
+  let front: Front = emptyFront;
+  for (let from = 0; from < evaluated.length; from += atOnce) {
+    const some = evaluated.slice(from, from + atOnce);
+    const rewardsOf = await readEvaluatedRewards(
+      tx,
+      jobId,
+      some.map(({ id }) => id),
+      evaluation,
+    );
+    for (const { id, leverVersion, reward } of some) {
+      const known = seeds.flatMap((seed) => rewardsOf.get(id)?.get(seed) ?? []);
+      if (known.length < seeds.length || reward === null) continue;
+      front = addToFront(front, leverVersion, known);
+      means.set(leverVersion, reward);
+    }
+  }
+  const holders = front.holders.map(({ candidate, seeds: held }) => ({ id: ids.get(candidate)!, bits: toBits(held) }));
+  return {
+    seeds: seeds.map((seed, place) => {
+      const holding = holders.filter(({ bits }) => ((bits >> BigInt(place)) & 1n) === 1n).map(({ id }) => id);
+      return {
+        seed,
+        best_reward: front.best[place] ?? null,
+        holders: holding.length,
+        candidate_ids: holding.slice(0, mostHolders),
+      };
+    }),
+    front: removeDominated(front, (candidate) => means.get(candidate)!).map((holder) => ({
+      candidate_id: ids.get(holder.candidate)!,
+      reward: means.get(holder.candidate)!,
+      seeds_held: countSeeds(holder),
+    })),
+  };
+}
+
+/** The front over reward and cost of a graph job, the cheapest first; `candidates` are all of the job. */
+export async function readCostFront(
+  tx: Tx,
+  jobId: string,
+  candidates: readonly CandidateRow[],
+): Promise<z.output<typeof weighedSchema>[]> {
+  const evaluated = candidates.filter(({ status }) => status === 'evaluated');
+  const ids = evaluated.map(({ id }) => id);
+  const costs = await readEvaluationCosts(tx, jobId, ids, await readEvaluation(tx, jobId));
+  const weighed = evaluated.flatMap(({ id, reward }) => {
+    const cost = costs.get(id);
+    return cost && reward !== null ? [{ id, reward, ...cost }] : [];
+  });
+  return costFront(weighed).map(({ id, reward, costUsd, tokens, calls }) => ({
+    candidate_id: id,
+    reward,
+    cost_usd: costUsd,
+    tokens,
+    calls,
+  }));
+}

@@ -1,0 +1,148 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { pageSchema } from '../../contracts/common.js';
+import {
+  candidateItemSchema,
+  candidatesQuerySchema,
+  seedEvalsQuerySchema,
+} from '../../contracts/candidates/lineage.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobKind, JobRow } from '../../storage/jobs/jobs.js';
+import { readSeedEvals, type SeedEval } from '../../storage/candidates/lineage.js';
+import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
+import { findJob } from '../jobs/control.js';
+import { readJudged } from './decision-view.js';
+import type { App, HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
+import { numberedPage, placeAfter } from '../server/pages.js';
+import { problems } from '../server/schema.js';
+import { candidateView } from '../sessions/view.js';
+
+/** What is shown of a kind's candidates: `view` and `read` answer what `schema` describes. */
+export interface LineageRoutes<Head> {
+  base: string;
+  param: 'session_id' | 'job_id';
+  kind: JobKind;
+  tags: string[];
+  /** null: the job has no such candidate. */
+  detail: Described & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
+  seedEval: { schema: z.ZodType; view(row: SeedEval): object };
+  pareto: Described & { read(tx: Tx, job: JobRow<Head>): Promise<object> };
+}
+
+interface Described {
+  schema: z.ZodType;
+  summary: string;
+  description: string;
+}
+
+/** Where the candidates of one kind of job come from, how they fared, and what was decided of each. */
+export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageRoutes<Head>): void {
+  const { param, kind, tags, detail, seedEval, pareto } = routes;
+  const one = `${routes.base}/:${param}`;
+  const params = z.object({ [param]: z.string() });
+  const candidateParams = params.extend({ candidate_id: z.string() });
+  const named = (request: FastifyRequest, name: string) => (request.params as Record<string, string>)[name]!;
+  const find = (request: FastifyRequest) => findJob<Head>(deps, request, named(request, param), kind);
+
+  app.get(
+    `${one}/candidates`,
+    {
+      schema: {
+        tags,
+        summary: 'Candidates, and why each was accepted or rejected',
+        description: 'In the order in which they were proposed, the baseline first.',
+        params,
+        querystring: candidatesQuerySchema,
+        response: { 200: pageSchema(candidateItemSchema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { status, limit, cursor } = request.query;
+      const after = placeAfter(cursor);
+      const job = await find(request);
+      return deps.db.org(job.orgId, async (tx) => {
+        const rows = await readCandidates(tx, job.jobId, { status, after, limit: limit + 1 });
+        const judged = await readJudged(tx, job, rows.slice(0, limit));
+        return numberedPage(
+          rows,
+          limit,
+          ({ leverVersion }) => leverVersion,
+          (row) => ({ ...candidateView(row), decision: judged.get(row.id)!.decision }),
+        );
+      });
+    },
+  );
+
+  app.get(
+    `${one}/candidates/:candidate_id`,
+    {
+      schema: {
+        tags,
+        summary: detail.summary,
+        description: detail.description,
+        params: candidateParams,
+        response: { 200: detail.schema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await find(request);
+      const candidateId = candidateOf(named(request, 'candidate_id'));
+      const shown = await deps.db.org(job.orgId, (tx) => detail.read(tx, job, candidateId));
+      if (!shown) throw noCandidate(candidateId);
+      return shown;
+    },
+  );
+
+  app.get(
+    `${one}/candidates/:candidate_id/seed-evals`,
+    {
+      schema: {
+        tags,
+        summary: "A candidate's rollouts",
+        description: 'In the order in which they were asked for, also those that have not ended.',
+        params: candidateParams,
+        querystring: seedEvalsQuerySchema,
+        response: { 200: pageSchema(seedEval.schema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const after = placeAfter(cursor);
+      const job = await find(request);
+      const candidateId = candidateOf(named(request, 'candidate_id'));
+      const rows = await deps.db.org(job.orgId, async (tx) => {
+        if (!(await readPrompt(tx, job.jobId, candidateId))) throw noCandidate(candidateId);
+        return readSeedEvals(tx, job.jobId, candidateId, { after, limit: limit + 1 });
+      });
+      return numberedPage(rows, limit, ({ ordinal }) => ordinal, seedEval.view);
+    },
+  );
+
+  app.get(
+    `${one}/pareto`,
+    {
+      schema: {
+        tags,
+        summary: pareto.summary,
+        description: pareto.description,
+        params,
+        response: { 200: pareto.schema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await find(request);
+      return deps.db.org(job.orgId, (tx) => pareto.read(tx, job));
+    },
+  );
+}
+
+/** What cannot be a candidate's id is not looked for: Postgres refuses some texts. */
+function candidateOf(candidateId: string): string {
+  if (!/^cand_\w+$/.test(candidateId)) throw noCandidate(candidateId);
+  return candidateId;
+}
+
+function noCandidate(candidateId: string) {
+  return refuse.notFound(`candidate ${candidateId.slice(0, 100)}`);
+}

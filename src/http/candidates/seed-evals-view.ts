@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import { cutText } from '../../clients/net/untrusted.js';
+import type { seedEvalSchema } from '../../contracts/candidates/lineage.js';
+import type { SeedEval } from '../../storage/candidates/lineage.js';
+import { isoOrNull } from '../jobs/view.js';
+
+/** Of a feedback in a list; the whole is in the rollout's trace. */
+const feedbackBytes = 4 * 1024;
+
+/** A rollout of a candidate, in a list. */
+export function seedEvalView(row: SeedEval): z.output<typeof seedEvalSchema> {
+  return {
+    rollout_id: row.rolloutId,
+    seed: row.seed,
+    stage: row.stage,
+    generation: row.generation,
+    reward: row.reward,
+    status: row.status,
+    feedback: row.feedback === null ? null : cutText(row.feedback, feedbackBytes),
+    error: row.error,
+    completed_at: isoOrNull(row.completedAt),
+  };
+}

@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import type { candidateDetailSchema } from '../../contracts/candidates/lineage.js';
+import { attribute, type AttributedSegment } from '../../core/prompts/attribution.js';
+import { candidateTexts } from '../../storage/candidates/candidates.js';
+import type { Ancestor, readFeedback } from '../../storage/candidates/lineage.js';
+import { exampleView } from './reflection-view.js';
+
+type Views = z.output<typeof candidateDetailSchema>['segments'];
+type Feedback = Awaited<ReturnType<typeof readFeedback>>;
+
+const limits = {
+  /** With each sentence: how many feedbacks, how long each at most, and all of an answer together. */
+  examples: 20,
+  feedbackBytes: 1_024,
+  bytesInAll: 2 * 1024 * 1024,
+  /** Where there are more sentences than this, neighbours of the same origin are shown as one. */
+  segments: 1_000,
+};
+
+/** A sentence of one of a prompt's components. */
+export interface ComponentSegment extends AttributedSegment {
+  component: string;
+}
+
+/** Whose sentences a candidate's prompt is made of, component by component. `line`: the candidate after its ancestors. */
+export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
+  const texts = line.map(candidateTexts);
+  const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
+  const parents = line.map(({ parentIds }) => parentIds.flatMap((id) => versions.get(id) ?? []));
+  const segments = Object.keys(texts.at(-1) ?? {}).flatMap((component) =>
+    attribute(
+      line.map(({ leverVersion }, place) => ({
+        candidate: leverVersion,
+        parents: parents[place]!,
+        text: texts[place]![component] ?? '',
+      })),
+    ).map((segment) => ({ component, ...segment })),
+  );
+  return fewer(segments);
+}
+
+/** The rollouts whose feedback is shown with an ancestor's sentences. */
+export function shownTo({ ordinals }: Ancestor): number[] {
+  return ordinals.slice(0, limits.examples);
+}
+
+/** Each sentence with whoever introduced it and the feedback that this one's reflection was shown. */
+export function segmentViews(
+  segments: readonly ComponentSegment[],
+  sources: ReadonlyMap<number, Ancestor>,
+  feedback: Feedback,
+): Views {
+  const feedbackOf = (candidate: number) =>
+    shownTo(sources.get(candidate)!).flatMap((ordinal) => feedback.get(ordinal) ?? []);
+  const count = segments.reduce((total, { candidate }) => total + feedbackOf(candidate).length, 0);
+  const bytes = Math.min(limits.feedbackBytes, Math.max(40, Math.floor(limits.bytesInAll / count)));
+  return segments.map(({ component, text, candidate }) => ({
+    component,
+    text,
+    introduced_by: sources.get(candidate)!.id,
+    feedback: feedbackOf(candidate).map((one) => exampleView(one, bytes)),
+  }));
+}
+
+function fewer(segments: ComponentSegment[]): ComponentSegment[] {
+  if (segments.length <= limits.segments) return segments;
+  const joined: ComponentSegment[] = [];
+  for (const segment of segments) {
+    const last = joined.at(-1);
+    if (last?.candidate === segment.candidate && last.component === segment.component) last.text += segment.text;
+    else joined.push({ ...segment });
+  }
+  return joined;
+}

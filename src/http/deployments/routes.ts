@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import {
+  createDeploymentSchema,
+  deploymentListSchema,
+  deploymentQuerySchema,
+  deploymentSchema,
+  deploymentStatusSchema,
+  rolledBackSchema,
+} from '../../contracts/deployments/deployment.js';
+import { commandBodySchema } from '../../contracts/control.js';
+import { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
+import type { DeploymentSpec } from '../../core/jobs/spec.js';
+import { readCounters } from '../../storage/deployments/counters.js';
+import {
+  deleteDeployment,
+  insertDeployment,
+  listDeployments,
+  readDeployment,
+  rollBack,
+  type DeploymentRow,
+} from '../../storage/deployments/deployments.js';
+import { readOpenEvaluation } from '../../storage/deployments/gate.js';
+import { create } from '../jobs/create.js';
+import type { App, HttpDeps } from '../deps.js';
+import { gateSpec, resolveSource } from './source.js';
+import { completionUrls, deploymentsBase as base, deploymentSummary, deploymentView } from './view.js';
+import { statsView } from './stats-view.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { createEventReader } from '../jobs/event-reader.js';
+import { events, eventsRoute } from '../jobs/events.js';
+import { findJob } from '../jobs/control.js';
+import { createWarnings } from '../jobs/view.js';
+import { bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
+import { registerSnapshots } from './snapshots.js';
+
+const tags = ['deployments'];
+const params = z.object({ deployment_id: z.string() });
+const one = `${base}/:deployment_id`;
+
+const createdSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: deploymentStatusSchema,
+  snapshot_id: z.null(),
+  ...deploymentSchema.pick({ chat_completions_url: true, name_chat_completions_url: true }).shape,
+  warnings: z.array(z.string()).optional(),
+  workflow_id: z.string(),
+  temporal_url: z.string().nullable(),
+});
+
+/** Deployments: what won, frozen and served. Their inference paths are in deployment-inference.ts. */
+export function registerDeployments(app: App, deps: HttpDeps): void {
+  const { db } = deps;
+  const read = createEventReader(db);
+  const find = async (orgId: string, id: string): Promise<DeploymentRow> => {
+    const row = await db.org(orgId, (tx) => readDeployment(tx, id));
+    if (!row) throw refuse.notFound(`deployment ${id.slice(0, 100)}`);
+    return row;
+  };
+
+  app.post(
+    base,
+    {
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        summary: 'Create a deployment',
+        description:
+          "Freezes a session's best prompt, a graph job's best graph or messages given outright, has a gate judge it where one is given, and has its name served by it.",
+        headers: idempotencyHeader,
+        body: createDeploymentSchema,
+        response: { 201: createdSchema, ...bodyProblems(409) },
+      },
+    },
+    async (request, reply) => {
+      const { name, source: asked, gate: wanted } = request.body;
+      const judged = wanted ? gateSpec(wanted, deps) : { gate: null, container: null };
+      const source = await resolveSource(deps, request, asked);
+      const spec: DeploymentSpec = { kind: 'deployment', name, source, ...judged };
+      return create(deps, request, reply, {
+        kind: 'deployment',
+        spec,
+        algorithm: null,
+        appId: null,
+        correlationId: null,
+        containerApiKey: wanted?.container_api_key,
+        store: (tx, job) => insertDeployment(tx, job, name),
+        location: (id) => `${base}/${id}/status`,
+        answer: ({ jobId: id, workflowId }) => ({
+          ...{ id, name, status: 'pending', snapshot_id: null },
+          ...completionUrls({ id, name }, deps.publicUrl),
+          ...createWarnings(spec, deps.publicUrl),
+          workflow_id: workflowId,
+          temporal_url: deps.temporalUrl(workflowId),
+        }),
+      });
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'List deployments, the newest first',
+        querystring: deploymentQuerySchema,
+        response: { 200: deploymentListSchema, ...problems(422) },
+      },
+    },
+    async ({ caller: { orgId }, query: { status, limit, offset } }) => {
+      const rows = await db.org(orgId, (tx) => listDeployments(tx, { status, limit, offset }));
+      return { deployments: rows.map(deploymentSummary) };
+    },
+  );
+
+  app.get(
+    `${one}/status`,
+    { schema: { tags, summary: 'Status', params, response: { 200: deploymentSchema, ...problems(404) } } },
+    async (request) => {
+      const row = await find(request.caller.orgId, request.params.deployment_id);
+      const isJudged = row.status === 'building' && row.spec.gate !== null;
+      const evaluation = isJudged ? await db.org(row.orgId, (tx) => readOpenEvaluation(tx, row.id)) : null;
+      return deploymentView(row, evaluation, deps);
+    },
+  );
+
+  app.get(
+    `${one}/stats`,
+    {
+      schema: {
+        tags,
+        summary: 'What its requests came to since it went live',
+        params,
+        response: { 200: deploymentStatsSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const { id, orgId, liveAt } = await find(request.caller.orgId, request.params.deployment_id);
+      return statsView(id, await db.org(orgId, (tx) => readCounters(tx, id)), liveAt);
+    },
+  );
+
+  app.get(
+    `${one}/events`,
+    {
+      exposeHeadRoute: false,
+      schema: {
+        tags,
+        summary: 'Events of its making, as a stream or as JSON',
+        params,
+        ...eventsRoute,
+      },
+    },
+    async (request, reply) => {
+      const { id } = await find(request.caller.orgId, request.params.deployment_id);
+      return events(deps, request, reply, await findJob(deps, request, id, 'deployment'), request.query, read);
+    },
+  );
+
+  app.post(
+    `${one}/rollback`,
+    {
+      schema: {
+        tags,
+        summary: 'Give its name back to the deployment that had it before',
+        params,
+        headers: idempotencyHeader,
+        body: commandBodySchema,
+        response: { 200: rolledBackSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request) => {
+      const row = await find(request.caller.orgId, request.params.deployment_id);
+      const found = await db.org(row.orgId, (tx) => rollBack(tx, row));
+      if (found === 'not_live') throw notLive(row);
+      if (found === 'none_before') throw noneBefore(row);
+      return { name: row.name, id: found.id, snapshot_id: found.snapshotId, rolled_back_id: row.id };
+    },
+  );
+
+  app.delete(
+    one,
+    {
+      schema: {
+        tags,
+        summary: 'Stop serving it',
+        description: 'Its snapshot stays. The name that it is live under serves nothing until another takes it.',
+        params,
+        response: { 204: z.undefined().describe('Deleted.'), ...problems(404) },
+      },
+    },
+    async (request, reply) => {
+      const row = await find(request.caller.orgId, request.params.deployment_id);
+      await db.org(row.orgId, (tx) => deleteDeployment(tx, row.id));
+      if (row.status === 'pending' || row.status === 'building') await stopBuilding(deps, row);
+      return reply.code(204).send();
+    },
+  );
+
+  registerSnapshots(app, deps);
+}
+
+/** Where Temporal cannot be reached the reconciler does it. */
+async function stopBuilding({ commander, log }: HttpDeps, { id, workflowId }: DeploymentRow): Promise<void> {
+  await commander.cancel({ workflowId }).catch((error: unknown) => {
+    log.warn({ err: error, deployment_id: id }, 'the making of a deleted deployment is not cancelled yet');
+  });
+}
+
+function notLive({ id, name, status }: DeploymentRow): ApiError {
+  return new ApiError(409, 'deployment_not_live', `${name} is not served by ${id}, so there is nothing to roll back.`, {
+    extra: { current_status: status },
+  });
+}
+
+function noneBefore({ id, name, status }: DeploymentRow): ApiError {
+  const detail = `No deployment served ${name} before ${id}, or it is deleted; delete ${id} to have it serve nothing.`;
+  return new ApiError(409, 'nothing_before', detail, { extra: { current_status: status } });
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { componentNames } from '../../core/prompts/components.js';
+import { pairOf } from '../../core/prompts/demos.js';
+import type { snapshotDiffSchema, SnapshotContent } from '../../contracts/deployments/snapshot.js';
+import type { Snapshot } from '../../storage/deployments/snapshots.js';
+import { mostEdits, unifiedDiff } from '../candidates/text-diff.js';
+
+type Diff = z.output<typeof snapshotDiffSchema>;
+
+/** In what two snapshots differ, part by part, each as text. */
+export function snapshotDiff(from: Snapshot, to: Snapshot): Diff {
+  const [before, after] = [partsOf(from.content), partsOf(to.content)];
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  const differing = names.filter((part) => before.get(part) !== after.get(part));
+  // All parts have what one text has: nobody else is answered meanwhile.
+  const edits = Math.ceil(mostEdits / Math.max(1, differing.length));
+  return {
+    ...{ from: from.id, to: to.id, identical: from.id === to.id },
+    parts: differing.map((part) => {
+      const [old, now] = [before.get(part), after.get(part)];
+      const change = old === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
+      const named = (snapshot: Snapshot, text = '') => ({ name: `${snapshot.id}/${part}`, text });
+      return { part, change, diff: unifiedDiff(named(from, old), named(to, now), edits) };
+    }),
+  };
+}
+
+/** The parts of a snapshot, by name, in the order in which they matter. */
+function partsOf(content: SnapshotContent): Map<string, string> {
+  const own: [string, string][] =
+    content.kind === 'graph'
+      ? [
+          ['graph', content.graph_txt],
+          ['policies', pretty(content.policies)],
+        ]
+      : [
+          ...componentNames(content.messages).map((name, place): [string, string] => {
+            const { role, content: text } = content.messages[place]!;
+            return [`messages/${name}`, `${role}\n\n${text}\n`];
+          }),
+          ...(content.demos.length > 0 ? [['demos', demosText(content.demos)] as [string, string]] : []),
+          ['policy', pretty(content.policy)],
+        ];
+  return new Map([
+    ...own,
+    ['lever_versions', pretty(content.lever_versions)],
+    ['provenance', pretty(content.provenance)],
+  ]);
+}
+
+function demosText(demos: Extract<SnapshotContent, { kind: 'messages' }>['demos']): string {
+  const texts = demos.map((demo) =>
+    pairOf(demo)
+      .map(({ role, content }) => `${role}: ${content}\n`)
+      .join(''),
+  );
+  return texts.join('\n');
+}
+
+const pretty = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

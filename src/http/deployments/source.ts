@@ -1,0 +1,46 @@
+import type { FastifyRequest } from 'fastify';
+import type { GateRequest, SourceRequest } from '../../contracts/deployments/deployment.js';
+import type { ContainerSpec, DeploymentSource, GateSpec } from '../../core/jobs/spec.js';
+import { readGraph } from '../../storage/candidates/candidates.js';
+import { chosenCandidate, knownPrompt } from '../candidates/choice.js';
+import type { HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
+import { containerSpec, policySpec, providerErrors } from '../jobs/specs.js';
+
+/** What a deployment is made of: the candidate that was named, or the job's best as it is now. Throws what is wrong with it. */
+export async function resolveSource(
+  deps: HttpDeps,
+  { caller: { orgId } }: FastifyRequest,
+  source: SourceRequest,
+): Promise<DeploymentSource> {
+  if (source.messages) {
+    const policy = source.policy!;
+    const errors = providerErrors(policy, ['source', 'policy'], deps);
+    if (errors.length > 0) throw refuse.invalid(errors);
+    return { kind: 'messages', messages: source.messages, policy: policySpec(policy) };
+  }
+  const field = source.session_id === undefined ? 'graph_job_id' : 'session_id';
+  const kind = field === 'session_id' ? 'session' : 'graph';
+  const jobId = source[field]!;
+  return deps.db.org(orgId, async (tx) => {
+    const asked = { kind, field, jobId, candidateId: source.candidate_id } as const;
+    const { candidateId, unknown } = await chosenCandidate(tx, asked, ['source']);
+    if (kind === 'session') await knownPrompt(tx, jobId, candidateId, unknown);
+    else if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
+    return { kind, jobId, candidateId };
+  });
+}
+
+/** A gate as it is stored, and its container; throws where that may not be called. */
+export function gateSpec(gate: GateRequest, deps: HttpDeps): { gate: GateSpec; container: ContainerSpec } {
+  const reason = deps.checkContainerUrl(gate.container_url);
+  if (reason !== null) throw refuse.invalid([{ pointer: '/gate/container_url', message: reason }]);
+  return {
+    gate: {
+      ...{ seeds: gate.seeds, minReward: gate.min_reward ?? null, minImprovement: gate.min_improvement ?? null },
+      ...{ maxConcurrent: gate.max_concurrent, rolloutTimeoutS: gate.rollout_timeout },
+      maxFailureRate: gate.max_failure_rate,
+    },
+    container: containerSpec(gate, gate.container_url, gate.env_name ?? null),
+  };
+}

@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import type { deploymentStatsSchema } from '../../contracts/deployments/stats.js';
+import { quantile, relativeError } from '../../core/math/latency-sketch.js';
+import type { RequestTotals } from '../../storage/deployments/counters.js';
+import { isoOrNull } from '../jobs/view.js';
+
+/** What a deployment's requests came to, as it is answered. `since`: when it went live; null: it has not. */
+export function statsView(
+  deploymentId: string,
+  totals: RequestTotals,
+  since: Date | null,
+): z.output<typeof deploymentStatsSchema> {
+  const { requests, errors, aborted, promptTokens, completionTokens, costUsd, withoutCost, latencies } = totals;
+  return {
+    deployment_id: deploymentId,
+    since: isoOrNull(since),
+    requests,
+    errors,
+    aborted,
+    latency_ms: {
+      p50: quantile(latencies, 0.5),
+      p90: quantile(latencies, 0.9),
+      p95: quantile(latencies, 0.95),
+      p99: quantile(latencies, 0.99),
+      max: quantile(latencies, 1),
+      relative_error: relativeError,
+    },
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+      total_cost_usd: requests > withoutCost ? costUsd : null,
+      requests_without_cost: withoutCost,
+    },
+  };
+}

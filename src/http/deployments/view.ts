@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import type { deploymentListSchema, deploymentSchema, GateView } from '../../contracts/deployments/deployment.js';
+import type { DeploymentHead, DeploymentRow } from '../../storage/deployments/deployments.js';
+import type { OpenEvaluation } from '../../storage/deployments/gate.js';
+import type { HttpDeps } from '../deps.js';
+import { iso, isoOrNull } from '../jobs/view.js';
+
+/** Where deployments are. */
+export const deploymentsBase = '/api/harbor/deployments';
+
+/** A deployment in a list. */
+export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {
+  const { id, name, status, live, snapshotId } = row;
+  return { id, name, status, live, snapshot_id: snapshotId, created_at: iso(row.createdAt) };
+}
+
+/** A deployment's status, with the evaluation that its gate waits for. */
+export function deploymentView(
+  row: DeploymentRow,
+  evaluation: OpenEvaluation | null,
+  { publicUrl, temporalUrl }: Pick<HttpDeps, 'publicUrl' | 'temporalUrl'>,
+): z.output<typeof deploymentSchema> {
+  const { source } = row.spec;
+  return {
+    ...deploymentSummary(row),
+    source: {
+      session_id: source.kind === 'session' ? source.jobId : null,
+      graph_job_id: source.kind === 'graph' ? source.jobId : null,
+      candidate_id: source.kind === 'messages' ? null : source.candidateId,
+    },
+    gate: gateView(row, evaluation),
+    ...completionUrls(row, publicUrl),
+    previous_id: row.previousId,
+    ready_at: isoOrNull(row.liveAt),
+    started_at: isoOrNull(row.startedAt),
+    completed_at: isoOrNull(row.completedAt),
+    error: row.errorDetails?.message ?? null,
+    error_details: row.errorDetails,
+    workflow_id: row.workflowId,
+    temporal_url: temporalUrl(row.workflowId),
+  };
+}
+
+/** Where a deployment, and its name, answer. */
+export function completionUrls({ id, name }: { id: string; name: string }, publicUrl: string) {
+  const url = (ref: string) => `${publicUrl}${deploymentsBase}/${ref}/chat/completions`;
+  return { chat_completions_url: url(id), name_chat_completions_url: url(name) };
+}
+
+function gateView({ spec: { gate }, gate: found }: DeploymentRow, evaluation: OpenEvaluation | null): GateView | null {
+  if (!gate) return null;
+  const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
+  return {
+    ...{ seeds: gate.numSeeds, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    evaluation: evaluation && { job_id: evaluation.jobId, status: evaluation.status },
+    candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
+    incumbent: incumbent && {
+      ...{ job_id: incumbent.jobId, deployment_id: incumbent.deploymentId, reward: incumbent.reward },
+    },
+    comparison: comparison && {
+      ...{ difference: comparison.difference, seeds: comparison.seeds },
+      interval: { low: comparison.low, high: comparison.high },
+    },
+    passed: found?.passed ?? null,
+  };
+}

@@ -1,0 +1,138 @@
+import type { z } from 'zod';
+import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import {
+  createEvaluationSchema,
+  evaluationCreatedSchema,
+  evaluationForm,
+  evaluationListItemSchema,
+  evaluationResultsSchema,
+  evaluationSchema,
+  type EvaluationRequest,
+} from '../../contracts/evaluations/evaluation.js';
+import type { EvaluationHead } from '../../storage/jobs/jobs.js';
+import { readConcurrency } from '../../storage/jobs/concurrency.js';
+import { readSeedResults, readTotals } from '../../storage/candidates/reads.js';
+import { usageOf } from '../../storage/jobs/usage.js';
+import { resolveCandidate } from '../candidates/choice.js';
+import { findJob } from '../jobs/control.js';
+import { evaluationEstimate } from '../jobs/cost-estimate.js';
+import { create } from '../jobs/create.js';
+import type { App, HttpDeps } from '../deps.js';
+import { evaluationListItem, evaluationResults, evaluationView } from './view.js';
+import { registerJobRoutes } from '../jobs/routes.js';
+import { createWarnings } from '../jobs/view.js';
+import { listPage } from '../jobs/lists.js';
+import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } from '../server/schema.js';
+import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
+
+const base = '/api/v1/offline/jobs';
+const tags = ['offline evaluation'];
+
+/** Offline evaluation jobs: a policy on a list of seeds in the caller's container. */
+export function registerEvaluations(app: App, deps: HttpDeps): void {
+  app.post(
+    base,
+    {
+      config: { idempotency: 'create' },
+      validatorCompiler: validateForm(evaluationForm),
+      schema: {
+        tags,
+        summary: 'Create an evaluation',
+        headers: idempotencyHeader,
+        body: createEvaluationSchema,
+        response: { 201: evaluationCreatedSchema, ...bodyProblems(409) },
+      },
+    },
+    async (request, reply) => {
+      const { evaluation, path } = unwrap(request.body);
+      checkEvaluation(evaluation, path, deps);
+      const candidate = await resolveCandidate(deps, request, evaluation.candidate, path);
+      const spec = evaluationSpec(evaluation, candidate);
+      return create(deps, request, reply, {
+        kind: 'evaluation',
+        spec,
+        algorithm: null,
+        appId: spec.appId,
+        correlationId: null,
+        containerApiKey: evaluation.container_api_key,
+        location: (jobId) => `${base}/${jobId}`,
+        answer: ({ jobId, workflowId }) => ({
+          job_id: jobId,
+          status: 'running',
+          estimate: evaluationEstimate(spec),
+          ...createWarnings(spec, deps.publicUrl),
+          workflow_id: workflowId,
+          temporal_url: deps.temporalUrl(workflowId),
+        }),
+      });
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'List evaluations',
+        querystring: listQuerySchema,
+        response: { 200: pageSchema(evaluationListItemSchema), ...problems(422) },
+      },
+    },
+    (request) =>
+      listPage<EvaluationHead, z.output<typeof evaluationListItemSchema>>(
+        deps,
+        request.caller.orgId,
+        'evaluation',
+        request.query,
+        (job) => evaluationListItem(job, deps),
+      ),
+  );
+
+  app.get(
+    `${base}/:job_id`,
+    { schema: { tags, summary: 'Status', params: jobParams, response: { 200: evaluationSchema, ...problems(404) } } },
+    async (request) => {
+      const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
+      const read = await deps.db.org(job.orgId, async (tx) => ({
+        totals: await readTotals(tx, job.jobId),
+        usage: await usageOf(tx, job.jobId),
+        concurrency: await readConcurrency(tx, job.jobId),
+      }));
+      return evaluationView(job, read, deps);
+    },
+  );
+
+  app.get(
+    `${base}/:job_id/results`,
+    {
+      schema: {
+        tags,
+        summary: 'Results, seed by seed',
+        params: jobParams,
+        response: { 200: evaluationResultsSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
+      const read = await deps.db.org(job.orgId, async (tx) => ({
+        totals: await readTotals(tx, job.jobId),
+        results: await readSeedResults(tx, job.jobId),
+      }));
+      return evaluationResults(job, read);
+    },
+  );
+
+  registerJobRoutes(app, deps, {
+    base,
+    param: 'job_id',
+    kind: 'evaluation',
+    noun: 'an evaluation',
+    tags,
+    eventPaths: ['/events/stream', '/events'],
+    patchesAnyKind: true,
+  });
+}
+
+function unwrap(body: z.output<typeof createEvaluationSchema>): { evaluation: EvaluationRequest; path: string[] } {
+  return 'config' in body ? { evaluation: body.config, path: ['config'] } : { evaluation: body, path: [] };
+}

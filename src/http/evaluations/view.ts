@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import type {
+  evaluationListItemSchema,
+  evaluationResultsSchema,
+  evaluationSchema,
+  evaluationSummarySchema,
+} from '../../contracts/evaluations/evaluation.js';
+import type { Usage } from '../../storage/jobs/usage.js';
+import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
+import type { RolloutTotals, SeedResult } from '../../storage/candidates/reads.js';
+import type { HttpDeps } from '../deps.js';
+import { concurrencyView, isoOrNull, jobView, usageView, type Concurrency } from '../jobs/view.js';
+
+type Evaluation = JobRow<EvaluationHead>;
+
+/** An evaluation in a list. */
+export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<typeof evaluationListItemSchema> {
+  const { spec } = job;
+  return {
+    ...jobView(job, deps),
+    app_id: spec.appId,
+    env_name: spec.container.envName ?? '',
+    container_url: spec.container.url,
+    policy: { model: spec.policy.model, provider: spec.policy.provider },
+    num_seeds: job.numSeeds,
+  };
+}
+
+/** An evaluation's status; `results` is there once it is completed, `summary` always. */
+export function evaluationView(
+  job: Evaluation,
+  read: { totals: RolloutTotals; usage: Usage; concurrency: Concurrency },
+  deps: HttpDeps,
+): z.output<typeof evaluationSchema> {
+  const summary = summaryOf(job, read.totals);
+  const { mean_reward, total_tokens, total_cost_usd } = summary;
+  const { candidate } = job.spec;
+  return {
+    ...evaluationListItem(job, deps),
+    progress: { completed: read.totals.succeeded + read.totals.failed, total: job.numSeeds },
+    ...(job.status === 'completed' ? { results: { mean_reward, total_tokens, total_cost_usd } } : {}),
+    summary,
+    candidate: candidate && { session_id: candidate.sessionId, candidate_id: candidate.candidateId },
+    usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
+    rollouts_resent: read.totals.resent,
+  };
+}
+
+/** An evaluation's results, seed by seed. */
+export function evaluationResults(
+  job: Evaluation,
+  read: { totals: RolloutTotals; results: SeedResult[] },
+): z.output<typeof evaluationResultsSchema> {
+  return {
+    job_id: job.jobId,
+    status: job.status,
+    summary: summaryOf(job, read.totals),
+    results: read.results.map((row) => ({
+      seed: row.seed,
+      status: row.status,
+      reward: row.reward,
+      latency_ms: row.latencyMs,
+      tokens: row.tokens,
+      cost_usd: row.costUsd,
+      trace_id: row.rolloutId,
+      error: row.error,
+      completed_at: isoOrNull(row.completedAt),
+    })),
+  };
+}
+
+function summaryOf(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {
+  return {
+    mean_reward: totals.meanReward,
+    total_tokens: totals.tokens,
+    total_cost_usd: totals.costUsd,
+    num_seeds: job.numSeeds,
+    num_successful: totals.succeeded,
+    num_failed: totals.failed,
+  };
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import {
+  createGraphJobBytes,
+  createGraphJobSchema,
+  graphJobCreatedSchema,
+  graphJobSchema,
+  graphJobStartedSchema,
+  graphJobSummarySchema,
+} from '../../contracts/graphs/job.js';
+import { commandBodySchema } from '../../contracts/control.js';
+import { graphOf } from '../../core/graphs/json.js';
+import { graphText } from '../../core/graphs/text.js';
+import { isTerminal } from '../../core/jobs/status.js';
+import { readGraph } from '../../storage/candidates/candidates.js';
+import { readConcurrency } from '../../storage/jobs/concurrency.js';
+import { readCostBudget } from '../../storage/jobs/cost-budget.js';
+import { insertTasks } from '../../storage/graphs/tasks.js';
+import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
+import { startPending } from '../../storage/jobs/pending.js';
+import { readCandidates, readResent } from '../../storage/candidates/reads.js';
+import { usageOf } from '../../storage/jobs/usage.js';
+import { findJob } from '../jobs/control.js';
+import { create, startInTime } from '../jobs/create.js';
+import type { App, HttpDeps } from '../deps.js';
+import { ApiError } from '../server/errors.js';
+import { registerGraphDownload } from './download.js';
+import { graphEstimate } from './cost-estimate.js';
+import { graphSpec } from './specs.js';
+import { graphIds, graphSummary, graphView } from './view.js';
+import { registerJobRoutes } from '../jobs/routes.js';
+import { listPage } from '../jobs/lists.js';
+import { readCostFront } from '../candidates/pareto-view.js';
+import { bodyProblems, idempotencyHeader, jobParams, problems } from '../server/schema.js';
+
+const base = '/api/graphgen/jobs';
+const one = `${base}/:job_id` as const;
+const tags = ['graph evolve'];
+
+/** Graph evolve jobs: a search for a better graph of model calls on a data set of tasks. */
+export function registerGraphs(app: App, deps: HttpDeps): void {
+  app.post(
+    base,
+    {
+      bodyLimit: createGraphJobBytes,
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        summary: 'Create a graph job',
+        headers: idempotencyHeader,
+        body: createGraphJobSchema,
+        response: { 201: graphJobCreatedSchema, ...bodyProblems(409) },
+      },
+    },
+    async (request, reply) => {
+      const { spec, tasks } = graphSpec(request.body, deps);
+      const pending = !request.body.auto_start;
+      return create(deps, request, reply, {
+        kind: 'graph',
+        spec,
+        algorithm: spec.algorithm,
+        appId: null,
+        correlationId: null,
+        pending,
+        store: (tx, job) => insertTasks(tx, job, tasks),
+        location: (jobId) => `${base}/${jobId}`,
+        answer: ({ jobId, workflowId }) => ({
+          ...graphIds(jobId),
+          status: pending ? 'pending' : 'running',
+          num_tasks: spec.numTasks,
+          max_rollouts: request.body.rollout_budget,
+          estimate: graphEstimate(spec, tasks),
+          workflow_id: workflowId,
+          temporal_url: deps.temporalUrl(workflowId),
+        }),
+      });
+    },
+  );
+
+  app.post(
+    `${one}/start`,
+    {
+      schema: {
+        tags,
+        summary: 'Start a graph job that was created with auto_start false',
+        params: jobParams,
+        headers: idempotencyHeader,
+        body: commandBodySchema,
+        response: { 200: graphJobStartedSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request) => {
+      const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
+      const before = await deps.db.org(job.orgId, (tx) => startPending(tx, job));
+      if (isTerminal(before)) {
+        throw new ApiError(409, 'invalid_state', `The job is ${before} and cannot be started.`, {
+          extra: { current_status: before },
+        });
+      }
+      if (before === 'pending') await startInTime(deps, job);
+      return { ...graphIds(job.jobId), status: before === 'pending' ? 'running' : before };
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'List graph jobs, newest first',
+        querystring: listQuerySchema,
+        response: { 200: pageSchema(graphJobSummarySchema), ...problems(422) },
+      },
+    },
+    (request) =>
+      listPage(deps, request.caller.orgId, 'graph', request.query, (job: JobRow<GraphHead>) => graphSummary(job, deps)),
+  );
+
+  app.get(
+    one,
+    { schema: { tags, summary: 'Status', params: jobParams, response: { 200: graphJobSchema, ...problems(404) } } },
+    async (request) => {
+      const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
+      const read = await deps.db.org(job.orgId, async (tx) => {
+        const candidates = await readCandidates(tx, job.jobId);
+        return {
+          candidates,
+          pareto: await readCostFront(tx, job.jobId, candidates),
+          usage: await usageOf(tx, job.jobId),
+          resent: await readResent(tx, job.jobId),
+          cost: await readCostBudget(tx, job.jobId),
+          concurrency: await readConcurrency(tx, job.jobId),
+        };
+      });
+      return graphView(job, read, deps);
+    },
+  );
+
+  app.get(
+    `${one}/graph.txt`,
+    {
+      schema: {
+        tags,
+        summary: 'The best graph so far, for people',
+        params: jobParams,
+        response: {
+          200: { description: 'The graph.', content: { 'text/plain': { schema: z.string() } } },
+          ...problems(404, 409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
+      const { bestCandidateId } = job.projection;
+      const graph = bestCandidateId
+        ? await deps.db.org(job.orgId, (tx) => readGraph(tx, job.jobId, bestCandidateId))
+        : null;
+      if (!graph) {
+        throw new ApiError(409, 'invalid_state', `The job is ${job.status}, and no graph of it is evaluated yet.`, {
+          extra: { current_status: job.status },
+        });
+      }
+      return reply.type('text/plain; charset=utf-8').send(graphText(graphOf(graph)));
+    },
+  );
+
+  registerGraphDownload(app, deps, one, tags);
+  registerJobRoutes(app, deps, {
+    base,
+    param: 'job_id',
+    kind: 'graph',
+    noun: 'a graph job',
+    tags,
+    eventPaths: ['/events/stream', '/events'],
+    patchesAnyKind: false,
+  });
+}

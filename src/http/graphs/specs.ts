@@ -1,0 +1,137 @@
+import { unknownPrice } from '../../clients/models/call-bound.js';
+import { priceOf } from '../../clients/models/cost.js';
+import { policiesOf, type CreateGraphJob } from '../../contracts/graphs/job.js';
+import { descriptionOf, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
+import type { Path } from '../../contracts/graphs/dataset-problems.js';
+import type { GepaSpec, GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
+import { verifierSpec, type VerifierSpec } from '../../contracts/graphs/verifier.js';
+import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
+import { graphSearch } from '../../core/graphs/search-config.js';
+import { jsonOf } from '../../core/graphs/json.js';
+import { goldProblem, isJudged } from '../../core/verify/score.js';
+import type { GraphTask } from '../../storage/graphs/tasks.js';
+import type { HttpDeps } from '../deps.js';
+import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js';
+import { firstGraph } from './first-graph.js';
+import { inputFaults } from './task-inputs.js';
+
+/** What is wrong, by the path in the body. */
+export interface Fault {
+  path: readonly PropertyKey[];
+  message: string;
+}
+
+/** A graph job as it is stored, and its tasks; throws with every field that is at fault. */
+export function graphSpec(
+  request: CreateGraphJob,
+  { checkProvider }: Pick<HttpDeps, 'checkProvider'>,
+): { spec: GraphSpec; tasks: GraphTask[] } {
+  const { dataset, budget } = request;
+  const policies = policiesOf(request);
+  const policy = policies[0]!;
+  const proposer = proposerOf(request) ?? policy;
+  const verifier = verifierSpec(dataset.verifier_config, request.policy_provider);
+  const { maxRollouts, rngSeed, ...search } = graphSearch({
+    tasks: dataset.tasks.length,
+    rolloutBudget: request.rollout_budget,
+    effort: request.proposer_effort,
+    rngSeed: request.rng_seed,
+  });
+  const description = descriptionOf(dataset.metadata);
+  const { graph, faults } = firstGraph(request, policies, description);
+  const models = { policies, proposer, judge: isJudged(verifier) ? verifier.judge : null };
+  const all: Fault[] = [
+    ...providerFaults(request, models, checkProvider),
+    ...(budget?.max_cost_usd === undefined ? [] : priceFaults(models)),
+    ...goldFaults(dataset, verifier),
+    ...faults,
+    ...inputFaults(dataset, faults.length === 0 ? graph : null),
+    ...configProblems({ ...search, maxRollouts, rngSeed }).map(searchFault),
+  ];
+  if (all.length > 0) {
+    const errors = all.slice(0, listed).map(({ path, message }): FieldError => ({ pointer: pointerOf(path), message }));
+    throw refuse.invalid(errors);
+  }
+  const spec: GraphSpec = {
+    kind: 'graph',
+    algorithm: 'gepa',
+    container: null,
+    policy,
+    policies,
+    costUnit: policies.every(isPriced) ? 'usd' : 'tokens',
+    proposer,
+    gepa: { ...search, componentSelection: 'feedback' } satisfies GepaSpec,
+    budget: { maxRollouts, maxMinutes: budget?.max_minutes ?? null, maxCostUsd: budget?.max_cost_usd ?? null },
+    rngSeed,
+    maxConcurrent: request.max_concurrent,
+    rolloutTimeoutS: request.rollout_timeout,
+    maxFailureRate: request.max_failure_rate,
+    verifier,
+    numTasks: dataset.tasks.length,
+    description: description?.text ?? null,
+    initialGraph: JSON.stringify(jsonOf(graph!)),
+  };
+  return { spec, tasks: tasksOf(dataset) };
+}
+
+function proposerOf({ proposer }: CreateGraphJob): PolicySpec | null {
+  if (!proposer) return null;
+  const { model, provider, ...params } = proposer;
+  return { model, provider, params };
+}
+
+interface Models {
+  policies: PolicySpec[];
+  proposer: PolicySpec;
+  judge: PolicySpec | null;
+}
+
+function providerFaults(
+  { proposer, dataset }: CreateGraphJob,
+  { policies, judge }: Models,
+  check: HttpDeps['checkProvider'],
+): Fault[] {
+  const named: [Path, string | undefined][] = [
+    [['policy_provider'], policies[0]!.provider],
+    [['proposer', 'provider'], proposer?.provider],
+    [['dataset', 'verifier_config', 'provider'], judge ? dataset.verifier_config.provider : undefined],
+  ];
+  return named.flatMap(([path, provider]) => {
+    const message = provider === undefined ? null : check(provider);
+    return message === null ? [] : [{ path, message }];
+  });
+}
+
+/** A budget of money needs prices: one fault for each model that has none. */
+function priceFaults({ policies, proposer, judge }: Models): Fault[] {
+  const paid = [...policies, proposer, ...(judge ? [judge] : [])];
+  const reasons = new Set(paid.flatMap((model) => unknownPrice(model) ?? []));
+  return [...reasons].map((reason) => ({ path: ['budget', 'max_cost_usd'], message: `needs known prices: ${reason}` }));
+}
+
+/** `local` is free, which says nothing of what a graph costs elsewhere. */
+function isPriced({ provider, model }: PolicySpec): boolean {
+  return provider !== 'local' && priceOf(provider, model, 1_000, 1_000) !== null;
+}
+
+function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: VerifierSpec): Fault[] {
+  if (isJudged(verifier)) return [];
+  return golds.flatMap(({ output }, place) => {
+    const message = goldProblem(verifier, output);
+    return message === null ? [] : [{ path: ['dataset', 'gold_outputs', place, 'output'], message }];
+  });
+}
+
+function searchFault({ field, message }: { field: keyof GepaConfig; message: string }): Fault {
+  return { path: [field === 'rngSeed' ? 'rng_seed' : 'rollout_budget'], message };
+}
+
+function tasksOf({ tasks, gold_outputs: golds = [], default_rubric: rubric }: GraphDataset): GraphTask[] {
+  const goldOf = new Map(golds.map(({ task_id: id, output }) => [id, { value: output }]));
+  return tasks.map((task) => ({
+    taskId: task.id,
+    input: taskInput(task.input),
+    gold: goldOf.get(task.id) ?? null,
+    rubric: task.rubric ?? rubric ?? null,
+  }));
+}

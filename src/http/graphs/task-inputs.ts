@@ -1,0 +1,30 @@
+import { taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
+import type { Graph } from '../../core/graphs/graph.js';
+import { openRun, outcomeOf } from '../../core/graphs/run/run.js';
+import { sizeProblem, type Json } from '../../core/graphs/values.js';
+import { listed } from '../server/errors.js';
+import type { Fault } from './specs.js';
+
+/** Milliseconds for which the first graph is opened on inputs: it may be made to cost much. What is left then is told by its rollouts. */
+const patienceMs = 1_000;
+
+/** The inputs that no graph can take, or that the first graph (null: there is none) fails on before it asks a model; no more than are listed. */
+export function inputFaults({ tasks }: GraphDataset, graph: Graph | null): Fault[] {
+  const deadline = performance.now() + patienceMs;
+  const faults: Fault[] = [];
+  for (const [place, task] of tasks.entries()) {
+    const input = taskInput(task.input) as Json;
+    const isOpened = graph !== null && performance.now() < deadline;
+    const message = sizeProblem(input) ?? (isOpened ? openProblem(graph, input) : null);
+    if (message !== null) faults.push({ path: ['dataset', 'tasks', place, 'input'], message });
+    if (faults.length === listed) break;
+  }
+  return faults;
+}
+
+function openProblem(graph: Graph, input: Json): string | null {
+  const outcome = outcomeOf(openRun(graph, input));
+  if (outcome.status !== 'failed') return null;
+  const { step, reason } = outcome;
+  return `fails the first graph before a model is asked: ${step === null ? '' : `step ${step}: `}${reason}`;
+}

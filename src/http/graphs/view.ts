@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import type { graphJobSchema, graphJobSummarySchema, weighedSchema } from '../../contracts/graphs/job.js';
+import type { CostBudget } from '../../storage/jobs/cost-budget.js';
+import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
+import type { CandidateRow } from '../../storage/candidates/reads.js';
+import type { Usage } from '../../storage/jobs/usage.js';
+import type { HttpDeps } from '../deps.js';
+import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
+import { best, budgetView, candidateView, estimateView, historyView, outcomeView } from '../sessions/view.js';
+
+type GraphJob = JobRow<GraphHead>;
+
+/** Both names of a graph job's id. */
+export const graphIds = (jobId: string) => ({ job_id: jobId, graph_gen_job_id: jobId });
+
+/** A graph job in a list. */
+export function graphSummary(job: GraphJob, deps: HttpDeps): z.output<typeof graphJobSummarySchema> {
+  const { projection: seen, spec } = job;
+  const bestReward = seen.bestReward ?? null;
+  return {
+    ...graphIds(job.jobId),
+    ...jobView(job, deps),
+    algorithm: spec.algorithm,
+    policy: { model: spec.policy.model, provider: spec.policy.provider },
+    policy_models: spec.policies.map(({ model }) => model),
+    verifier_mode: spec.verifier.mode,
+    num_tasks: spec.numTasks,
+    progress: {
+      generation: seen.generation ?? 0,
+      total_generations: seen.totalGenerations ?? spec.gepa.generations,
+      best_reward: bestReward,
+      rollouts_completed: seen.rolloutsCompleted ?? 0,
+      max_rollouts: spec.budget.maxRollouts,
+    },
+    best_reward: bestReward,
+    best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,
+  };
+}
+
+/** A graph job's status. */
+export function graphView(
+  job: GraphJob,
+  read: {
+    candidates: CandidateRow[];
+    pareto: z.output<typeof weighedSchema>[];
+    usage: Usage;
+    resent: number;
+    cost: CostBudget | null;
+    concurrency: Concurrency;
+  },
+  deps: HttpDeps,
+): z.output<typeof graphJobSchema> {
+  const candidates = read.candidates.map(candidateView);
+  return {
+    ...graphSummary(job, deps),
+    best_candidate: best(job, candidates),
+    candidates,
+    pareto: read.pareto,
+    history: historyView(job),
+    ...estimateView(job),
+    ...outcomeView(job),
+    usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
+    budget: budgetView(job.spec, read.cost),
+    rollouts_resent: read.resent,
+  };
+}

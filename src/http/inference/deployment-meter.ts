@@ -1,0 +1,156 @@
+import type { Logger } from 'pino';
+import { v7 as uuid } from 'uuid';
+import { addLatency } from '../../core/math/latency-sketch.js';
+import type { Db } from '../../storage/db/db.js';
+import { mostCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
+import { patiently } from '../../storage/db/patience.js';
+import { inTime } from '../server/in-time.js';
+
+/** Beyond so many deployments those are forgotten that have had no request for so long: the next begins a new counter. */
+const kept = 1_000;
+const idleMs = 10 * 60_000;
+
+/** How a request of a deployment ended. What is not known is null. */
+export interface CountedRequest {
+  /** `aborted`: the caller went away before the end. */
+  outcome: 'ok' | 'error' | 'aborted';
+  latencyMs: number;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  /** null: it may have cost something; 0: it did not. */
+  costUsd: number | null;
+}
+
+/** Counts the requests of deployments, each once, whatever becomes of the database; of other processes it needs to know nothing. */
+export interface Meter {
+  /**
+   * Resolves when the request is counted in the database, or after `patienceMs` where that does not answer: then it is counted as soon as it
+   * does. Until then a killed process loses it. Never rejects.
+   */
+  count(deployment: { orgId: string; deploymentId: string }, request: CountedRequest): Promise<void>;
+  /** Writes what is left, for `patienceMs` at most. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface Entry extends DeploymentCounter {
+  /** Of its requests those that are in the database. */
+  written: number;
+  /** When the last one was counted. */
+  at: number;
+}
+
+/** What an organization has to have written, one statement at a time: what is counted meanwhile goes with the next. */
+interface Pending {
+  entries: Set<Entry>;
+  waiting: Set<() => void>;
+  writing: Promise<void> | null;
+}
+
+export function createMeter({
+  db,
+  log,
+  patienceMs = 2_000,
+}: {
+  db: Pick<Db, 'orgApart'>;
+  log: Logger;
+  patienceMs?: number;
+}): Meter {
+  // By deployment, the one that was counted last at the end.
+  const entries = new Map<string, Entry>();
+  const orgs = new Map<string, Pending>();
+  let isClosed = false;
+
+  function entryOf(deploymentId: string): Entry {
+    const at = Date.now();
+    const entry = entries.get(deploymentId) ?? newEntry(deploymentId);
+    entries.delete(deploymentId);
+    for (const [id, { at: last }] of entries) {
+      if (entries.size < kept || at - last < idleMs) break;
+      entries.delete(id);
+    }
+    entries.set(deploymentId, entry);
+    entry.at = at;
+    return entry;
+  }
+
+  async function write(orgId: string, pending: Pending): Promise<void> {
+    const { taken, waiting } = await db.orgApart(orgId, async (tx) => {
+      // Not before there is a connection, so that what is counted while it is waited for goes with it.
+      const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
+      const waiting = [...pending.waiting];
+      await writeCounters(
+        tx,
+        orgId,
+        taken.map(({ entry }) => entry),
+      );
+      return { taken, waiting };
+    });
+    for (const { entry, requests } of taken) {
+      entry.written = requests;
+      if (entry.requests === requests) pending.entries.delete(entry);
+    }
+    for (const done of waiting) done();
+  }
+
+  async function writeAll(orgId: string, pending: Pending): Promise<void> {
+    let isTold = false;
+    const onRetry = (err: unknown) => {
+      if (isClosed) throw err;
+      if (!isTold) log.warn({ err, org_id: orgId }, 'requests of deployments are not counted yet; trying again');
+      isTold = true;
+    };
+    try {
+      do await patiently(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
+      while (pending.entries.size > 0);
+    } catch (err) {
+      log.error({ err, org_id: orgId }, 'requests of deployments are not counted; the next one tries again');
+    } finally {
+      pending.writing = null;
+      if (pending.entries.size === 0) orgs.delete(orgId);
+    }
+  }
+
+  return {
+    async count({ orgId, deploymentId }, request) {
+      const entry = entryOf(deploymentId);
+      add(entry, request);
+      const pending = orgs.get(orgId) ?? { entries: new Set(), waiting: new Set(), writing: null };
+      orgs.set(orgId, pending);
+      pending.entries.add(entry);
+      let done: () => void = () => undefined;
+      const written = new Promise<void>((resolve) => (done = resolve));
+      pending.waiting.add(done);
+      pending.writing ??= writeAll(orgId, pending);
+      await inTime(written, patienceMs);
+      pending.waiting.delete(done);
+    },
+
+    async close() {
+      const writes = [...orgs].map(([orgId, pending]) => (pending.writing ??= writeAll(orgId, pending)));
+      await inTime(Promise.all(writes), patienceMs);
+      isClosed = true;
+      const left = [...orgs.values()].flatMap((pending) => [...pending.entries]);
+      const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
+      if (lost > 0) log.error({ requests: lost }, 'requests of deployments are lost from their statistics');
+    },
+  };
+}
+
+function newEntry(deploymentId: string): Entry {
+  return {
+    ...{ deploymentId, counterId: uuid(), written: 0, at: 0 },
+    ...{ requests: 0, errors: 0, aborted: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, withoutCost: 0 },
+    latencies: {},
+  };
+}
+
+function add(entry: Entry, { outcome, latencyMs, promptTokens, completionTokens, costUsd }: CountedRequest): void {
+  entry.requests += 1;
+  if (outcome === 'ok') addLatency(entry.latencies, latencyMs);
+  else if (outcome === 'error') entry.errors += 1;
+  else entry.aborted += 1;
+  entry.promptTokens = Math.min(mostCounted, entry.promptTokens + (promptTokens ?? 0));
+  entry.completionTokens = Math.min(mostCounted, entry.completionTokens + (completionTokens ?? 0));
+  entry.costUsd = Math.min(mostCounted, entry.costUsd + (costUsd ?? 0));
+  if (costUsd === null) entry.withoutCost += 1;
+}

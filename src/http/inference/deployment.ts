@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import { z } from 'zod';
+import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
+import type { App } from '../deps.js';
+import { createMeter } from './deployment-meter.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { frozenRequest } from './frozen-request.js';
+import { graphCall } from './graph-call.js';
+import type { ForwardedCall, ProxyDeps } from './call.js';
+import { createForward } from './forward.js';
+import type { Recorder } from './record.js';
+import { readChatBody } from './request.js';
+import { inferenceSchema, unjudged } from './schema.js';
+import { createServedSnapshots, type Served } from './served-snapshots.js';
+import { createSharedReads } from '../server/shared-reads.js';
+
+const bodyLimit = 10 * 1024 * 1024;
+const params = z.object({ deployment_id: z.string().describe("A deployment's id, or the name that it serves.") });
+
+/** A call of a deployment; `reply` tells whether its caller is still there. */
+interface DeploymentCall extends ForwardedCall {
+  orgId: string;
+  deploymentId: string;
+  reply: FastifyReply;
+}
+
+const schema: FastifySchema = inferenceSchema(
+  {
+    tags: ['deployments'],
+    summary: 'Ask a deployment, in the form of OpenAI chat completions',
+    description:
+      'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as {"input": text}, and answers with its output. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
+  },
+  'The deployment is not ready, or has failed; x-should-retry is false.',
+);
+
+/** Adds the inference paths of deployments. */
+export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
+  const { db, log, providers } = deps;
+  const snapshots = createServedSnapshots(db);
+  // Requests come in bursts when there are many.
+  const resolved = createSharedReads<ServedDeployment | null>();
+  const meter = createMeter({ db, log });
+  const forward = createForward<DeploymentCall>(deps, counting(meter));
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { deployment_id: ref } = request.params as z.infer<typeof params>;
+    const { orgId } = request.caller;
+    const body = readChatBody(request.body);
+    const found = await resolved(`${orgId} ${ref}`, () => db.orgApart(orgId, (tx) => resolveDeployment(tx, ref)));
+    if (!found) throw refuse.notFound(`deployment ${ref.slice(0, 100)}`);
+    void reply.header('x-ratchet-deployment-id', found.id);
+    if (found.snapshotId === null) throw notReady(found);
+    void reply.header('x-ratchet-snapshot-id', found.snapshotId);
+    const served = await snapshots.get(orgId, found.snapshotId);
+    await forward(
+      {
+        ...callOf(served, body),
+        ...{ orgId, deploymentId: found.id, reply, logged: { deployment_id: found.id } },
+      },
+      reply,
+    );
+    return reply;
+  };
+
+  function callOf(served: Served, body: ReturnType<typeof readChatBody>) {
+    if (served.kind === 'graph') return graphCall(providers, served.id, body, () => Promise.resolve(served));
+    const { policy, content } = served;
+    return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };
+  }
+
+  for (const path of ['', '/v1']) {
+    app.post(
+      `/api/harbor/deployments/:deployment_id${path}/chat/completions`,
+      { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: { ...schema, params } },
+      answer,
+    );
+  }
+  app.addHook('onClose', async () => {
+    await forward.settled();
+    await meter.close();
+  });
+}
+
+/** Counts every call that came to its end, before its last byte goes out. */
+function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCall> {
+  return {
+    async record({ orgId, deploymentId, reply }, { httpStatus, latencyMs, promptTokens, completionTokens, costUsd }) {
+      const isGone = reply.raw.destroyed && !reply.raw.writableFinished;
+      const outcome = isGone ? 'aborted' : httpStatus >= 400 ? 'error' : 'ok';
+      await meter.count({ orgId, deploymentId }, { outcome, latencyMs, promptTokens, completionTokens, costUsd });
+      return deploymentId;
+    },
+    takeBackUnlessDelivered: () => {},
+  };
+}
+
+function notReady({ id, status }: ServedDeployment): ApiError {
+  const failed = status === 'failed';
+  const message = failed
+    ? `The deployment ${id} has failed and serves nothing; its status says why.`
+    : `The deployment ${id} is ${status}; ask again when its status is ready.`;
+  return new ApiError(409, 'deployment_not_ready', message, { headers: { 'x-should-retry': 'false' } });
+}

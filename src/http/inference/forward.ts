@@ -1,0 +1,154 @@
+import { setMaxListeners } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import type { FastifyReply } from 'fastify';
+import { TimeoutError, within } from '../../clients/net/bounded.js';
+import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
+import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { parseObject } from '../../clients/net/untrusted.js';
+import { ApiError, openAiError } from '../server/errors.js';
+import { GraphFailure } from './graph-failure.js';
+import type { ForwardedCall, ProxyDeps } from './call.js';
+import type { CallResult, Recorder } from './record.js';
+import { pumpStream } from './stream.js';
+import { noAnswer, passError } from './upstream-error.js';
+
+/** Sends a call to its provider, passes the answer on and records it before its last byte. */
+export interface Forward<Call extends ForwardedCall> {
+  (call: Call, reply: FastifyReply): Promise<void>;
+  /** Ends what is still read for callers that have gone, and resolves when nothing is in flight. */
+  settled(): Promise<void>;
+}
+
+export function createForward<Call extends ForwardedCall>(
+  deps: Pick<ProxyDeps, 'providers' | 'log' | 'callTimeoutMs' | 'lingerMs'>,
+  recorder: Recorder<Call>,
+): Forward<Call> {
+  const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
+  const inFlight = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+  // Every call in flight listens to it.
+  setMaxListeners(0, closing.signal);
+
+  async function forward(call: Call, reply: FastifyReply): Promise<void> {
+    const startedAt = performance.now();
+    const elapsed = () => performance.now() - startedAt;
+    const watch = lingering(reply, lingerMs, closing.signal);
+    try {
+      await within(callTimeoutMs, watch.signal, async (signal) => {
+        const { provider, answeredBy } = call;
+        const answer = await upstream(
+          call,
+          answeredBy ? answeredBy(signal) : providers.send(provider, call.upstream.body, signal),
+        );
+        const streamed = call.upstream.stream && answer.contentType?.startsWith('text/event-stream');
+        if (answer.status >= 300) await refused(call, answer, reply, elapsed);
+        else if (streamed) await pumpStream({ call, answer, reply, recorder, log, elapsed });
+        else await whole(call, answer, reply, elapsed);
+      });
+    } catch (error) {
+      const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
+      // Nothing but a graph refuses what it is asked, or fails, with an error of ours.
+      const isOurs = fault instanceof ApiError && call.answeredBy !== undefined;
+      if (!(fault instanceof ProviderError || isOurs)) throw error;
+      const told = fault instanceof ProviderError ? noAnswer(fault) : fault;
+      const cost =
+        fault instanceof ProviderError ? spentOn(fault) : fault instanceof GraphFailure ? fault.spent : noCost;
+      await note(call, { httpStatus: told.status, response: openAiError(told), latencyMs: elapsed(), ...cost });
+      throw told;
+    } finally {
+      watch.end();
+    }
+  }
+
+  /** The provider's refusal, passed on. */
+  async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
+    const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
+    await note(call, { httpStatus: passed.status, response: passed.body, latencyMs: elapsed(), ...noCost });
+    const retryAfter = answer.retryAfter ?? (passed.status === 429 || passed.status === 503 ? '1' : null);
+    if (retryAfter !== null) void reply.header('retry-after', retryAfter);
+    void reply.code(passed.status).type('application/json; charset=utf-8').send(JSON.stringify(passed.body));
+  }
+
+  /** An answer in one piece: its bytes as they came, once it is recorded. */
+  async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
+    const bytes = await upstream(call, buffer(answer.body));
+    const completion = parseObject(bytes.toString());
+    if (!completion) {
+      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is no JSON object.`;
+      const fault = new ApiError(502, 'upstream_answer_invalid', message);
+      await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...unknownCost });
+      throw fault;
+    }
+    const cost: CallCost = costOf(call.provider, call.upstream.model, completion);
+    const result = { httpStatus: answer.status, response: completion, latencyMs: elapsed(), ...cost };
+    const id = await recorder.record(call, result);
+    recorder.takeBackUnlessDelivered(call, id, reply);
+    if (cost.costUsd !== null) void reply.header('x-ratchet-cost-usd', String(cost.costUsd));
+    return reply
+      .code(answer.status)
+      .type(answer.contentType ?? 'application/json')
+      .send(bytes);
+  }
+
+  /** Records a call that gave no answer; the caller hears of the fault in any case. */
+  async function note(call: Call, result: CallResult): Promise<void> {
+    try {
+      await recorder.record(call, result);
+    } catch (error) {
+      log.error({ err: error, ...call.logged }, 'a failed model call is not recorded');
+    }
+  }
+
+  const tracked = (call: Call, reply: FastifyReply): Promise<void> => {
+    const work = forward(call, reply);
+    const done: Promise<unknown> = work.then(forget, forget);
+    inFlight.add(done);
+    function forget(): void {
+      inFlight.delete(done);
+    }
+    return work;
+  };
+  return Object.assign(tracked, {
+    async settled() {
+      closing.abort(new TimeoutError('no answer before the service was shut down'));
+      await Promise.all(inFlight);
+    },
+  });
+}
+
+/** A fault before the provider had the request costs nothing; what any other has cost nobody knows. */
+function spentOn({ code }: ProviderError): CallCost {
+  return code === 'upstream_unreachable' || code === 'provider_not_usable' ? noCost : unknownCost;
+}
+
+/** Tells what goes wrong at the provider from what goes wrong here. */
+async function upstream<T>({ provider }: ForwardedCall, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ApiError ? error : providerError(provider, error);
+  }
+}
+
+/** A signal that fires `ms` after the caller has gone, so that an answer being paid for is still read and recorded. */
+function lingering(reply: FastifyReply, ms: number, closing: AbortSignal) {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const gone = () => {
+    timer = setTimeout(() => controller.abort(new TimeoutError('no answer while its caller was still there')), ms);
+  };
+  const close = () => {
+    if (timer) controller.abort(closing.reason);
+  };
+  if (reply.raw.destroyed) gone();
+  else reply.raw.once('close', gone);
+  closing.addEventListener('abort', close, { once: true });
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer);
+      reply.raw.removeListener('close', gone);
+      closing.removeEventListener('abort', close);
+    },
+  };
+}

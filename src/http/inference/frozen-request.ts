@@ -1,0 +1,29 @@
+import { renderPrompt } from '../../core/prompts/demos.js';
+import type { PromptContent } from '../../contracts/deployments/snapshot.js';
+import type { PolicySpec } from '../../core/jobs/spec.js';
+import { asObject } from '../../clients/net/untrusted.js';
+import { substitute, type UpstreamRequest } from './request.js';
+
+type ChatBody = Record<string, unknown> & { messages: unknown[] };
+
+/**
+ * The request to send for a frozen prompt: as the proxy has it for a candidate, but for two things. The model is the frozen one,
+ * whatever the caller calls it. And a prompt of more than one system message, which no caller of a deployment could put into its
+ * request, stands at the head of it, in the place of its first system message.
+ */
+export function frozenRequest(
+  { model: _ours, ...body }: ChatBody,
+  { messages, demos, levers_marked: marked }: PromptContent,
+  policy: PolicySpec,
+): UpstreamRequest {
+  const asCandidate = substitute(body, policy, { messages, marked, demos });
+  const isWhole = messages.length === 1 && messages[0]!.role === 'system';
+  if (isWhole || marked || asCandidate.components.length > 0) return asCandidate;
+  const head = renderPrompt(messages, demos).map(({ role, content }) => ({ role, content }));
+  const replaced = head.some(({ role }) => role === 'system') ? body.messages.findIndex(isInstruction) : -1;
+  const rest = body.messages.filter((_, place) => place !== replaced);
+  return substitute({ ...body, messages: [...head, ...rest] }, policy, { messages: null, marked: false, demos: [] });
+}
+
+const isInstruction = (message: unknown): boolean =>
+  ['system', 'developer'].includes(String(asObject(message)?.['role']));

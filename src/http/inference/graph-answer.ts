@@ -1,0 +1,100 @@
+import { PassThrough, Readable } from 'node:stream';
+import { v7 as uuid } from 'uuid';
+import { eventsOf, sseData } from '../../clients/models/chat-stream.js';
+import { unknownCost, type CallCost } from '../../clients/models/cost.js';
+import type { ModelAnswer } from '../../clients/models/provider-answer.js';
+import type { Providers } from '../../clients/models/providers.js';
+import { textOf } from '../../core/graphs/values.js';
+import { ApiError } from '../server/errors.js';
+import { GraphFailure } from './graph-failure.js';
+import { readGraphRequest, type GraphRequest } from './graph-request.js';
+import { runServed, type OnText, type ServedGraph } from './graph-run.js';
+import { streamError } from './upstream-error.js';
+
+/**
+ * Answers a chat completion request by a run of a graph, in the place of `Providers.send`. A stream has the pieces of the final
+ * call's text as they come; it resolves with the first of them, so that whatever fails before is an error with a status. What fails
+ * later ends the stream with an error event. Rejects with an ApiError (`graph_input_invalid` before anything is spent, else a
+ * GraphFailure) or with the signal's reason, and leaves nothing under way.
+ */
+export async function answerByGraph(
+  providers: Providers,
+  served: ServedGraph,
+  body: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  signal.throwIfAborted();
+  const request = readGraphRequest(body);
+  const head = { id: `chatcmpl-${uuid()}`, created: Math.floor(Date.now() / 1_000), model: served.model };
+  if (request.stream) return streamed(providers, served, request, head, signal);
+  const { value, cost, finishReason } = await runServed(providers, served, request, null, signal);
+  const bytes = Buffer.from(JSON.stringify(completionOf(head, textOf(value), cost, finishReason)));
+  return { status: 200, contentType: 'application/json', retryAfter: null, body: Readable.from([bytes]) };
+}
+
+interface Head {
+  id: string;
+  created: number;
+  model: string;
+}
+
+function streamed(
+  providers: Providers,
+  served: ServedGraph,
+  request: GraphRequest,
+  head: Head,
+  signal: AbortSignal,
+): Promise<ModelAnswer> {
+  const gone = new AbortController();
+  const out = new PassThrough();
+  out.once('close', () => gone.abort(new Error('the stream of the answer was closed')));
+  // Its reader is told; where there is none yet, it would end the process.
+  out.on('error', () => undefined);
+  const answer = (body: Readable): ModelAnswer => {
+    return { status: 200, contentType: 'text/event-stream', retryAfter: null, body };
+  };
+  return new Promise((resolve, reject) => {
+    let hasBegun = false;
+    const onText: OnText = (piece) => {
+      if (!hasBegun) {
+        hasBegun = true;
+        const [first] = eventsOf(completionOf(head, '', null), false);
+        out.write(first!);
+        resolve(answer(out));
+      }
+      const choices = [{ index: 0, delta: { content: piece }, finish_reason: null }];
+      out.write(sseData({ ...head, object: 'chat.completion.chunk', choices }));
+    };
+    runServed(providers, served, request, onText, AbortSignal.any([signal, gone.signal])).then(
+      ({ value, cost, finishReason }) => {
+        if (!hasBegun) {
+          const completion = completionOf(head, textOf(value), cost, finishReason);
+          return resolve(answer(Readable.from(eventsOf(completion, request.includeUsage))));
+        }
+        const [, ...last] = eventsOf(completionOf(head, '', cost, finishReason), request.includeUsage);
+        out.end(Buffer.concat(last));
+      },
+      (error: Error) => {
+        if (!hasBegun) return reject(error);
+        if (!(error instanceof ApiError)) return out.destroy(error);
+        const { usage } = completionOf(head, '', error instanceof GraphFailure ? error.spent : null);
+        // What was spent until then is accounted for by it.
+        if (usage && request.includeUsage)
+          out.write(sseData({ ...head, object: 'chat.completion.chunk', choices: [], usage }));
+        out.end(sseData(streamError(error.code, error.message)));
+      },
+    );
+  });
+}
+
+function completionOf(head: Head, content: string, cost: CallCost | null, finishReason = 'stop') {
+  const { promptTokens: prompt, completionTokens: answered, costUsd } = cost ?? unknownCost;
+  const message = { role: 'assistant', content };
+  const isCounted = prompt !== null && answered !== null;
+  const tokens = isCounted && { prompt_tokens: prompt, completion_tokens: answered, total_tokens: prompt + answered };
+  return {
+    ...{ id: head.id, object: 'chat.completion', created: head.created, model: head.model },
+    choices: [{ index: 0, message, finish_reason: finishReason }],
+    ...(tokens && { usage: { ...tokens, ...(costUsd !== null && { cost: costUsd }) } }),
+  };
+}

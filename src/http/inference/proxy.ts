@@ -1,0 +1,161 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuid } from 'uuid';
+import type { z } from 'zod';
+import { isTerminal } from '../../core/jobs/status.js';
+import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
+import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobRef } from '../../storage/jobs/events.js';
+import { claimSlot, type LiveRollout } from '../../storage/rollouts/slots.js';
+import type { App } from '../deps.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { graphCall } from './graph-call.js';
+import type { ProxyCall, ProxyDeps } from './call.js';
+import { boundUpstream, createPurse } from './budget.js';
+import { createForward } from './forward.js';
+import { createRecorder } from './record.js';
+import { replay } from './replay.js';
+import { type proxyParams, proxySchema, unjudged } from './schema.js';
+import { createServedSnapshots } from './served-snapshots.js';
+import { readChatBody, substitute, type UpstreamRequest } from './request.js';
+
+const bodyLimit = 10 * 1024 * 1024;
+const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
+const correlationPattern = /^[\x21-\x7e]{1,256}$/;
+
+/** Adds the inference paths of sessions and evaluations. */
+export function registerProxy(app: App, deps: ProxyDeps): void {
+  const recorder = createRecorder(deps);
+  const forward = createForward(deps, recorder);
+  const purse = createPurse(deps);
+  const snapshots = createServedSnapshots(deps.db);
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
+    const asked = readChatBody(request.body);
+    // A client that appends /v1/chat/completions to the session's own URL has named no correlation id.
+    const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
+    if (!correlationPattern.test(correlationId)) {
+      throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
+    }
+    const { call, recorded } = await resolve(request, jobId, correlationId, asked, seedOf(request.headers));
+    void reply.headers(callHeaders(call));
+    if (recorded) replay(recorder, call, recorded, reply);
+    else {
+      await purse.reserve(call, reply);
+      await forward(call, reply);
+    }
+    return reply;
+  };
+
+  /** Everything the database has to say about a call. */
+  async function resolve(
+    { caller: { orgId, keyId } }: FastifyRequest,
+    jobId: string,
+    correlationId: string,
+    asked: ReturnType<typeof readChatBody>,
+    seed: number | null,
+  ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
+    if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
+    const { presence } = deps.notifications;
+    return deps.db.orgApart(orgId, async (tx) => {
+      const found = await resolveCall(tx, { jobId, correlationId, presence });
+      if (!found) throw refuse.notFound('session');
+      refuseEnded(found, keyId === null);
+      const { policy } = found;
+      const { provider } = policy;
+      const body = found.frozen ? { ...asked, model: policy.model } : asked;
+      // Before it is claimed: a request that is at fault takes no slot.
+      const asBest = substitute(body, policy, found);
+      const job = { orgId, jobId };
+      const { rollout, ...served } = await belongsTo(tx, job, found, correlationId, seed);
+      const { candidateId, messages, demos } = served;
+      // The same candidate shows a call that names its instance fewer demonstrations.
+      const { graphSnapshotId: graph } = found;
+      const isBest = candidateId === found.candidateId && demos.length === found.demos.length;
+      const filled = isBest ? asBest : substitute(body, policy, { ...found, messages, demos });
+      const bounded = found.costBounded && rollout.source === 'service';
+      const { upstream, reservation } = bounded
+        ? boundUpstream(provider, filled)
+        : { upstream: filled, reservation: null };
+      const levers = found.kind === 'session' ? leversOf(filled, messages !== null) : null;
+      const logged = { job_id: jobId, rollout_id: rollout.id };
+      const call: ProxyCall = {
+        ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
+        // Not here: whoever holds a connection must not wait for another.
+        ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
+      };
+      const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
+      return { call, recorded: rollout.hasRecorded ? await takeRecorded(tx, wanted) : null };
+    });
+  }
+
+  const base = '/api/gepa/v1/:session_id';
+  for (const path of ['', '/:correlation_id', '/:correlation_id/v1']) {
+    app.post(
+      `${base}${path}/chat/completions`,
+      { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: proxySchema(path !== '') },
+      answer,
+    );
+  }
+  app.addHook('onClose', () => forward.settled());
+}
+
+/** The rollout that a call belongs to, and the candidate that it is served by; a correlation id that is new is claimed. */
+async function belongsTo(
+  tx: Tx,
+  job: JobRef,
+  { rollout, live, candidateId, messages, demos }: ResolvedCall,
+  correlationId: string,
+  seed: number | null,
+): Promise<LiveRollout> {
+  if (rollout) return { rollout, candidateId, messages, demos };
+  if (live) return claimSlot(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
+  return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages, demos };
+}
+
+/** What is recorded of a request's marks: their texts while the prompt is not known, then whose they are; null: it has none. */
+function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean): ProxyCall['levers'] {
+  const levers = isPromptKnown ? components.map((name) => ({ name })) : spans;
+  return levers.length > 0 ? levers : null;
+}
+
+/** The instance of the task that a call of live traffic names, by which candidates are compared pair by pair. */
+function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {
+  if (given === undefined) return null;
+  const seed = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : NaN;
+  if (Number.isSafeInteger(seed)) return seed;
+  throw new ApiError(
+    400,
+    'invalid_request',
+    'x-ratchet-seed must be a whole number, the seed of the instance that this call is of.',
+  );
+}
+
+/** A job's own key dies with the job; an organization's key is told why it gets no answer. */
+function refuseEnded({ status, kind }: ResolvedCall, byInferenceKey: boolean): void {
+  if (byInferenceKey && isTerminal(status)) {
+    throw new ApiError(401, 'inference_key_expired', `This inference key ended with its ${kind}, which is ${status}.`, {
+      headers: { 'www-authenticate': 'Bearer realm="ratchet"' },
+    });
+  }
+  if (status !== 'cancelled' && status !== 'failed') return;
+  throw new ApiError(
+    409,
+    `${kind}_${status}`,
+    `The ${kind} is ${status}, so it serves no candidate; create a new one.`,
+    {
+      headers: { 'x-should-retry': 'false' },
+    },
+  );
+}
+
+function callHeaders({ rollout, candidateId, correlationId }: ProxyCall): Record<string, string> {
+  return {
+    'x-gepa-rollout-idx': String(rollout.idx),
+    'x-gepa-rollout-id': rollout.id,
+    'x-gepa-correlation-id': correlationId,
+    ...(candidateId !== null && { 'x-gepa-candidate-id': candidateId }),
+  };
+}

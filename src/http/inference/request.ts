@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { usageMustBeAsked } from '../../clients/models/providers.js';
+import { asObject } from '../../clients/net/untrusted.js';
+import { componentNames, textsOf } from '../../core/prompts/components.js';
+import { demosOfCall, type Demo } from '../../core/prompts/demos.js';
+import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import { ApiError } from '../server/errors.js';
+import type { MarkedSpan } from './lever-marks.js';
+import { insertDemos } from './demos.js';
+import { fillLevers } from './levers.js';
+
+type Json = Record<string, unknown>;
+
+/** A request as it goes to the provider, and what has to be undone on the way back. */
+export interface UpstreamRequest {
+  body: Json;
+  model: string;
+  stream: boolean;
+  /** The caller did not ask for usage in the stream, so the chunk that carries it is taken out again. */
+  hideUsageChunk: boolean;
+  /** SHA-256 of provider and body; the same for the same request, whatever the order of its fields. */
+  hash: Buffer;
+  /** What it marked as levers, as the caller had it. */
+  spans: MarkedSpan[];
+  /** The components that stand in these, in the prompt's order. */
+  components: string[];
+}
+
+/** What a candidate has for a call. */
+export interface Served {
+  /** null: there is no candidate, or the baseline's prompt is not known yet. */
+  messages: Message[] | null;
+  /** Its components are spans that the container marks: what is not marked stays. */
+  marked: boolean;
+  /** What it shows this call's rollout before the question. */
+  demos: readonly Demo[];
+}
+
+/** Fields by which a caller could turn our request, with our key, to another place. */
+const forbidden = ['api_key', 'api_base', 'base_url', 'extra_headers'];
+/** What a policy's further fields never set: they belong to the call. */
+const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_options']);
+/** Two names of one limit, which OpenAI refuses together. */
+const limits = ['max_tokens', 'max_completion_tokens'];
+
+/** Checks the body of a proxy call; everything that is not named here is the provider's to judge. */
+export function readChatBody(body: unknown): Json & { messages: unknown[] } {
+  const json = asObject(body);
+  if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
+  for (const name of forbidden) {
+    if (Object.hasOwn(json, name)) {
+      throw invalid(name, `${name} is not allowed: the policy says which provider answers, and with which key.`);
+    }
+  }
+  const { messages } = json;
+  if (!Array.isArray(messages)) throw invalid('messages', 'messages must be an array of chat messages.');
+  return { ...json, messages };
+}
+
+/**
+ * The request to send: the candidate's texts in its marked spans, its system message in place of the caller's (or put first
+ * where there is none), its demonstrations, the policy's model and further fields where the caller names none. Every other field
+ * stays as it is.
+ */
+export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
+  const texts = new Map(Object.entries(textsOf(served.messages)));
+  const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
+  const system = wholeSystem(served, found);
+  const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
+  const instructed = system === null ? request.messages : withSystem(request.messages, system);
+  const messages = insertDemos(instructed, demosOfCall(served.demos, served.messages, found));
+  const upstream: Json = { ...request, model, messages };
+  const stream = body['stream'] === true;
+  const options = asObject(body['stream_options']);
+  const hideUsageChunk = stream && options?.['include_usage'] !== true && usageMustBeAsked(policy.provider);
+  if (hideUsageChunk) upstream['stream_options'] = { ...options, include_usage: true };
+  const components = componentNames(served.messages ?? []).filter((name) => found.has(name));
+  return {
+    body: upstream,
+    model,
+    stream,
+    hideUsageChunk,
+    hash: hashOf([policy.provider, upstream]),
+    spans,
+    components,
+  };
+}
+
+/**
+ * The text that a whole system message is replaced by, or null: of several system components none is the one, and one that has
+ * its place in a span has no other.
+ */
+function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
+  if (!messages || marked) return null;
+  const names = componentNames(messages);
+  const systems = messages.flatMap(({ role, content }, place) => (role === 'system' ? [{ place, content }] : []));
+  const [only] = systems;
+  return only && systems.length === 1 && !found.has(names[only.place]!) ? only.content : null;
+}
+
+function defaults(body: Json, params: Json): Json {
+  const limited = limits.some((name) => Object.hasOwn(body, name));
+  const wanted = Object.entries(params).filter(([name]) => !callsOwn.has(name) && !(limited && limits.includes(name)));
+  return Object.fromEntries(wanted);
+}
+
+function withSystem(messages: unknown[], content: string): unknown[] {
+  const at = messages.findIndex((message) => ['system', 'developer'].includes(String(asObject(message)?.['role'])));
+  if (at === -1) return [{ role: 'system', content }, ...messages];
+  // Its role and other fields stay: some models take instructions from the developer alone.
+  return messages.with(at, { ...asObject(messages[at]), content });
+}
+
+/** SHA-256 of a request; see `UpstreamRequest.hash`. */
+export function hashOf(value: unknown): Buffer {
+  return createHash('sha256').update(canonical(value)).digest();
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    const object = asObject(item);
+    return object ? Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
+  });
+}
+
+function invalid(name: string, message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message, {
+    errors: [{ pointer: name === '' ? '' : `/${name}`, message }],
+  });
+}

@@ -1,0 +1,48 @@
+import type { Graph } from '../../core/graphs/graph.js';
+import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
+import { thawPolicy } from '../../contracts/deployments/snapshot.js';
+import type { PolicySpec } from '../../core/jobs/spec.js';
+import { graphOf } from '../../core/graphs/json.js';
+import type { Db } from '../../storage/db/db.js';
+import { readSnapshot } from '../../storage/deployments/snapshots.js';
+
+/** A snapshot made ready to answer requests. */
+export type Served =
+  | { id: string; kind: 'messages'; content: PromptContent; policy: PolicySpec }
+  | { id: string; kind: 'graph'; content: GraphContent; graph: Graph; policies: PolicySpec[] };
+
+/** Reads snapshots for requests. */
+export interface ServedSnapshots {
+  /** Rejects where the organization has no snapshot of this id, which its deployments exclude. */
+  get(orgId: string, id: string): Promise<Served>;
+}
+
+const kept = 200;
+
+/** Keeps the snapshots that were asked for last: they never change, so nothing has to be forgotten. */
+export function createServedSnapshots(db: Db): ServedSnapshots {
+  const cache = new Map<string, Promise<Served>>();
+  return {
+    async get(orgId, id) {
+      const key = `${orgId} ${id}`;
+      const known = cache.get(key) ?? read(db, orgId, id);
+      cache.delete(key);
+      cache.set(key, known);
+      if (cache.size > kept) cache.delete(cache.keys().next().value!);
+      try {
+        return await known;
+      } catch (error) {
+        if (cache.get(key) === known) cache.delete(key);
+        throw error;
+      }
+    },
+  };
+}
+
+async function read(db: Db, orgId: string, id: string): Promise<Served> {
+  const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
+  if (!snapshot) throw new Error(`the snapshot ${id} is not in the database`);
+  const { content } = snapshot;
+  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: thawPolicy(content.policy) };
+  return { id, kind: content.kind, content, graph: graphOf(content.graph), policies: content.policies.map(thawPolicy) };
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import { doneData, isUsageChunk, sseData, StreamFold } from '../../clients/models/chat-stream.js';
+import { costOf, unknownCost } from '../../clients/models/cost.js';
+import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
+import { sseBlocks } from '../../clients/net/sse.js';
+import { parseObject } from '../../clients/net/untrusted.js';
+import type { ForwardedCall } from './call.js';
+import type { Recorder } from './record.js';
+import { streamHeaders } from './replay.js';
+import { streamError } from './upstream-error.js';
+
+export interface Pump<Call extends ForwardedCall> {
+  call: Call;
+  answer: ModelAnswer;
+  reply: FastifyReply;
+  recorder: Recorder<Call>;
+  log: Logger;
+  elapsed: () => number;
+}
+
+interface Failure {
+  code: string;
+  message: string;
+}
+
+/** A caller that takes nothing for this long is given up; the answer is read on for the record. */
+const stallMs = 30_000;
+
+/**
+ * Passes a streamed answer on, event by event and unchanged, but for the usage chunk that the caller did not ask for. The
+ * answer is recorded before its last event; a failure on the way ends the stream with an error event and no [DONE].
+ * A caller that goes away does not stop the reading. Never rejects.
+ */
+export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): Promise<void> {
+  const { call, answer, reply } = pump;
+  const out = new PassThrough();
+  void reply.code(answer.status).headers(streamHeaders).send(out);
+  const fold = new StreamFold();
+  let failure: Failure | null = null;
+  let ended = false;
+  const end = async (last: string): Promise<void> => {
+    ended = true;
+    if (failure === null && last === '' && !fold.isWhole()) {
+      failure = {
+        code: 'upstream_connection_lost',
+        message: `The provider "${call.provider}" ended its answer half-way.`,
+      };
+      last = sseData(streamError(failure.code, failure.message));
+    }
+    const recorded = await record(pump, fold, failure);
+    await write(out, recorded ?? last);
+    out.end();
+  };
+  try {
+    for await (const { raw, data, complete } of sseBlocks(answer.body)) {
+      // After [DONE] the rest is only read so that the connection can be used again.
+      if (ended) continue;
+      const chunk = data === null || data === doneData ? null : parseObject(data);
+      // What was cut would run into the error event that follows it.
+      if (!complete && data !== doneData) continue;
+      if (chunk?.['error'])
+        failure = { code: 'upstream_error', message: 'The provider ended its answer with an error.' };
+      if (chunk) fold.add(chunk);
+      if (data === doneData) await end(failure === null ? raw : '');
+      else if (!(chunk && call.upstream.hideUsageChunk && isUsageChunk(chunk))) await write(out, raw);
+    }
+    if (!ended) await end('');
+  } catch (error) {
+    if (ended) return;
+    const fault = providerError(call.provider, error);
+    failure = { code: fault instanceof ProviderError ? fault.code : 'internal', message: fault.message };
+    await end(sseData(streamError(failure.code, failure.message)));
+  }
+}
+
+/** Records what came; answers with the event to end the stream with when that fails, null when all is well. */
+async function record<Call extends ForwardedCall>(
+  pump: Pump<Call>,
+  fold: StreamFold,
+  failure: Failure | null,
+): Promise<string | null> {
+  const { call, answer, reply, recorder, log, elapsed } = pump;
+  const completion = fold.completion();
+  const result = {
+    httpStatus: failure ? 502 : answer.status,
+    response: failure ? { ...completion, ...streamError(failure.code, failure.message) } : completion,
+    latencyMs: elapsed(),
+    // What was told of a stream that failed is right all the same.
+    ...(failure && !completion?.['usage'] ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
+  };
+  try {
+    const id = await recorder.record(call, result);
+    recorder.takeBackUnlessDelivered(call, id, reply);
+    return null;
+  } catch (error) {
+    log.error({ err: error, ...call.logged }, 'a model call is not recorded');
+    return failure ? null : sseData(streamError('not_recorded', 'The answer could not be recorded; try again.'));
+  }
+}
+
+/** Writes as fast as the caller reads; to nobody once it has gone. */
+async function write(out: PassThrough, text: string): Promise<void> {
+  if (text === '' || out.destroyed || out.write(text)) return;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = setTimeout(() => out.destroy(), stallMs);
+  try {
+    await Promise.race([once(out, 'drain', { signal }), once(out, 'close', { signal })]);
+  } finally {
+    clearTimeout(timer);
+    controller.abort();
+  }
+}

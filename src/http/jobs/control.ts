@@ -1,0 +1,147 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
+import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
+import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/commands.js';
+import { closePending } from '../../storage/jobs/pending.js';
+import { readJob, type JobHead, type JobKind, type JobRow } from '../../storage/jobs/jobs.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
+import { defaultTiming, type HttpDeps } from '../deps.js';
+import { ApiError, refuse } from '../server/errors.js';
+import { hintsFrom } from '../server/hints.js';
+import { idFields } from './view.js';
+
+const inTable: Record<CommandKind, StatusCommand> = {
+  pause: 'pause',
+  resume: 'resume',
+  cancel: 'cancel',
+  stop: 'reward_stop',
+};
+
+/** The command that brings a job into the state asked for by PATCH. */
+export const commandOf = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
+
+/**
+ * Reads a job of the caller's, of `kind` if given, else of one that runs rollouts; 404 for what does not exist and for another
+ * organization's.
+ */
+export async function findJob<Head = JobHead>(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  jobId: string,
+  kind?: JobKind,
+): Promise<JobRow<Head>> {
+  const job = await deps.db.org(request.caller.orgId, (tx) => readJob<Head>(tx, jobId));
+  if (!job || (kind ? job.kind !== kind : job.kind === 'deployment'))
+    throw refuse.notFound(`${kind ?? 'job'} ${jobId.slice(0, 100)}`);
+  return job;
+}
+
+/** Sends a command and answers with its outcome. */
+export async function control(
+  deps: HttpDeps,
+  reply: FastifyReply,
+  job: JobRow,
+  kind: CommandKind,
+): Promise<FastifyReply> {
+  const { code, body } = await command(deps, job, kind);
+  return reply.code(code).send(body);
+}
+
+/**
+ * Sends a command to a job's workflow and waits for its outcome: 200 and the status after it; 409 with `current_status`
+ * when it is refused; 202 with `pending_command` when no worker decided in time.
+ */
+export async function command(
+  deps: HttpDeps,
+  job: JobRow,
+  kind: CommandKind,
+): Promise<{ code: 200 | 202; body: ControlAnswer }> {
+  const ids = idFields(job.jobId);
+  // Closed is closed: no workflow is there to ask, and none could answer otherwise.
+  if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
+  if (job.status === 'pending') {
+    // No workflow is there yet to decide.
+    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, inTable[kind]));
+    if (found === 'refused') throw refused(kind, job.status);
+    if (found !== 'started') return { code: 200, body: { ...ids, status: found } };
+  }
+
+  const inserted = await deps.db.org(job.orgId, (tx) => insertCommand(tx, job, kind));
+  if ('closed' in inserted) return { code: 200, body: { ...ids, status: decided(inserted.closed, kind) } };
+  const { commandId } = inserted;
+  const outcome = await deliverAndWait(deps, job, kind, commandId);
+  if (outcome?.outcome === 'refused') throw refused(kind, outcome.status);
+  if (outcome) return { code: 200, body: { ...ids, status: outcome.status, command_id: commandId } };
+  const { status } = (await deps.db.org(job.orgId, (tx) => readJob(tx, job.jobId))) ?? job;
+  if (isTerminal(status)) return { code: 200, body: { ...ids, status: decided(status, kind), command_id: commandId } };
+  return { code: 202, body: { ...ids, status, pending_command: kind, command_id: commandId } };
+}
+
+async function deliverAndWait(
+  deps: HttpDeps,
+  job: JobRow,
+  kind: CommandKind,
+  commandId: string,
+): Promise<Outcome | null> {
+  const { commandWaitMs, pollMs } = { ...defaultTiming, ...deps.timing };
+  const hints = hintsFrom((wake) => deps.notifications.on('ratchet_commands', commandId, wake));
+  try {
+    const closed = await deliver(deps, job, kind, commandId);
+    const end = closed ? 0 : Date.now() + commandWaitMs;
+    for (;;) {
+      const outcome = await deps.db.org(job.orgId, (tx) => readOutcome(tx, commandId));
+      const left = end - Date.now();
+      if (outcome || left <= 0) return outcome;
+      await hints.next(Math.min(pollMs, left));
+    }
+  } finally {
+    hints.stop();
+  }
+}
+
+/** Delivers a command; true: the job has closed meanwhile, so nobody will answer it. */
+async function deliver(deps: HttpDeps, job: JobRow, kind: CommandKind, commandId: string): Promise<boolean> {
+  try {
+    if (!job.workflowStarted) await deps.commander.start(job);
+    await deps.commander.send(job, kind, commandId);
+    return false;
+  } catch (error) {
+    if (error instanceof WorkflowGoneError) {
+      // A workflow closes its row before itself; one that was terminated leaves that to the reconciler.
+      const now = await deps.db.org(job.orgId, (tx) => readJob(tx, job.jobId));
+      if (now && isTerminal(now.status)) return true;
+      throw unavailable(
+        'workflow_gone',
+        'The workflow of this job is gone; the job is about to be closed. Ask again.',
+        error,
+      );
+    }
+    if (error instanceof TemporalUnavailableError) {
+      throw unavailable(
+        'temporal_unavailable',
+        'Temporal cannot be reached, so the command was not delivered; send it again.',
+        error,
+      );
+    }
+    throw error;
+  }
+}
+
+function unavailable(code: string, detail: string, cause: Error): ApiError {
+  return new ApiError(503, code, detail, { cause, headers: { 'retry-after': '2' } });
+}
+
+/** The status that the transition table gives for a closed job; throws where it refuses. */
+function decided(status: Status, kind: CommandKind): Status {
+  const result = transition(status, inTable[kind]);
+  if (!result.ok) throw refused(kind, status);
+  return result.status;
+}
+
+const verbs: Record<CommandKind, string> = { pause: 'paused', resume: 'resumed', cancel: 'cancelled', stop: 'stopped' };
+
+function refused(kind: CommandKind, status: Status): ApiError {
+  return new ApiError(409, 'invalid_state', `The job is ${status} and cannot be ${verbs[kind]}.`, {
+    extra: { current_status: status },
+  });
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { workflowId } from '../../../workflows/messages.js';
+import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobRef } from '../../storage/jobs/events.js';
+import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
+import { insertJob, newJobId, type JobKind, type NewJob } from '../../storage/jobs/jobs.js';
+import { putSecret } from '../../storage/access/secrets.js';
+import type { CommandedJob } from '../../temporal/commands.js';
+import { defaultTiming, type HttpDeps } from '../deps.js';
+import { answerOf, replay } from '../server/idempotency.js';
+import { inTime } from '../server/in-time.js';
+
+/** A create, validated: what to store and what to answer once it is. */
+export interface Creation {
+  kind: JobKind;
+  spec: JobSpec | DeploymentSpec;
+  algorithm: string | null;
+  appId: string | null;
+  correlationId: string | null;
+  containerApiKey?: string | undefined;
+  /** Whether it waits to be started. */
+  pending?: boolean;
+  /** Stores what the job has beside its spec. */
+  store?(tx: Tx, job: JobRef): Promise<void>;
+  location(jobId: string): string;
+  answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
+}
+
+/**
+ * Stores a job with its secret and its Idempotency-Key in one transaction, then has its workflow started. Where that does
+ * not succeed in time the answer is the same: the row says what is missing, and the reconciler starts it.
+ */
+export async function create(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation,
+): Promise<FastifyReply> {
+  const { orgId } = request.caller;
+  const { kind, spec, algorithm, appId, correlationId } = creation;
+  const jobId = newJobId(kind);
+  const job: NewJob = {
+    orgId,
+    jobId,
+    kind,
+    workflowId: workflowId(kind, jobId),
+    algorithm,
+    appId,
+    correlationId,
+    spec,
+    pending: creation.pending ?? false,
+  };
+  const headers = { location: creation.location(jobId) };
+  const body = creation.answer(job);
+
+  const { idempotent } = request;
+  const earlier = await deps.db.org(orgId, async (tx) => {
+    const answer = idempotent && answerOf(await claimForCreate(tx, idempotent));
+    if (answer) return answer;
+    await insertJob(tx, job);
+    await creation.store?.(tx, job);
+    if (creation.containerApiKey !== undefined && spec.container) {
+      const { origin } = new URL(spec.container.url);
+      await putSecret(
+        tx,
+        deps.secretKey,
+        { orgId, jobId, name: 'container_api_key', origin },
+        creation.containerApiKey,
+      );
+    }
+    if (idempotent) await storeAnswer(tx, idempotent, { status: 201, headers, body });
+    return null;
+  });
+  if (earlier) return replay(reply, earlier);
+
+  if (!job.pending) await startInTime(deps, job);
+  return reply.code(201).headers(headers).send(body);
+}
+
+/** Has a job's workflow started, and waits for that a while. */
+export async function startInTime({ commander, log, timing }: HttpDeps, job: CommandedJob): Promise<void> {
+  const started = commander.start(job).catch((error: unknown) => {
+    log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');
+  });
+  await inTime(started, timing?.startWaitMs ?? defaultTiming.startWaitMs);
+}

@@ -1,0 +1,14 @@
+import type { EventLine } from '../../contracts/events.js';
+import type { EventRow } from '../../storage/candidates/reads.js';
+import { idFields, iso } from './view.js';
+import type { Frame } from '../server/sse.js';
+
+/** An event as the data line of a stream, and a page of JSON, carry it. */
+export function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
+  return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
+}
+
+/** An event as a message of a stream. */
+export function frame(jobId: string, row: EventRow): Frame {
+  return { id: row.seq, event: row.type, data: JSON.stringify(line(jobId, row)) };
+}

@@ -1,0 +1,24 @@
+import type { Db } from '../../storage/db/db.js';
+import type { JobRef } from '../../storage/jobs/events.js';
+import { readEvents } from '../../storage/candidates/reads.js';
+import { frame } from './event-line.js';
+import { createSharedReads } from '../server/shared-reads.js';
+import type { Page } from '../server/sse.js';
+
+const pageSize = 100;
+
+/** A job's events after `after`, as frames of a stream. */
+export type EventReader = (job: JobRef, after: number) => Promise<Page>;
+
+/**
+ * Reads for streams. A notification wakes all of a job's streams at the same moment, and as a rule they want the same: one
+ * look serves them all.
+ */
+export function createEventReader(db: Db): EventReader {
+  const shared = createSharedReads<Page>();
+  return ({ orgId, jobId }, after) =>
+    shared(`${orgId} ${jobId} ${after}`, async () => {
+      const rows = await db.org(orgId, (tx) => readEvents(tx, jobId, after, pageSize));
+      return { frames: rows.map((row) => frame(jobId, row)), full: rows.length === pageSize };
+    });
+}

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { eventPageSchema, eventQuerySchema, terminalEvents } from '../../contracts/events.js';
+import { isTerminal } from '../../core/jobs/status.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
+import { isAtEnd, readEvents } from '../../storage/candidates/reads.js';
+import { defaultTiming, type HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
+import { line } from './event-line.js';
+import type { EventReader } from './event-reader.js';
+import { problems, streamResponse } from '../server/schema.js';
+import { stream } from '../server/sse.js';
+
+const defaultPage = 100;
+
+/** What the schemas of all event routes have. */
+export const eventsRoute = {
+  querystring: eventQuerySchema,
+  response: {
+    200: streamResponse(eventPageSchema),
+    204: z.undefined().describe('Nothing more will come.'),
+    ...problems(404, 422),
+  },
+};
+
+/** A job's events: a stream, or a page of JSON where the request asks for that. */
+export async function events(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  job: JobRow,
+  query: z.output<typeof eventQuerySchema>,
+  read: EventReader,
+): Promise<FastifyReply | void> {
+  const after = lastEventId(request) ?? query.after ?? query.since_seq ?? 0;
+  if (wantsJson(request, query)) return reply.send(await page(deps, job, after, query.limit ?? defaultPage));
+
+  const ended =
+    isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after, terminalEvents)));
+  if (ended) return reply.code(204).send();
+  await stream(request, reply, after, {
+    read: (position) => read(job, position),
+    subscribe: (wake) => deps.notifications.on('ratchet_events', job.jobId, wake),
+    isLast: ({ event }) => terminalEvents.includes(event),
+    shutdown: deps.shutdown,
+    ...defaultTiming,
+    ...deps.timing,
+  });
+}
+
+/** JSON is meant by Accept, or by the paging fields unless Accept names a stream. */
+function wantsJson({ headers }: FastifyRequest, query: z.output<typeof eventQuerySchema>): boolean {
+  const accept = headers.accept ?? '';
+  if (accept.includes('text/event-stream')) return false;
+  return accept.includes('application/json') || query.since_seq !== undefined || query.limit !== undefined;
+}
+
+function lastEventId({ headers }: FastifyRequest): number | undefined {
+  const id = headers['last-event-id']?.toString().trim();
+  if (id === undefined || id === '') return undefined;
+  if (!/^\d{1,15}$/.test(id))
+    throw refuse.invalid([{ pointer: '/last-event-id', message: 'must be the id of an event of this stream' }]);
+  return Number(id);
+}
+
+async function page(
+  { db }: HttpDeps,
+  { orgId, jobId }: JobRow,
+  after: number,
+  limit: number,
+): Promise<z.output<typeof eventPageSchema>> {
+  const rows = await db.org(orgId, (tx) => readEvents(tx, jobId, after, limit + 1));
+  const shown = rows.slice(0, limit);
+  return {
+    events: shown.map((row) => line(jobId, row)),
+    next_seq: shown.at(-1)?.seq ?? after,
+    has_more: rows.length > limit,
+  };
+}

@@ -1,0 +1,74 @@
+import type { FastifyReply } from 'fastify';
+import { rewardOf, type RewardRequest } from '../../contracts/control.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
+import { recordReward, type ReportedReward, type RewardOutcome } from '../../storage/rollouts/rewards.js';
+import { command } from './control.js';
+import type { HttpDeps } from '../deps.js';
+import { ApiError } from '../server/errors.js';
+import { idFields } from './view.js';
+
+/** Records a reported reward, once for each rollout; with `stop` the job then completes with its best so far. */
+export async function reward(
+  deps: HttpDeps,
+  reply: FastifyReply,
+  job: JobRow,
+  body: RewardRequest,
+): Promise<FastifyReply> {
+  const value = rewardOf(body);
+  const outcome =
+    value === null ? null : await deps.db.org(job.orgId, (tx) => recordReward(tx, job, reported(value, body)));
+  if (outcome) refuseUnless(outcome);
+  if (outcome?.wakes) wake(deps, job);
+  const known = {
+    ...idFields(job.jobId),
+    reward: value,
+    rollout_id: outcome?.rolloutId ?? null,
+    counted: outcome !== null,
+  };
+  if (!body.stop) return reply.code(200).send({ ...known, status: outcome?.status ?? job.status });
+  const stopped = await command(deps, job, 'stop');
+  return reply.code(stopped.code).send({ ...known, ...stopped.body });
+}
+
+/** Tells a job's workflow that what it waits for has come; where that word is lost the reconciler repeats it. */
+function wake({ commander, log }: HttpDeps, job: JobRow): void {
+  commander.wake(job).catch((error: unknown) => {
+    log.warn({ err: error, job_id: job.jobId }, 'a workflow was not told of its rewards; the reconciler will tell it');
+  });
+}
+
+function reported(value: number, body: RewardRequest): ReportedReward {
+  return {
+    reward: value,
+    rolloutId: body.rollout_id ?? null,
+    correlationId: body.correlation_id ?? null,
+    candidateId: body.candidate_id ?? null,
+    details: body.reward_info?.['details'] ?? body.reward_info ?? null,
+    body,
+  };
+}
+
+function refuseUnless({ is, status, rolloutId, recorded }: RewardOutcome): void {
+  const extra = { current_status: status };
+  switch (is) {
+    case 'counted':
+    case 'duplicate':
+      return;
+    case 'conflict':
+      throw new ApiError(
+        409,
+        'reward_conflict',
+        `The rollout ${rolloutId} has the reward ${recorded}; a rollout has one.`,
+        { extra },
+      );
+    case 'late':
+      throw new ApiError(
+        409,
+        'rollout_closed',
+        `The rollout ${rolloutId} has ended without this reward; it is kept, but not counted.`,
+        { extra },
+      );
+    case 'closed':
+      throw new ApiError(409, 'invalid_state', `The job is ${status}; the reward is kept, but not counted.`, { extra });
+  }
+}

@@ -1,0 +1,131 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  commandBodySchema,
+  controlAnswerSchema,
+  rewardAnswerSchema,
+  rewardSchema,
+  stateChangeSchema,
+} from '../../contracts/control.js';
+import { traceSchema } from '../../contracts/rollouts/trace.js';
+import type { JobKind, JobRow } from '../../storage/jobs/jobs.js';
+import { commandOf, control, findJob } from './control.js';
+import type { App, HttpDeps } from '../deps.js';
+import { createEventReader } from './event-reader.js';
+import { events, eventsRoute } from './events.js';
+import { reward } from './reward.js';
+import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
+import { trace, traceArchive } from '../rollouts/traces.js';
+
+/** Where the jobs of one kind are, and how their paths name the id. */
+export interface JobRoutes {
+  base: string;
+  param: 'session_id' | 'job_id';
+  kind: JobKind;
+  noun: string;
+  tags: string[];
+  eventPaths: string[];
+  /** PATCH takes the id of a job of any kind. */
+  patchesAnyKind: boolean;
+}
+
+/** What every kind of job has: PATCH, pause, resume, cancel, reward, events and traces. */
+export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): void {
+  const { param, kind, noun, tags } = routes;
+  const one = `${routes.base}/:${param}`;
+  const params = z.object({ [param]: z.string() });
+  const idOf = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
+  const find = (request: FastifyRequest): Promise<JobRow> => findJob(deps, request, idOf(request), kind);
+  const read = createEventReader(deps.db);
+  const answers = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
+
+  app.patch(
+    one,
+    {
+      schema: {
+        tags,
+        summary: routes.patchesAnyKind
+          ? 'Pause, resume or cancel a job of any kind'
+          : `Pause, resume or cancel ${noun}`,
+        params,
+        body: stateChangeSchema,
+        response: answers,
+      },
+    },
+    async (request, reply) => {
+      const job = routes.patchesAnyKind ? await findJob(deps, request, idOf(request)) : await find(request);
+      return control(deps, reply, job, commandOf[request.body.state]);
+    },
+  );
+
+  for (const command of ['pause', 'resume', 'cancel'] as const) {
+    app.post(
+      `${one}/${command}`,
+      {
+        schema: {
+          tags,
+          summary: `${command[0]!.toUpperCase()}${command.slice(1)} ${noun}`,
+          params,
+          headers: idempotencyHeader,
+          body: commandBodySchema,
+          response: answers,
+        },
+      },
+      async (request, reply) => control(deps, reply, await find(request), command),
+    );
+  }
+
+  app.post(
+    `${one}/reward`,
+    {
+      schema: {
+        tags,
+        summary: 'Report a reward',
+        params,
+        headers: idempotencyHeader,
+        body: rewardSchema,
+        response: { 200: rewardAnswerSchema, 202: rewardAnswerSchema, ...bodyProblems(404, 409) },
+      },
+    },
+    async (request, reply) => reward(deps, reply, await find(request), request.body),
+  );
+
+  for (const path of routes.eventPaths) {
+    app.get(
+      `${one}${path}`,
+      {
+        exposeHeadRoute: false,
+        schema: {
+          tags,
+          summary: 'Events, as a stream or as JSON',
+          description: 'A stream of server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
+          params,
+          ...eventsRoute,
+        },
+      },
+      async (request, reply) => events(deps, request, reply, await find(request), request.query, read),
+    );
+  }
+
+  app.get(
+    `${one}/traces`,
+    {
+      exposeHeadRoute: false,
+      schema: { tags, summary: 'Every trace, as a ZIP', params, response: { 200: archiveResponse, ...problems(404) } },
+    },
+    async (request, reply) => traceArchive(deps, request, reply, await find(request)),
+  );
+
+  app.get(
+    `${one}/traces/:trace_id`,
+    {
+      schema: {
+        tags,
+        summary: 'One trace',
+        params: params.extend({ trace_id: z.string() }),
+        response: { 200: traceSchema, ...problems(404) },
+      },
+    },
+    async (request) => trace(deps, await find(request), String(request.params['trace_id'])),
+  );
+}

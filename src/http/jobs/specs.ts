@@ -1,0 +1,236 @@
+import { unknownPrice } from '../../clients/models/call-bound.js';
+import type { ContainerFields, PolicyRequest } from '../../contracts/common.js';
+import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
+import {
+  containerField,
+  optimizationsIn,
+  type CreateSession,
+  type PolicyOptimization,
+} from '../../contracts/sessions/session.js';
+import type {
+  ContainerSpec,
+  EvaluationSpec,
+  GepaSession,
+  MiproSession,
+  MiproSpec,
+  PolicySpec,
+  RunSpec,
+  SessionSpec,
+} from '../../core/jobs/spec.js';
+import { configProblems as gepaProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
+import {
+  configProblems as miproProblems,
+  defaultMinibatch,
+  defaultTrials,
+  type MiproConfig,
+} from '../../core/algorithms/mipro/config.js';
+import type { SearchConfig } from '../../core/search/config.js';
+import type { HttpDeps } from '../deps.js';
+import { pointerOf, refuse, type FieldError } from '../server/errors.js';
+
+type StaticChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'>;
+type Path = readonly string[];
+
+/** The request inside a session's body, whatever it is wrapped in, and the path to it. */
+export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
+  // The schema has seen to it that there is exactly one, and that it is right.
+  const [found] = optimizationsIn(body);
+  return { request: found!.request as PolicyOptimization, path: found!.path };
+}
+
+/** A session as it is stored; throws with every field that is at fault, by its path in the body. */
+export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
+  const urlField = containerField(request) ?? 'container_url';
+  const url = request[urlField];
+  const { search, problems } = request.algorithm === 'mipro' ? miproSearch(request) : gepaSearch(request);
+  const maxRollouts = request.budget?.max_rollouts ?? null;
+  const errors = [
+    ...staticErrors(request, url, [...path, urlField], path, checks),
+    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...field]), message })),
+  ];
+  if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
+  errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
+  if (errors.length > 0) throw refuse.invalid(errors);
+
+  return {
+    kind: 'session',
+    ...search,
+    ...runSpec(request),
+    container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
+    ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
+    initialPrompt: request.initial_prompt?.messages ?? null,
+    proposer: policySpec(request.proposer ?? request.policy),
+    budget: {
+      maxRollouts,
+      maxMinutes: request.budget?.max_minutes ?? null,
+      maxCostUsd: request.budget?.max_cost_usd ?? null,
+    },
+    rngSeed: request.rng_seed,
+  };
+}
+
+/** A request's search, and what is wrong with it by the path in the request. */
+interface Requested<Spec> {
+  search: Spec;
+  problems: { field: string[]; message: string }[];
+}
+
+function gepaSearch(request: PolicyOptimization): Requested<Pick<GepaSession, 'algorithm' | 'gepa'>> {
+  const gepa = request.gepa!;
+  const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
+    populationSize: gepa.population_size,
+    generations: gepa.generations,
+    minibatchSize: gepa.minibatch_size,
+    ...seedsOf(request, gepa),
+    merge: gepa.merge,
+  };
+  const problems = gepaProblems({ ...search, ...boundsOf(request) });
+  return {
+    search: { algorithm: 'gepa', gepa: { ...search, componentSelection: gepa.component_selection } },
+    problems: problems.map(({ field, message }) => ({ field: gepaFields[field], message })),
+  };
+}
+
+function miproSearch(request: PolicyOptimization): Requested<Pick<MiproSession, 'algorithm' | 'mipro'>> {
+  const mipro = request.mipro!;
+  const { num_candidates: numCandidates, max_bootstrapped_demos: bootstrapped, max_labeled_demos: labeled } = mipro;
+  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
+  const given = {
+    numCandidates,
+    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
+    maxBootstrappedDemos: bootstrapped,
+    maxLabeledDemos: labeled,
+    ...seedsOf(request, mipro),
+  };
+  const numTrials = mipro.num_trials ?? defaultTrials({ ...given, ...boundsOf(request) }, components);
+  const search: MiproSpec = { ...given, numTrials };
+  const problems = miproProblems({ ...search, ...boundsOf(request) }, request.rollouts === 'caller');
+  return {
+    search: { algorithm: 'mipro', mipro: search },
+    problems: problems.map(({ field, message }) => ({ field: miproFields[field], message })),
+  };
+}
+
+type Seeded = Pick<NonNullable<PolicyOptimization['gepa']>, 'train_seeds' | 'evaluation'>;
+
+function seedsOf({ patience, target_reward: targetReward }: PolicyOptimization, { train_seeds, evaluation }: Seeded) {
+  return {
+    trainSeeds: train_seeds ?? evaluation.seeds,
+    evaluationSeeds: evaluation.seeds,
+    heldoutSeeds: evaluation.heldout_seeds ?? [],
+    repeats: evaluation.repeats,
+    patience: patience ?? null,
+    targetReward: targetReward ?? null,
+  };
+}
+
+function boundsOf({ budget, rng_seed: rngSeed }: PolicyOptimization) {
+  return { maxRollouts: budget?.max_rollouts ?? null, rngSeed };
+}
+
+/** A budget of money needs prices: one error for each model that has none. */
+function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization, path: Path): FieldError[] {
+  if (budget?.max_cost_usd === undefined) return [];
+  // Live traffic is the caller's own: its budget is the proposer's.
+  const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer };
+  return Object.entries(paid).flatMap(([name, model]) => {
+    const reason = model && unknownPrice(model);
+    return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
+  });
+}
+
+const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, string[]> => ({
+  minibatchSize: [algorithm, 'minibatch_size'],
+  trainSeeds: [algorithm, 'train_seeds'],
+  evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
+  maxRollouts: ['budget', 'max_rollouts'],
+  rngSeed: ['rng_seed'],
+  heldoutSeeds: [algorithm, 'evaluation', 'heldout_seeds'],
+  repeats: [algorithm, 'evaluation', 'repeats'],
+  patience: ['patience'],
+  targetReward: ['target_reward'],
+});
+
+const gepaFields: Record<keyof GepaConfig, string[]> = {
+  ...searchFields('gepa'),
+  populationSize: ['gepa', 'population_size'],
+  generations: ['gepa', 'generations'],
+  merge: ['gepa', 'merge'],
+};
+
+const miproFields: Record<keyof MiproConfig, string[]> = {
+  ...searchFields('mipro'),
+  numCandidates: ['mipro', 'num_candidates'],
+  numTrials: ['mipro', 'num_trials'],
+  maxBootstrappedDemos: ['mipro', 'max_bootstrapped_demos'],
+  maxLabeledDemos: ['mipro', 'max_labeled_demos'],
+};
+
+/** An evaluation as it is stored; `candidate` is already resolved to its messages. */
+export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {
+  return {
+    kind: 'evaluation',
+    ...runSpec(request),
+    container: containerSpec(request, request.container_url, request.env_name),
+    appId: request.app_id,
+    seeds: request.seeds,
+    timeoutS: request.timeout,
+    candidate,
+  };
+}
+
+/** What is wrong with an evaluation although every field has its form. */
+export function checkEvaluation(request: EvaluationRequest, path: Path, checks: StaticChecks): void {
+  const errors = staticErrors(request, request.container_url, [...path, 'container_url'], path, checks);
+  if (errors.length > 0) throw refuse.invalid(errors);
+}
+
+type RunFields = ContainerFields & { policy: PolicyRequest };
+
+function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
+  return {
+    policy: policySpec(request.policy),
+    maxConcurrent: request.max_concurrent,
+    rolloutTimeoutS: request.rollout_timeout,
+    maxFailureRate: request.max_failure_rate,
+  };
+}
+
+/** A container as it is stored. */
+export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {
+  return {
+    url: url.replace(/\/+$/, ''),
+    envName,
+    envConfig: request.env_config ?? {},
+    hasApiKey: request.container_api_key !== undefined,
+  };
+}
+
+/** A policy as it is stored. */
+export function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
+  return { model, provider, params };
+}
+
+function staticErrors(
+  request: RunFields,
+  url: string | undefined,
+  urlPath: Path,
+  path: Path,
+  checks: StaticChecks,
+): FieldError[] {
+  const reason = url === undefined ? null : checks.checkContainerUrl(url);
+  return [
+    ...(reason === null ? [] : [{ pointer: pointerOf(urlPath), message: reason }]),
+    ...providerErrors(request.policy, [...path, 'policy'], checks),
+  ];
+}
+
+/** Why the provider of the policy at `path` cannot be used. */
+export function providerErrors(
+  policy: PolicyRequest,
+  path: Path,
+  checks: Pick<StaticChecks, 'checkProvider'>,
+): FieldError[] {
+  const reason = checks.checkProvider(policy.provider);
+  return reason === null ? [] : [{ pointer: pointerOf([...path, 'provider']), message: reason }];
+}

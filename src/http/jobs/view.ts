@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import type { RunSpec } from '../../core/jobs/spec.js';
+import type { readConcurrency } from '../../storage/jobs/concurrency.js';
+import type { Usage } from '../../storage/jobs/usage.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
+import type { HttpDeps } from '../deps.js';
+
+/** As storage answers it. */
+export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
+
+/** The wire's time of a database's. */
+export const iso = (date: Date): string => date.toISOString();
+export const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
+
+/** The fields that every job has. */
+export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
+  return {
+    job_id: job.jobId,
+    status: job.status,
+    workflow_id: job.workflowId,
+    temporal_url: temporalUrl(job.workflowId),
+    created_at: iso(job.createdAt),
+    started_at: isoOrNull(job.startedAt),
+    completed_at: isoOrNull(job.completedAt),
+    error: job.errorDetails?.message ?? null,
+    error_details: job.errorDetails,
+    stopped_by: job.stoppedBy,
+  };
+}
+
+/** How many rollouts a job has at once. */
+export function concurrencyView({ spec }: JobRow, now: Concurrency): z.output<typeof concurrencySchema> {
+  const { maxConcurrent } = spec;
+  const limit = Math.min(now.limit ?? maxConcurrent, maxConcurrent);
+  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.because };
+}
+
+/** What a job used, on the wire. */
+export function usageView(usage: Usage): z.output<typeof usageSchema> {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    total_cost_usd: usage.totalCostUsd,
+    cost_source: usage.costSource,
+  };
+}
+
+/** Both names of a session's or a graph job's id; an evaluation has only `job_id`. */
+export function idFields(jobId: string): { session_id?: string; graph_gen_job_id?: string; job_id: string } {
+  return {
+    ...(jobId.startsWith('ses_') && { session_id: jobId }),
+    ...(jobId.startsWith('grf_') && { graph_gen_job_id: jobId }),
+    job_id: jobId,
+  };
+}
+
+/** What the creator should know before anything runs: a container elsewhere cannot call back to a loopback URL. */
+export function createWarnings({ container }: Pick<RunSpec, 'container'>, publicUrl: string): { warnings?: string[] } {
+  if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return {};
+  return {
+    warnings: [
+      `The container is at ${new URL(container.url).host}, but the inference URLs that it is given begin with ${publicUrl}, which it probably cannot reach: set RATCHET_PUBLIC_URL to an address of this service that it can.`,
+    ],
+  };
+}
+
+const here = new Set(['localhost', '[::1]', '[::]', '0.0.0.0']);
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return here.has(hostname) || hostname.endsWith('.localhost') || hostname.startsWith('127.');
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { App } from '../deps.js';
+import { ApiError, problem } from './errors.js';
+
+const causes: Record<string, [status: number, code: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time.'],
+};
+
+/** Answers what is no HTTP request, and so never becomes one to the server, in the same shape as everything else. */
+export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = new ApiError(
+    ...(causes[error.code ?? ''] ?? [400, 'bad_request', 'This is not a valid HTTP request.']),
+  );
+  const id = randomUUID();
+  const body = JSON.stringify(problem(refusal, { url: '', id }));
+  socket.end(
+    [
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+      'content-type: application/problem+json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${id}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** Ends, on closing, the connections on which no request has come yet: browsers open such ones, and closing waits for them. */
+export function closeSilentConnections(app: App): void {
+  const silent = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', ({ socket }) => silent.delete(socket));
+  app.addHook('preClose', async () => {
+    for (const socket of silent) socket.destroy();
+  });
+}

@@ -1,0 +1,55 @@
+import fastifySwagger from '@fastify/swagger';
+import fastifySwaggerUi from '@fastify/swagger-ui';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { App } from '../deps.js';
+
+/** The routes as OpenAPI 3.1 at /openapi.json, and as a page at /docs; to be registered before them. */
+export async function registerDocs(app: App, version: string): Promise<void> {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Ratchet',
+        version,
+        description: 'Durable prompt optimization and evaluation: rewards only move one way.',
+      },
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        },
+      },
+      security: [{ bearer: [] }, { apiKey: [] }],
+    },
+    transform(route) {
+      const { schema, url } = jsonSchemaTransform(route);
+      return { schema: { ...schema, operationId: operationId(String(route.route.method), route.url) }, url };
+    },
+    transformObject(document) {
+      const written = jsonSchemaTransformObject(document);
+      for (const operation of Object.values(written.paths ?? {}).flatMap((path) => Object.values(path ?? {}))) {
+        loosenBody((operation as { requestBody?: RequestBody }).requestBody);
+      }
+      return written;
+    },
+  });
+  await app.register(fastifySwaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+}
+
+/** `post_api_v1_online_sessions_session_id_pause`: the same as long as method and path are. */
+function operationId(method: string, path: string): string {
+  const words = path.split(/\W+/).filter((word) => word !== '');
+  return [method, ...(words.length > 0 ? words : ['root'])].join('_').toLowerCase();
+}
+
+interface RequestBody {
+  required?: boolean;
+  content?: Record<string, { schema?: { anyOf?: { type?: string }[] } }>;
+}
+
+/** A body that may be null may be left out, which the generator does not see. */
+function loosenBody(body: RequestBody | undefined): void {
+  const forms = Object.values(body?.content ?? {}).flatMap(({ schema }) => schema?.anyOf ?? []);
+  if (body && forms.some(({ type }) => type === 'null')) body.required = false;
+}

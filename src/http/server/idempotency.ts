@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  claim,
+  releaseKey,
+  storeAnswer,
+  type IdempotentRequest,
+  type KeyClaim,
+  type StoredAnswer,
+} from '../../storage/access/idempotency.js';
+import type { App, HttpDeps } from '../deps.js';
+import { ApiError } from './errors.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The request's Idempotency-Key with what it stands for; null: it has none. */
+    idempotent: IdempotentRequest | null;
+  }
+  interface FastifyContextConfig {
+    /** `create`: the handler commits the key with its row. Any other POST but inference is claimed around the handler. */
+    idempotency?: 'create';
+  }
+}
+
+const keptHeaders = ['location'];
+
+/**
+ * Idempotency-Key on every POST but inference: the first answer is kept and replayed. Answers that say "not now" (429
+ * and all from 500 on) are not kept: the request may be sent again.
+ */
+export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
+  const claimed = new WeakSet<FastifyRequest>();
+  app.decorateRequest('idempotent', null);
+
+  app.addHook('preValidation', async (request) => {
+    const key = request.headers['idempotency-key'];
+    const keeps = request.method === 'POST' && !request.is404 && request.routeOptions.config.access !== 'inference';
+    if (!keeps || key === undefined) return;
+    request.idempotent = { orgId: request.caller.orgId, key: String(key), fingerprint: fingerprint(request) };
+  });
+
+  app.addHook('preHandler', async (request, reply) => {
+    const { idempotent } = request;
+    if (!idempotent || request.routeOptions.config.idempotency === 'create') return;
+    const found = await db.org(idempotent.orgId, (tx) => claim(tx, idempotent));
+    const answer = answerOf(found);
+    if (answer) return replay(reply, answer);
+    claimed.add(request);
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { idempotent } = request;
+    if (!idempotent || !claimed.has(request)) return;
+    const transient = reply.statusCode === 429 || reply.statusCode >= 500;
+    await db
+      .org(idempotent.orgId, (tx) =>
+        transient ? releaseKey(tx, idempotent) : storeAnswer(tx, idempotent, answerFrom(reply, payload)),
+      )
+      // The work is done and its answer must go out; the key is free again when its claim is taken for abandoned.
+      .catch((error: unknown) =>
+        log.error({ err: error, request_id: request.id }, 'an answer was not kept under its Idempotency-Key'),
+      );
+  });
+}
+
+/** The answer to replay, or null when the request is new; every other outcome is refused. */
+export function answerOf(found: KeyClaim): StoredAnswer | null {
+  switch (found.is) {
+    case 'new':
+      return null;
+    case 'replay':
+      return found.answer;
+    case 'mismatch':
+      throw new ApiError(
+        422,
+        'idempotency_key_reused',
+        'This Idempotency-Key was used for another request; take a new one.',
+        {
+          errors: [{ pointer: '/idempotency-key', message: 'was used for another request' }],
+        },
+      );
+    case 'in_flight':
+      throw new ApiError(
+        409,
+        'request_in_flight',
+        'The first request with this Idempotency-Key is under way; try again shortly.',
+      );
+  }
+}
+
+/** Sends the first answer again. */
+export function replay(reply: FastifyReply, { status, headers, body }: StoredAnswer): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...headers, 'idempotency-replayed': 'true' })
+    .type(status < 400 ? 'application/json; charset=utf-8' : 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(body));
+}
+
+function answerFrom(reply: FastifyReply, payload: unknown): StoredAnswer {
+  const headers = keptHeaders.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : []));
+  return {
+    status: reply.statusCode,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    body: typeof payload === 'string' && payload !== '' ? JSON.parse(payload) : null,
+  };
+}
+
+function fingerprint({ method, url, body }: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(`${method} ${url}\n${canonical(body)}`)
+    .digest();
+}
+
+/** JSON with sorted keys: the same body however it was written. */
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, inner: unknown) =>
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+    ) ?? ''
+  );
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../deps.js';
+import { ApiError, sendError } from './errors.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route with its methods. */
+    routeTable: Map<string, { methods: Set<string> }>;
+  }
+}
+
+interface Pattern {
+  matches: RegExp;
+  methods: Set<string>;
+}
+
+/** 404 for paths that do not exist; 405 with Allow for those that do, but not with this method. */
+export function registerNotFound(app: App): void {
+  const patterns = new Map<string, Pattern>();
+  app.decorate('routeTable', patterns);
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = patterns.get(url) ?? { matches: toRegExp(url), methods: new Set() };
+    for (const one of [method].flat()) pattern.methods.add(one);
+    patterns.set(url, pattern);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(patterns, request);
+    const error =
+      allowed.length > 0
+        ? new ApiError(405, 'method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`, {
+            headers: { allow: allowed.join(', ') },
+          })
+        : new ApiError(404, 'not_found', 'There is nothing at this path; /docs lists what there is.');
+    return sendError(request, reply, error);
+  });
+}
+
+function allowedMethods(patterns: Map<string, Pattern>, { url }: FastifyRequest): string[] {
+  const path = url.split('?', 1)[0]!;
+  const methods = [...patterns.values()].filter(({ matches }) => matches.test(path)).flatMap((p) => [...p.methods]);
+  return [...new Set(methods)].sort();
+}
+
+function toRegExp(route: string): RegExp {
+  const parts = route.split(/(:\w+|\*)/).map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}

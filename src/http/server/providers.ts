@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { App, HttpDeps } from '../deps.js';
+import { problems } from './schema.js';
+
+const providersSchema = z.object({
+  providers: z.array(
+    z.object({
+      name: z.string(),
+      usable: z.boolean(),
+      reason: z.string().nullable().describe('What is missing where it is not usable.'),
+    }),
+  ),
+});
+
+/** The model providers, and which of them this deployment can use. */
+export function registerProviders(app: App, deps: HttpDeps): void {
+  app.get(
+    '/api/v1/providers',
+    { schema: { tags: ['service'], summary: 'Model providers', response: { 200: providersSchema, ...problems() } } },
+    () => ({ providers: deps.listProviders() }),
+  );
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import { pairOf, renderPrompt } from '../../core/prompts/demos.js';
+import { textsOf } from '../../core/prompts/components.js';
+import type {
+  leverFields,
+  leverListSchema,
+  leverVersionItemSchema,
+  leverVersionSchema,
+} from '../../contracts/candidates/levers.js';
+import type { candidateSchema } from '../../contracts/sessions/session.js';
+import { candidateId, demosPart, leverId } from '../../core/jobs/ids.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import { versionsOf, type ComponentLevers, type LeverVersion } from '../../storage/candidates/levers.js';
+import { iso } from '../jobs/view.js';
+
+type Session = JobRow<SessionHead>;
+type Candidate = Pick<z.output<typeof candidateSchema>, 'candidate_id' | 'lever_version' | 'is_baseline'>;
+type Fields = { [Field in keyof typeof leverFields]: z.output<(typeof leverFields)[Field]> };
+
+/** Whose prompt inference gets: the session's best, and its baseline until there is one. */
+export function selectedCandidate({ jobId, projection }: Session): string {
+  return projection.bestCandidateId ?? candidateId(jobId, 0);
+}
+
+/** What a session says of its levers; `candidates` are all that it has. */
+export function leverView(job: Session, candidates: readonly Candidate[], components: ComponentLevers): Fields {
+  const find = (id: string | null | undefined) => candidates.find(({ candidate_id }) => candidate_id === id) ?? null;
+  const winner = find(job.projection.bestCandidateId);
+  const selected = find(selectedCandidate(job));
+  const baseline = candidates.find(({ is_baseline }) => is_baseline);
+  const known = selected && { candidateId: selected.candidate_id, version: selected.lever_version };
+  return {
+    lever_summary: {
+      prompt_lever_id: leverId(job.jobId, null),
+      candidate_lever_versions: Object.fromEntries(candidates.map((c) => [c.candidate_id, c.lever_version])),
+      best_candidate_id: winner?.candidate_id ?? null,
+      selected_candidate_id: selected?.candidate_id ?? null,
+      baseline_candidate_id: baseline?.candidate_id ?? null,
+      lever_count: 1 + (components.get(selectedCandidate(job))?.length ?? 0),
+      mutation_count: candidates.length - (baseline ? 1 : 0),
+      latest_version: candidates.at(-1)?.lever_version ?? null,
+    },
+    lever_versions: known ? versionsOf(job.jobId, known, components) : {},
+    best_lever_version: winner?.lever_version ?? null,
+  };
+}
+
+/** A session's levers as a list; `best` are the versions of its best candidate, by lever id. */
+export function leverList(
+  jobId: string,
+  levers: readonly { name: string | null; latest: number | null }[],
+  best: Readonly<Record<string, number>>,
+): z.output<typeof leverListSchema> {
+  return {
+    data: levers.map(({ name, latest }) => {
+      const id = leverId(jobId, name);
+      return { lever_id: id, component: name, latest_version: latest, best_version: best[id] ?? null };
+    }),
+  };
+}
+
+/** A version in a list. */
+export function versionItem(row: LeverVersion): z.output<typeof leverVersionItemSchema> {
+  return { version: row.version, candidate_ids: row.candidateIds, created_at: iso(row.createdAt) };
+}
+
+/** A version with what it says. */
+export function versionView(
+  jobId: string,
+  component: string | null,
+  row: LeverVersion,
+): z.output<typeof leverVersionSchema> {
+  return { lever_id: leverId(jobId, component), ...versionItem(row), ...said(component, row) };
+}
+
+/** What a lever says at a version of it: all messages of the prompt, those of the demonstrations, or the text of one component. */
+function said(component: string | null, { messages, demos }: LeverVersion) {
+  if (component === null) return { component, messages: messages && renderPrompt(messages, demos) };
+  if (component === demosPart) return { component: demosPart, messages: demos.flatMap(pairOf) };
+  return { component, text: textsOf(messages)[component] ?? '' };
+}

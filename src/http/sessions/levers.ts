@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { pageSchema } from '../../contracts/common.js';
+import {
+  leverListSchema,
+  leversQuerySchema,
+  leverVersionItemSchema,
+  leverVersionSchema,
+} from '../../contracts/candidates/levers.js';
+import { componentOf } from '../../core/jobs/ids.js';
+import type { SessionHead } from '../../storage/jobs/jobs.js';
+import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../../storage/candidates/levers.js';
+import { readCandidates } from '../../storage/candidates/reads.js';
+import { findJob } from '../jobs/control.js';
+import type { App, HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
+import { leverList, versionItem, versionView } from './levers-view.js';
+import { numberedPage, placeAfter } from '../server/pages.js';
+import { problems, sessionParams } from '../server/schema.js';
+
+const levers = '/api/v1/online/sessions/:session_id/levers';
+const tags = ['policy optimization'];
+const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
+
+/** The levers of a session, and what each of their versions says. */
+export function registerLevers(app: App, deps: HttpDeps): void {
+  const find = (request: Parameters<typeof findJob>[1], jobId: string) =>
+    findJob<SessionHead>(deps, request, jobId, 'session');
+
+  app.get(
+    levers,
+    {
+      schema: {
+        tags,
+        summary: 'Levers: the prompt as a whole, and its components where there are several',
+        params: sessionParams,
+        response: { 200: leverListSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await find(request, request.params.session_id);
+      const { jobId } = job;
+      return deps.db.org(job.orgId, async (tx) => {
+        const id = job.projection.bestCandidateId;
+        const [best] = id ? await readCandidates(tx, jobId, { id }) : [];
+        const components = best ? await readComponentLevers(tx, jobId, [best.id]) : new Map<string, never>();
+        const at = best ? versionsOf(jobId, { candidateId: best.id, version: best.leverVersion }, components) : {};
+        return leverList(jobId, await readLevers(tx, jobId), at);
+      });
+    },
+  );
+
+  app.get(
+    `${levers}/:prompt_lever_id/versions`,
+    {
+      schema: {
+        tags,
+        summary: "A lever's versions",
+        description: 'Ascending, 0 the baseline; a proposal that came to nothing leaves its number out.',
+        params: leverParams,
+        querystring: leversQuerySchema,
+        response: { 200: pageSchema(leverVersionItemSchema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { session_id: sessionId, prompt_lever_id: id } = request.params;
+      const { limit, cursor } = request.query;
+      const after = placeAfter(cursor);
+      const job = await find(request, sessionId);
+      const component = knownComponent(job.jobId, id);
+      const rows = await deps.db.org(job.orgId, async (tx) => {
+        const known = await readLevers(tx, job.jobId);
+        if (!known.some(({ name }) => name === component)) throw noLever(id);
+        return readLeverVersions(tx, job.jobId, component, { after, limit: limit + 1 });
+      });
+      return numberedPage(rows, limit, ({ version }) => version, versionItem);
+    },
+  );
+
+  app.get(
+    `${levers}/:prompt_lever_id/versions/:version`,
+    {
+      schema: {
+        tags,
+        summary: 'What a lever says at one version',
+        params: leverParams.extend({ version: z.string() }),
+        response: { 200: leverVersionSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const { session_id: sessionId, prompt_lever_id: id, version } = request.params;
+      const job = await find(request, sessionId);
+      const component = knownComponent(job.jobId, id);
+      const number = /^(0|[1-9]\d{0,8})$/.test(version) ? Number(version) : -1;
+      const [row] = await deps.db.org(job.orgId, (tx) =>
+        readLeverVersions(tx, job.jobId, component, { after: number - 1, limit: 1 }),
+      );
+      if (row?.version !== number) throw refuse.notFound(`version ${version.slice(0, 20)} of ${id.slice(0, 150)}`);
+      return versionView(job.jobId, component, row);
+    },
+  );
+}
+
+function knownComponent(jobId: string, id: string): string | null {
+  const component = componentOf(jobId, id);
+  if (component === undefined) throw noLever(id);
+  return component;
+}
+
+function noLever(id: string) {
+  return refuse.notFound(`lever ${id.slice(0, 150)}`);
+}

@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import { renderPrompt } from '../../core/prompts/demos.js';
+import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../../contracts/candidates/lineage.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import { readOrigin } from '../candidates/detail.js';
+import type { LineageRoutes } from '../candidates/routes.js';
+import { readPareto } from '../candidates/pareto-view.js';
+import { sessionAnswers } from '../candidates/reflection-view.js';
+import { seedEvalView } from '../candidates/seed-evals-view.js';
+
+const sessionIds = (jobId: string) => ({ session_id: jobId, job_id: jobId });
+
+/** What is shown of the candidates of a session. */
+export const sessionLineage: LineageRoutes<SessionHead> = {
+  base: '/api/v1/online/sessions',
+  param: 'session_id',
+  kind: 'session',
+  tags: ['policy optimization'],
+  detail: {
+    schema: candidateDetailSchema,
+    summary: 'One candidate: its text, what it was made from, and who wrote which sentence',
+    description:
+      'For each sentence the ancestor that introduced it, and the feedback that this one’s reflection was shown. Long ' +
+      'texts are cut.',
+    read: readDetail,
+  },
+  seedEval: { schema: seedEvalSchema, view: seedEvalView },
+  pareto: {
+    schema: paretoSchema,
+    summary: 'The best reward for each evaluation seed, and who holds it',
+    description: 'Over the candidates that are evaluated.',
+    read: async (tx, { jobId }): Promise<z.output<typeof paretoSchema>> => ({
+      ...sessionIds(jobId),
+      ...(await readPareto(tx, jobId)),
+    }),
+  },
+};
+
+async function readDetail(
+  tx: Tx,
+  job: JobRow<SessionHead>,
+  candidateId: string,
+): Promise<z.output<typeof candidateDetailSchema> | null> {
+  const origin = await readOrigin(tx, job, candidateId, sessionAnswers);
+  if (!origin) return null;
+  const { self, shown } = origin;
+  return { ...sessionIds(job.jobId), ...shown, messages: self.messages && renderPrompt(self.messages, self.demos) };
+}

@@ -1,0 +1,182 @@
+import { listQuerySchema, pageSchema } from '../../contracts/common.js';
+import {
+  createSessionSchema,
+  promptQuerySchema,
+  sessionCreatedSchema,
+  sessionHistorySchema,
+  sessionPromptSchema,
+  sessionResultsSchema,
+  sessionSchema,
+  sessionSummarySchema,
+} from '../../contracts/sessions/session.js';
+import { readConcurrency } from '../../storage/jobs/concurrency.js';
+import { readCostBudget } from '../../storage/jobs/cost-budget.js';
+import { resolveCall } from '../../storage/rollouts/calls.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import { readCandidates, readPrompt, readResent } from '../../storage/candidates/reads.js';
+import { readTraffic } from '../../storage/rollouts/slots.js';
+import { usageOf } from '../../storage/jobs/usage.js';
+import { findJob } from '../jobs/control.js';
+import { sessionEstimate } from '../jobs/cost-estimate.js';
+import { create } from '../jobs/create.js';
+import type { App, HttpDeps } from '../deps.js';
+import { registerJobRoutes } from '../jobs/routes.js';
+import { createWarnings, idFields } from '../jobs/view.js';
+import { listPage } from '../jobs/lists.js';
+import { bodyProblems, idempotencyHeader, problems, sessionParams } from '../server/schema.js';
+import { readTelemetry } from './sensors-view.js';
+import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
+import { sessionSpec, unwrapSession } from '../jobs/specs.js';
+
+const base = '/api/v1/online/sessions';
+const one = `${base}/:session_id`;
+const tags = ['policy optimization'];
+
+/** Policy optimization sessions: a search for a better prompt against the caller's container. */
+export function registerSessions(app: App, deps: HttpDeps): void {
+  app.post(
+    base,
+    {
+      config: { idempotency: 'create' },
+      schema: {
+        tags,
+        summary: 'Create a session',
+        headers: idempotencyHeader,
+        body: createSessionSchema,
+        response: { 201: sessionCreatedSchema, ...bodyProblems(409) },
+      },
+    },
+    async (request, reply) => {
+      const { request: wanted, path } = unwrapSession(request.body);
+      const spec = sessionSpec(wanted, path, deps);
+      const correlationId = request.body.correlation_id ?? null;
+      return create(deps, request, reply, {
+        kind: 'session',
+        spec,
+        algorithm: spec.algorithm,
+        appId: null,
+        correlationId,
+        containerApiKey: wanted.container_api_key,
+        location: (jobId) => `${base}/${jobId}`,
+        answer: ({ jobId, workflowId }) => ({
+          ...idFields(jobId),
+          status: 'running',
+          ...(correlationId === null ? {} : { correlation_id: correlationId }),
+          ...proxyUrls(jobId, deps.publicUrl),
+          estimate: sessionEstimate(spec),
+          ...createWarnings(spec, deps.publicUrl),
+          workflow_id: workflowId,
+          temporal_url: deps.temporalUrl(workflowId),
+        }),
+      });
+    },
+  );
+
+  app.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: 'List sessions, newest first',
+        querystring: listQuerySchema,
+        response: { 200: pageSchema(sessionSummarySchema), ...problems(422) },
+      },
+    },
+    (request) =>
+      listPage(deps, request.caller.orgId, 'session', request.query, (job: JobRow<SessionHead>) =>
+        sessionSummary(job, deps),
+      ),
+  );
+
+  app.get(
+    one,
+    {
+      schema: {
+        tags,
+        summary: 'Live state',
+        params: sessionParams,
+        response: { 200: sessionSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const read = await deps.db.org(job.orgId, async (tx) => ({
+        candidates: await readCandidates(tx, job.jobId),
+        telemetry: await readTelemetry(tx, job),
+        usage: await usageOf(tx, job.jobId),
+        resent: await readResent(tx, job.jobId),
+        cost: await readCostBudget(tx, job.jobId),
+        concurrency: await readConcurrency(tx, job.jobId),
+        traffic: await readTraffic(tx, job.jobId),
+      }));
+      return sessionView(job, read, deps);
+    },
+  );
+
+  app.get(
+    `${one}/results`,
+    {
+      schema: {
+        tags,
+        summary: 'Best prompt and history',
+        params: sessionParams,
+        response: { 200: sessionResultsSchema, ...problems(404) },
+      },
+    },
+    async (request) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const { bestCandidateId } = job.projection;
+      const read = await deps.db.org(job.orgId, async (tx) => ({
+        candidates: await readCandidates(tx, job.jobId),
+        telemetry: await readTelemetry(tx, job),
+        usage: await usageOf(tx, job.jobId),
+        prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
+      }));
+      return sessionResults(job, read);
+    },
+  );
+
+  app.get(
+    `${one}/history`,
+    {
+      schema: {
+        tags,
+        summary: 'Best reward by generation',
+        params: sessionParams,
+        response: { 200: sessionHistorySchema, ...problems(404) },
+      },
+    },
+    async (request) => sessionHistory(await findJob<SessionHead>(deps, request, request.params.session_id, 'session')),
+  );
+
+  app.get(
+    `${one}/prompt`,
+    {
+      schema: {
+        tags,
+        summary: 'Proxy URLs and the prompt that they serve',
+        params: sessionParams,
+        querystring: promptQuerySchema,
+        response: { 200: sessionPromptSchema, ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const job = await findJob<SessionHead>(deps, request, request.params.session_id, 'session');
+      const correlationId = request.query.correlation_id ?? '';
+      const prompt = await deps.db.org(job.orgId, (tx) =>
+        resolveCall(tx, { jobId: job.jobId, correlationId, presence: deps.notifications.presence }),
+      );
+      return promptView(job, prompt, deps);
+    },
+  );
+
+  registerJobRoutes(app, deps, {
+    base,
+    param: 'session_id',
+    kind: 'session',
+    noun: 'a session',
+    tags,
+    eventPaths: ['/events'],
+    patchesAnyKind: false,
+  });
+}

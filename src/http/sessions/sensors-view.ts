@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import { sensorKinds, type sensorFields, type sensorFrameSchema } from '../../contracts/sessions/sensors.js';
+import { frameId } from '../../core/jobs/ids.js';
+import type { Tx } from '../../storage/db/db.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import { readComponentLevers, versionsOf, type ComponentLevers } from '../../storage/candidates/levers.js';
+import { readLatestFrames, type FrameRow } from '../../storage/rollouts/sensors.js';
+import { iso } from '../jobs/view.js';
+import { selectedCandidate } from './levers-view.js';
+
+/** A session's state and its results show so many frames at most, the latest. */
+const shownFrames = 50;
+
+/** What a session's state shows of its levers and sensors: the latest frames of `count`, and the component levers of whom they are of. */
+export interface Telemetry {
+  frames: FrameRow[];
+  count: number;
+  levers: ComponentLevers;
+}
+
+export async function readTelemetry(tx: Tx, job: JobRow<SessionHead>): Promise<Telemetry> {
+  const latest = await readLatestFrames(tx, job.jobId, shownFrames);
+  const candidates = new Set([selectedCandidate(job), ...latest.frames.map(({ candidateId }) => candidateId)]);
+  return { ...latest, levers: await readComponentLevers(tx, job.jobId, [...candidates]) };
+}
+
+/** What a session says of its sensors. */
+export function sensorView(
+  jobId: string,
+  { frames, count, levers }: Telemetry,
+): { [Field in keyof typeof sensorFields]: z.output<(typeof sensorFields)[Field]> } {
+  return { sensor_frames: frames.map((row) => frameView(jobId, row, levers)), sensor_frame_count: count };
+}
+
+/** A frame as every answer shows it. */
+export function frameView(jobId: string, row: FrameRow, levers: ComponentLevers): z.output<typeof sensorFrameSchema> {
+  const { candidateId, stage, generation, rollout, reward, resource } = row;
+  const sensors = { rollout, reward, resource };
+  const kinds = sensorKinds.filter((kind) => sensors[kind] !== null);
+  return {
+    frame_id: frameId(jobId, row.ordinal),
+    created_at: iso(row.createdAt),
+    candidate_id: candidateId,
+    stage,
+    generation,
+    sensor_count: kinds.length,
+    sensor_kinds: kinds,
+    trace_ids: row.traceIds,
+    lever_versions: versionsOf(jobId, { candidateId, version: row.leverVersion }, levers),
+    sensors,
+  };
+}

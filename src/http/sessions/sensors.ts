@@ -1,0 +1,41 @@
+import { pageSchema } from '../../contracts/common.js';
+import { sensorFrameSchema, sensorFramesQuerySchema } from '../../contracts/sessions/sensors.js';
+import { readComponentLevers } from '../../storage/candidates/levers.js';
+import { readFrames } from '../../storage/rollouts/sensors.js';
+import { findJob } from '../jobs/control.js';
+import type { App, HttpDeps } from '../deps.js';
+import { numberedPage, placeAfter } from '../server/pages.js';
+import { problems, sessionParams } from '../server/schema.js';
+import { frameView } from './sensors-view.js';
+
+/** What a session's rollouts came to, frame by frame. */
+export function registerSensors(app: App, deps: HttpDeps): void {
+  app.get(
+    '/api/v1/online/sessions/:session_id/sensor-frames',
+    {
+      schema: {
+        tags: ['policy optimization'],
+        summary: 'Sensor frames: what the rollouts of each candidate in each batch came to',
+        description: 'In the order of their creation.',
+        params: sessionParams,
+        querystring: sensorFramesQuerySchema,
+        response: { 200: pageSchema(sensorFrameSchema), ...problems(404, 422) },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const after = placeAfter(cursor);
+      const { orgId, jobId } = await findJob(deps, request, request.params.session_id, 'session');
+      return deps.db.org(orgId, async (tx) => {
+        const rows = await readFrames(tx, jobId, { after, limit: limit + 1 });
+        const levers = await readComponentLevers(tx, jobId, [...new Set(rows.map(({ candidateId }) => candidateId))]);
+        return numberedPage(
+          rows,
+          limit,
+          ({ ordinal }) => ordinal,
+          (row) => frameView(jobId, row, levers),
+        );
+      });
+    },
+  );
+}

@@ -1,0 +1,210 @@
+import type { z } from 'zod';
+import type {
+  budgetViewSchema,
+  candidateSchema,
+  sessionHistorySchema,
+  sessionPromptSchema,
+  sessionResultsSchema,
+  sessionSchema,
+  sessionSummarySchema,
+} from '../../contracts/sessions/session.js';
+import { renderPrompt } from '../../core/prompts/demos.js';
+import type { BudgetSpec } from '../../core/jobs/spec.js';
+import { generationsOf } from '../../core/algorithms/mipro/config.js';
+import type { ResolvedCall } from '../../storage/rollouts/calls.js';
+import type { CostBudget } from '../../storage/jobs/cost-budget.js';
+import type { Usage } from '../../storage/jobs/usage.js';
+import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
+import type { CandidateRow, Prompt } from '../../storage/candidates/reads.js';
+import type { TrafficNow } from '../../storage/rollouts/slots.js';
+import type { HttpDeps } from '../deps.js';
+import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
+import { leverView } from './levers-view.js';
+import { sensorView, type Telemetry } from './sensors-view.js';
+
+type Session = JobRow<SessionHead>;
+/** A job of a search, of whatever kind. */
+type Searched = Pick<JobRow, 'projection'>;
+type Candidate = z.output<typeof candidateSchema>;
+
+/** The proxy URLs of a session. */
+export function proxyUrls(jobId: string, publicUrl: string) {
+  const base = `${publicUrl}/api/gepa/v1/${jobId}`;
+  return { proxy_url: base, online_url: base, chat_completions_url: `${base}/chat/completions` };
+}
+
+/** A session in a list. */
+export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof sessionSummarySchema> {
+  const { projection: seen, spec } = job;
+  const bestReward = seen.bestReward ?? null;
+  return {
+    session_id: job.jobId,
+    ...jobView(job, deps),
+    algorithm: spec.algorithm,
+    correlation_id: job.correlationId,
+    container_url: spec.container?.url ?? null,
+    policy: { model: spec.policy.model, provider: spec.policy.provider },
+    progress: {
+      generation: seen.generation ?? 0,
+      total_generations:
+        seen.totalGenerations ?? (spec.algorithm === 'mipro' ? generationsOf(spec.mipro) : spec.gepa.generations),
+      best_reward: bestReward,
+      rollouts_completed: seen.rolloutsCompleted ?? 0,
+      max_rollouts: spec.budget.maxRollouts,
+    },
+    best_reward: bestReward,
+    best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,
+  };
+}
+
+/** A session's live state. */
+export function sessionView(
+  job: Session,
+  read: {
+    candidates: CandidateRow[];
+    telemetry: Telemetry;
+    usage: Usage;
+    resent: number;
+    cost: CostBudget | null;
+    concurrency: Concurrency;
+    traffic: TrafficNow;
+  },
+  deps: HttpDeps,
+): z.output<typeof sessionSchema> {
+  const candidates = read.candidates.map(candidateView);
+  return {
+    ...sessionSummary(job, deps),
+    best_candidate: best(job, candidates),
+    candidates,
+    ...estimateView(job),
+    ...leverView(job, candidates, read.telemetry.levers),
+    ...sensorView(job.jobId, read.telemetry),
+    usage: usageView(read.usage),
+    concurrency: concurrencyView(job, read.concurrency),
+    traffic: job.spec.rollouts === 'caller' ? trafficView(read.traffic) : null,
+    budget: budgetView(job.spec, read.cost),
+    rollouts_resent: read.resent,
+  };
+}
+
+function trafficView({ traffic, wanted, claimed }: TrafficNow) {
+  return { compared: traffic, wanted, claimed };
+}
+
+/** How a search's budgets stand. */
+export function budgetView(
+  { budget }: { budget: BudgetSpec },
+  cost: CostBudget | null,
+): z.output<typeof budgetViewSchema> {
+  return {
+    max_rollouts: budget.maxRollouts,
+    max_minutes: budget.maxMinutes,
+    max_cost_usd: cost?.maxUsd ?? null,
+    spent_usd: cost?.spentUsd ?? null,
+    reserved_usd: cost?.reservedUsd ?? null,
+  };
+}
+
+/** What is expected of the most promising candidate. */
+export function estimateView({ projection: { estimate } }: Searched) {
+  return {
+    estimated_reward: estimate?.reward ?? null,
+    estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
+    estimated_candidate_id: estimate?.candidateId ?? null,
+  };
+}
+
+/** How winner and baseline compare. */
+export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Searched) {
+  return {
+    verdict: verdict?.verdict ?? null,
+    comparison: verdict
+      ? {
+          basis: verdict.basis,
+          seeds: verdict.seeds,
+          baseline_reward: verdict.baseline,
+          winner_reward: verdict.winner,
+          difference: verdict.difference,
+          interval: { low: verdict.low, high: verdict.high },
+        }
+      : null,
+    noise_floor: noise
+      ? {
+          rollout_sd: noise.sd,
+          comparisons: noise.comparisons,
+          reward_se: noise.sd / Math.sqrt(evaluationRollouts ?? 1),
+        }
+      : null,
+  };
+}
+
+/** What a session has found so far. */
+export function sessionResults(
+  job: Session,
+  read: { candidates: CandidateRow[]; telemetry: Telemetry; usage: Usage; prompt: Prompt | null },
+): z.output<typeof sessionResultsSchema> {
+  const candidates = read.candidates.map(candidateView);
+  const bestReward = job.projection.bestReward ?? null;
+  return {
+    ...sessionHistory(job),
+    status: job.status,
+    best_reward: bestReward,
+    best_candidate: best(job, candidates),
+    best_prompt: read.prompt?.messages ? { messages: rendered(read.prompt), reward: bestReward } : null,
+    stopped_by: job.stoppedBy,
+    error: job.errorDetails?.message ?? null,
+    ...outcomeView(job),
+    usage: usageView(read.usage),
+    ...leverView(job, candidates, read.telemetry.levers),
+    ...sensorView(job.jobId, read.telemetry),
+  };
+}
+
+/** The best reward after each generation. */
+export function sessionHistory(job: Session): z.output<typeof sessionHistorySchema> {
+  return { session_id: job.jobId, job_id: job.jobId, history: historyView(job) };
+}
+
+/** The best rewards of a search. */
+export function historyView({ projection: { history = [] } }: Searched) {
+  return history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward }));
+}
+
+/** Where a session's inference goes and which prompt it gets there. */
+export function promptView(
+  job: Session,
+  prompt: Prompt | ResolvedCall | null,
+  { publicUrl }: HttpDeps,
+): z.output<typeof sessionPromptSchema> {
+  const urls = proxyUrls(job.jobId, publicUrl);
+  return {
+    session_id: job.jobId,
+    job_id: job.jobId,
+    ...urls,
+    correlation_url_template: `${urls.proxy_url}/{correlation_id}/chat/completions`,
+    candidate_id: prompt?.candidateId ?? null,
+    messages: prompt ? rendered(prompt) : [],
+  };
+}
+
+const rendered = ({ messages, demos }: Pick<Prompt, 'messages' | 'demos'>) => renderPrompt(messages ?? [], demos);
+
+/** A candidate as every answer shows it. */
+export function candidateView(row: CandidateRow): Candidate {
+  return {
+    candidate_id: row.id,
+    parent_ids: row.parentIds,
+    generation: row.generation,
+    status: row.status,
+    reward: row.reward,
+    avg_reward: row.avgReward,
+    rollout_count: row.rolloutCount,
+    is_baseline: row.leverVersion === 0,
+    lever_version: row.leverVersion,
+  };
+}
+
+/** The best candidate so far. */
+export function best({ projection }: Searched, candidates: Candidate[]): Candidate | null {
+  return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
+}

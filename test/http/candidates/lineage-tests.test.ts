@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Message } from '../../../src/core/jobs/spec.js';
+import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
+import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
+import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
+import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { createSession, startHttp, type TestHttp } from '../support.js';
+
+// Sessions that search by targeted tests: children run the failures that they were shown and guard seeds, verdicts are events.
+
+let http: TestHttp;
+beforeAll(async () => {
+  http = await startHttp();
+});
+afterAll(() => http.close());
+
+const get = async (id: string, path: string) => (await http.call('GET', `/api/v1/online/sessions/${id}${path}`)).body;
+
+function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
+  return { status: 'succeeded', generation: 1, ...rollout };
+}
+
+/** `[candidate, what, its data]` */
+type Verdict = [number, 'accepted' | 'rejected', Record<string, unknown>];
+
+async function decide(id: string, verdicts: Verdict[]): Promise<void> {
+  const job = { orgId: 'default', jobId: id };
+  await http.db.org('default', async (tx) => {
+    await lockJob(tx, job);
+    const events = verdicts.map(([candidate, what, data]) => {
+      return { key: `${what}:${candidate}`, type: `candidate_${what}`, message: `${candidate} ${what}`, data };
+    });
+    await appendEvents(tx, job, events);
+  });
+}
+
+describe('a session with a merge', () => {
+  let id: string;
+  const cand = (version: number) => candidateId(id, version);
+  const rol = (ordinal: number) => rolloutId(id, ordinal);
+  const gate = (candidate: number, seed: number, more: Partial<SeededRollout>) =>
+    one({ candidate, seed, stage: 'gate', ...more });
+  const rollouts: SeededRollout[] = [
+    // 0-3: one of the evaluation's failures, seed 7, is what candidate 1 learns from.
+    ...([0, 1, 2, 7] as const).map((seed, i) =>
+      one({
+        candidate: 0,
+        seed,
+        reward: [0, 0.5, 1, 0][i]!,
+        stage: 'baseline',
+        generation: 0,
+        feedback: `say ${seed}`,
+      }),
+    ),
+    one({ candidate: 0, seed: 8, reward: 0, stage: 'minibatch', feedback: 'say 8' }),
+    one({ candidate: 0, seed: 9, reward: 1, stage: 'minibatch' }),
+    // 6-10: the tests of 1 to 3; the infrastructure fails 7, which 10 is asked again for.
+    gate(1, 7, { reward: 1 }),
+    gate(2, 8, { status: 'failed', error: 'refused', infrastructure: true }),
+    gate(3, 7, { reward: 0 }),
+    gate(3, 8, { reward: 0 }),
+    gate(2, 8, { reward: 0.75 }),
+    // 11, 12: guards. 13, 14: the merge. 15-17: its evaluation, which has seed 7 already.
+    gate(1, 9, { reward: 1 }),
+    gate(2, 2, { reward: 1 }),
+    gate(4, 7, { reward: 1 }),
+    gate(4, 8, { reward: 0.75 }),
+    ...[0.5, 0.5, 1].map((reward, seed) =>
+      one({ candidate: 4, seed, reward, stage: 'evaluation', feedback: `why ${seed}` }),
+    ),
+    // 18, 19: a child of the merge; 20: the merge as a parent; 21: the parent in the child's test.
+    gate(5, 0, { reward: 1, generation: 2 }),
+    gate(5, 9, { status: 'running', generation: 2 }),
+    one({ candidate: 4, seed: 7, reward: 0, stage: 'minibatch', generation: 3 }),
+    gate(4, 0, { reward: 0.25, generation: 2 }),
+    // 22, 23: noise. 24: a test for whose rest there is no budget. 25: held out.
+    gate(6, 8, { reward: 0.5, generation: 2 }),
+    gate(6, 8, { reward: 1, generation: 2 }),
+    gate(7, 8, { reward: 1, generation: 2 }),
+    one({ candidate: 4, seed: 0, reward: 0, stage: 'heldout', generation: 3 }),
+  ];
+
+  beforeAll(async () => {
+    id = await createSession(http, {
+      gepa: { population_size: 3, generations: 3, evaluation: { seeds: [0, 1, 2, 7] }, train_seeds: [7, 8, 9, 0, 2] },
+    });
+    const child = (generation: number, parent: number, text: string, ordinals: number[]) => {
+      return { generation, parents: [parent], text, ordinals, components: ['system'] };
+    };
+    await seedCandidates(http, id, [
+      { status: 'evaluated', reward: 0.375, generation: 0, text: 'Answer well.' },
+      { status: 'proposed', ...child(1, 0, 'Answer well.\nName the city.', [3]) },
+      { status: 'proposed', ...child(1, 0, 'Be brief.\nAnswer well.', [4]) },
+      { status: 'rejected', ...child(1, 0, 'Be rude.', [3, 4]) },
+      {
+        status: 'evaluated',
+        reward: 0.75,
+        generation: 1,
+        parents: [1, 2],
+        merge: true,
+        text: 'Be brief.\nAnswer well.\nName the city.',
+      },
+      { status: 'proposed', ...child(2, 4, 'Be brief.\nAnswer well.\nName the city.\nAdd why.', [15]) },
+      { status: 'rejected', ...child(2, 4, 'Sixth.', [14]) },
+      { status: 'rejected', ...child(2, 4, 'Seventh.', [14]) },
+    ]);
+    await seedRollouts(http, id, rollouts);
+    await decide(id, [
+      [1, 'accepted', { parent_sum: 1, child_sum: 2, estimated_reward: 0.55 }],
+      [2, 'accepted', { parent_sum: 1, child_sum: 1.75, estimated_reward: 0.5 }],
+      [3, 'rejected', { reason: 'not_better', parent_sum: 0, child_sum: 0 }],
+      [4, 'accepted', { parent_sum: 1.75, child_sum: 1.75, estimated_reward: 0.7 }],
+      [6, 'rejected', { reason: 'not_better', parent_sum: 0.7, child_sum: 0.75 }],
+      [7, 'rejected', { reason: 'budget', parent_sum: 0, child_sum: 0 }],
+    ]);
+  });
+
+  test('each verdict is told as it was decided, with what was expected', async () => {
+    const { data } = await get(id, '/candidates');
+    const decisions = data.map(({ decision }: { decision: object }) => decision);
+    const verdict = (
+      outcome: string,
+      reason: string,
+      sums: (number | null)[],
+      estimate: number | null,
+      message: string,
+    ) => ({
+      outcome,
+      reason,
+      parent_sum: sums[0],
+      child_sum: sums[1],
+      minibatch_size: sums[2],
+      estimated_reward: estimate,
+      message,
+    });
+    expect(data.map(({ status }: { status: string }) => status).slice(1, 3)).toEqual(['proposed', 'proposed']);
+    expect(decisions.slice(1, 5)).toEqual([
+      verdict(
+        'accepted',
+        'better',
+        [1, 2, 2],
+        0.55,
+        'Accepted: on the 2 seeds it was tried on it scored 2 where 1 was expected. About 0.55 is expected of it on the evaluation seeds.',
+      ),
+      verdict(
+        'accepted',
+        'better',
+        [1, 1.75, 2],
+        0.5,
+        'Accepted: on the 2 seeds it was tried on it scored 1.75 where 1 was expected. About 0.5 is expected of it on the evaluation seeds.',
+      ),
+      verdict(
+        'rejected',
+        'not_better',
+        [0, 0, 2],
+        null,
+        'Rejected: on the 2 seeds it was tried on it scored 0 where 0 was expected.',
+      ),
+      verdict(
+        'accepted',
+        'combined',
+        [1.75, 1.75, 2],
+        0.7,
+        'Accepted: on the 2 seeds it was tried on it scored 1.75 where 1.75 was expected. ' +
+          'Its mean reward on the evaluation seeds is 0.75. It combines candidates 1 and 2.',
+      ),
+    ]);
+    expect(decisions[5]).toMatchObject({ outcome: 'pending', estimated_reward: null });
+    expect(decisions[6].message).toBe(
+      'Rejected: on the seed it was tried on it scored 0.75 where 0.7 was expected, which does not stand out of the noise.',
+    );
+    expect(decisions[7]).toMatchObject({ reason: 'budget', parent_sum: null, child_sum: null });
+    expect(decisions[7].message).toContain('max_rollouts leaves no room to go on with its test');
+  });
+
+  const tried = (
+    seed: number,
+    role: string,
+    [parent, parentReward]: [number, number],
+    children: [number, number | null][],
+    mean = children[0]![1],
+  ) => ({
+    seed,
+    role,
+    parent_reward: parentReward,
+    parent_candidate_id: cand(rollouts[parent]!.candidate),
+    parent_rollout_id: rol(parent),
+    candidate_reward: mean,
+    candidate_rollouts: children.map(([ordinal, reward]) => ({ rollout_id: rol(ordinal), reward })),
+  });
+
+  test('every seed that it was tried on is shown beside what was last measured there, of its parent or the nearest ancestor', async () => {
+    const seen = async (version: number) => (await get(id, `/candidates/${cand(version)}`)).minibatch;
+    expect(await seen(1)).toEqual([tried(7, 'shown', [3, 0], [[6, 1]]), tried(9, 'guard', [5, 1], [[11, 1]])]);
+    expect(await seen(2)).toEqual([tried(8, 'shown', [4, 0], [[10, 0.75]]), tried(2, 'guard', [2, 1], [[12, 1]])]);
+    // A merge is expected to score what that parent did which was run there; its later rollouts are no test of it.
+    expect(await seen(4)).toEqual([tried(7, 'shown', [6, 1], [[13, 1]]), tried(8, 'shown', [10, 0.75], [[14, 0.75]])]);
+    // The merge was never run on seed 9, one of its parents was.
+    expect(await seen(5)).toEqual([tried(0, 'shown', [21, 0.25], [[18, 1]]), tried(9, 'guard', [11, 1], [[19, null]])]);
+    expect(await seen(6)).toEqual([
+      tried(
+        8,
+        'shown',
+        [14, 0.75],
+        [
+          [22, 0.5],
+          [23, 1],
+        ],
+        0.75,
+      ),
+    ]);
+  });
+
+  test('each sentence of a merge leads to the candidate that introduced it and to what that one was shown', async () => {
+    const { segments, reflection, parent_ids, diff } = await get(id, `/candidates/${cand(4)}`);
+    const shown = (ordinal: number, feedback: string) => {
+      return { rollout_id: rol(ordinal), seed: rollouts[ordinal]!.seed, feedback };
+    };
+    expect(segments).toEqual([
+      { component: 'system', text: 'Be brief.\n', introduced_by: cand(2), feedback: [shown(4, 'say 8')] },
+      { component: 'system', text: 'Answer well.\n', introduced_by: cand(0), feedback: [] },
+      { component: 'system', text: 'Name the city.', introduced_by: cand(1), feedback: [shown(3, 'say 7')] },
+    ]);
+    expect(reflection).toBeNull();
+    expect(parent_ids).toEqual([cand(1), cand(2)]);
+    expect(diff.map((each: { parent_id: string }) => each.parent_id)).toEqual([cand(1), cand(2)]);
+    // The child's own sentence comes from a rollout of the evaluation.
+    const child = await get(id, `/candidates/${cand(5)}`);
+    expect(child.segments.at(-1)).toMatchObject({ introduced_by: cand(5), feedback: [shown(15, 'why 0')] });
+  });
+
+  test('the front counts a seed of which the evaluation had no need to be run again', async () => {
+    expect(await get(id, '/pareto')).toMatchObject({
+      seeds: [
+        { seed: 0, best_reward: 0.5, candidate_ids: [cand(4)] },
+        { seed: 1, best_reward: 0.5, candidate_ids: [cand(0), cand(4)] },
+        { seed: 2, best_reward: 1, candidate_ids: [cand(0), cand(4)] },
+        { seed: 7, best_reward: 1, candidate_ids: [cand(4)] },
+      ],
+      front: [{ candidate_id: cand(4), reward: 0.75, seeds_held: 4 }],
+    });
+  });
+});
+
+test('with repeats the front has the means of the evaluation, without what was asked again and without the tests', async () => {
+  const id = await createSession(http, {
+    gepa: { population_size: 1, generations: 2, evaluation: { seeds: [0, 1], repeats: 2 } },
+  });
+  const failed = { status: 'failed', error: 'refused', infrastructure: true } as const;
+  const first = { candidate: 0, stage: 'baseline', generation: 0 } as const;
+  await seedCandidates(http, id, [
+    { status: 'evaluated', reward: 0.625, generation: 0 },
+    { status: 'evaluated', reward: 0.6875, generation: 1, parents: [0], ordinals: [0], components: ['system'] },
+  ]);
+  await seedRollouts(http, id, [
+    one({ ...first, seed: 0, reward: 0 }),
+    one({ ...first, seed: 1, ...failed }),
+    one({ ...first, seed: 0, reward: 1 }),
+    one({ ...first, seed: 1, ...failed }),
+    one({ ...first, seed: 1, reward: 0.5 }),
+    one({ ...first, seed: 1, ...failed }),
+    one({ ...first, seed: 1, reward: 1 }),
+    one({ candidate: 1, seed: 0, reward: 0, stage: 'gate' }),
+    ...[1, 0.5, 0.25, 1].map((reward, i) => one({ candidate: 1, seed: i % 2, reward, stage: 'evaluation' })),
+    one({ candidate: 1, seed: 1, reward: 0, stage: 'minibatch', generation: 2 }),
+  ]);
+  expect((await get(id, '/pareto')).seeds).toMatchObject([
+    { best_reward: 0.625, candidate_ids: [candidateId(id, 1)] },
+    { best_reward: 0.75, candidate_ids: [candidateId(id, 0), candidateId(id, 1)] },
+  ]);
+});
+
+test('a prompt of several components: each was a question of its own, judged by its own text', async () => {
+  const id = await createSession(http);
+  const cand = (version: number) => candidateId(id, version);
+  const prompt = (system: string, style: string, facts: string): Message[] => [
+    { role: 'system', content: system },
+    { role: 'user', name: 'style', content: style },
+    { role: 'system', content: facts },
+  ];
+  await seedRollouts(http, id, [
+    one({ candidate: 0, seed: 0, reward: 0, stage: 'baseline', feedback: 'style, facts' }),
+  ]);
+  const made = { generation: 1, parents: [0], ordinals: [0] };
+  await seedCandidates(http, id, [
+    { status: 'evaluated', reward: 0, generation: 0, messages: prompt('Answer.', 'In {tone}.', 'None.') },
+    {
+      status: 'proposed',
+      ...made,
+      components: ['style', 'system_2'],
+      messages: prompt('Answer.', 'In {tone}.\nNone.', 'None.\nSome.'),
+    },
+  ]);
+  const question = (content: string): Message[] => [{ role: 'user', content }];
+  const again: Message[] = [
+    ...question('Facts?'),
+    { role: 'assistant', content: 'No.' },
+    { role: 'user', content: 'Your answer cannot be used.' },
+  ];
+  const answers: [number, string, Message[]][] = [
+    [3, '```\nIn a tone.\n```', question('Style?')],
+    [4, '```\nIn {tone}.\nNone.\n```', question('Style again?')],
+    [6, 'No.', question('Facts?')],
+    [7, '```\nNone.\n```', again],
+    [8, '```\nNone.\nSome.\n```', again],
+  ];
+  for (const [occurrence, text, asked] of answers) {
+    const policy = { provider: 'openai', model: 'writer', params: {} };
+    const numbers = { promptTokens: 1, completionTokens: 1, costUsd: 0, costSource: 'table', latencyMs: 1 };
+    const call = { text, finishReason: 'stop', ...numbers };
+    const place = { orgId: 'default', jobId: id, candidate: 1, occurrence };
+    await http.db.org('default', (tx) => recordProposerCall(tx, place, policy, asked, call));
+  }
+  const { messages, reflection, segments, diff } = await get(id, `/candidates/${cand(1)}`);
+  expect(reflection).toMatchObject({ components: ['style', 'system_2'], output: '```\nIn {tone}.\nNone.\n```' });
+  expect(reflection.attempts).toMatchObject([
+    {
+      component: 'style',
+      attempt: 0,
+      accepted: false,
+      reason: expect.stringContaining('lacks the placeholder {tone}'),
+    },
+    { component: 'style', attempt: 1, accepted: true, messages: question('Style again?') },
+    { component: 'system_2', attempt: 0, accepted: false, reason: expect.stringContaining('no ``` fence') },
+    { component: 'system_2', attempt: 1, accepted: false, reason: expect.stringContaining('same as its parent') },
+    { component: 'system_2', attempt: 2, accepted: true, messages: again },
+  ]);
+  expect(messages).toEqual(prompt('Answer.', 'In {tone}.\nNone.', 'None.\nSome.'));
+  const brief = segments.map(({ component, text, introduced_by: by }: Record<string, string>) => [component, text, by]);
+  expect(brief).toEqual([
+    ['system', 'Answer.', cand(0)],
+    ['style', 'In {tone}.\n', cand(0)],
+    ['style', 'None.', cand(1)],
+    ['system_2', 'None.\n', cand(0)],
+    ['system_2', 'Some.', cand(1)],
+  ]);
+  expect(diff).toEqual([
+    { parent_id: cand(0), component: 'style', unified: expect.stringContaining('+None.') },
+    { parent_id: cand(0), component: 'system_2', unified: expect.stringContaining('+Some.') },
+  ]);
+});

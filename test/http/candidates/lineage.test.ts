@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
+import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
+import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
+import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { createSession, finish, startHttp, type TestHttp } from '../support.js';
+
+// A session that began under the earlier search: an acceptance has no event, a child is tried on its parent's minibatch. What
+// all sessions have in common is tested here too; targeted tests are in lineage-tests.test.ts.
+
+const base = '/api/v1/online/sessions';
+const texts = [
+  'Answer well.',
+  'Answer well.\nName the city. Be brief.',
+  'Answer well.\nBe rude.',
+  'Be brief.\nAdd why.',
+];
+let http: TestHttp;
+let id: string;
+const get = async (path: string) => (await http.call('GET', `${base}/${id}${path}`)).body;
+const cand = (version: number) => candidateId(id, version);
+const rol = (ordinal: number) => rolloutId(id, ordinal);
+
+/** By ordinal: the baseline 0-2, then 3-5 its minibatch; 6-8 gate of 1, 9-11 of 2 (9 again as 12); evaluation of 1 13-15. */
+const rollouts: SeededRollout[] = [
+  ...[0, 0.5, 0].map((reward, seed) => one({ candidate: 0, seed, reward, stage: 'baseline', generation: 0 })),
+  ...[0, 0.5, 0].map((reward, i) =>
+    one({ candidate: 0, seed: 7 + i, reward, stage: 'minibatch', feedback: `say ${i}` }),
+  ),
+  ...[0.25, 0.5, 1].map((reward, i) =>
+    one({ candidate: 1, seed: 7 + i, reward, stage: 'gate', feedback: `more ${i}` }),
+  ),
+  one({ candidate: 2, seed: 7, stage: 'gate', status: 'failed', error: 'refused', infrastructure: true }),
+  one({ candidate: 2, seed: 8, stage: 'gate', status: 'failed', error: 'the container says no', reward: 9 }),
+  one({ candidate: 2, seed: 9, stage: 'gate', reward: 0 }),
+  one({ candidate: 2, seed: 7, stage: 'gate', reward: 0.5 }),
+  ...[0.5, 0.5, 1].map((reward, seed) => one({ candidate: 1, seed, reward, stage: 'evaluation' })),
+  one({ candidate: 3, seed: 8, stage: 'gate', generation: 2, status: 'running' }),
+];
+
+function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number }): SeededRollout {
+  return { status: 'succeeded', generation: 1, ...rollout };
+}
+
+async function answered(occurrence: number, text: string, finishReason = 'stop') {
+  const place = { orgId: 'default', jobId: id, candidate: 1, occurrence };
+  const call = {
+    text,
+    finishReason,
+    promptTokens: 3,
+    completionTokens: 4,
+    costUsd: 0.5,
+    costSource: 'table',
+    latencyMs: 1,
+  };
+  const policy = { provider: 'openai', model: 'writer', params: {} };
+  const asked = [{ role: 'user' as const, content: 'Improve it.' }];
+  await http.db.org('default', (tx) => recordProposerCall(tx, place, policy, asked, call));
+}
+
+beforeAll(async () => {
+  http = await startHttp();
+  const evaluation = { seeds: [0, 1, 2] };
+  id = await createSession(http, {
+    gepa: { population_size: 2, generations: 2, evaluation, train_seeds: [7, 8, 9], minibatch_size: 3 },
+  });
+  await seedCandidates(http, id, [
+    { status: 'evaluated', reward: 0.5 / 3, generation: 0, text: texts[0]! },
+    { status: 'evaluated', reward: 2 / 3, generation: 1, parents: [0], text: texts[1]!, ordinals: [3, 4, 5] },
+    { status: 'rejected', generation: 1, parents: [0], text: texts[2]!, ordinals: [3, 4, 5] },
+    { status: 'proposed', generation: 2, parents: [1], text: texts[3]!, ordinals: [7, 6] },
+  ]);
+  await seedRollouts(http, id, rollouts);
+  await answered(0, 'No fence.');
+  await answered(1, '```\nAnswer', 'length');
+  await answered(2, `\`\`\`\n${texts[1]}\n\`\`\``);
+  await http.db.org('default', async (tx) => {
+    await lockJob(tx, { orgId: 'default', jobId: id });
+    const data = { candidate_id: cand(2), generation: 1, reason: 'not_better', parent_sum: 0.5, child_sum: 0.5 };
+    const event = { key: 'rejected:2', type: 'candidate_rejected', message: 'rejected', data };
+    await appendEvents(tx, { orgId: 'default', jobId: id }, [event]);
+  });
+});
+afterAll(() => http.close());
+
+describe('candidates', () => {
+  test('each has its summary and why it was accepted or rejected', async () => {
+    const { data, next_cursor, has_more } = await get('/candidates');
+    expect([next_cursor, has_more]).toEqual([null, false]);
+    const { candidates } = await get('');
+    expect(data.map(({ decision: _, ...summary }: { decision: object }) => summary)).toEqual(candidates);
+    expect(data.map(({ decision }: { decision: object }) => decision)).toEqual([
+      expect.objectContaining({ outcome: 'accepted', reason: 'baseline', parent_sum: null }),
+      {
+        outcome: 'accepted',
+        reason: 'better',
+        parent_sum: 0.5,
+        child_sum: 1.75,
+        minibatch_size: 3,
+        estimated_reward: null,
+        message:
+          'Accepted: on the 3 seeds it was tried on it scored 1.75 where 0.5 was expected. ' +
+          'Its mean reward on the evaluation seeds is 0.666667.',
+      },
+      {
+        outcome: 'rejected',
+        reason: 'not_better',
+        parent_sum: 0.5,
+        child_sum: 0.5,
+        minibatch_size: 3,
+        estimated_reward: null,
+        message: 'Rejected: on the 3 seeds it was tried on it scored 0.5 where 0.5 was expected.',
+      },
+      expect.objectContaining({
+        outcome: 'pending',
+        reason: null,
+        message: expect.stringContaining('not all answered'),
+      }),
+    ]);
+  });
+
+  test('come in pages and by status', async () => {
+    const seen: string[] = [];
+    for (let query = '?limit=1'; query;) {
+      const page = await get(`/candidates${query}`);
+      expect(page.data.length).toBe(1);
+      seen.push(page.data[0].candidate_id);
+      query = page.has_more ? `?limit=1&cursor=${page.next_cursor}` : '';
+    }
+    expect(seen).toEqual([0, 1, 2, 3].map(cand));
+    const ids = (await get('/candidates?status=evaluated')).data.map(
+      (item: { candidate_id: string }) => item.candidate_id,
+    );
+    expect(ids).toEqual([cand(0), cand(1)]);
+  });
+
+  test.each(['limit=0', 'limit=1001', 'status=best', 'cursor=x', 'after=1'])('%s is 422', async (query) => {
+    for (const path of query.startsWith('status')
+      ? ['/candidates']
+      : ['/candidates', `/candidates/${cand(1)}/seed-evals`]) {
+      const answer = await http.call('GET', `${base}/${id}${path}?${query}`);
+      expect([answer.status, answer.body.error.param]).toEqual([422, query.split('=')[0]]);
+    }
+  });
+});
+
+test('one whose evaluation has begun is accepted; one for which there was no budget says so', async () => {
+  const other = await createSession(http);
+  await seedRollouts(http, other, [
+    one({ candidate: 0, seed: 7, reward: 0.5, stage: 'minibatch' }),
+    one({ candidate: 1, seed: 7, reward: 0.75, stage: 'gate' }),
+    one({ candidate: 2, seed: 7, reward: 0.7, stage: 'gate' }),
+    one({ candidate: 1, seed: 0, status: 'running', stage: 'evaluation' }),
+  ]);
+  await seedCandidates(http, other, [
+    { status: 'evaluated', reward: 0, generation: 0 },
+    { status: 'proposed', generation: 1, parents: [0], ordinals: [0] },
+    { status: 'rejected', generation: 1, parents: [0], ordinals: [0] },
+  ]);
+  await http.db.org('default', async (tx) => {
+    await lockJob(tx, { orgId: 'default', jobId: other });
+    const data = { reason: 'budget', parent_sum: 0.5, child_sum: 0.7 };
+    const event = { key: 'rejected:2', type: 'candidate_rejected', message: 'rejected', data };
+    await appendEvents(tx, { orgId: 'default', jobId: other }, [event]);
+  });
+  const { data } = (await http.call('GET', `${base}/${other}/candidates`)).body;
+  expect(data[1]).toMatchObject({
+    status: 'proposed',
+    decision: { outcome: 'accepted', reason: 'better', parent_sum: 0.5, child_sum: 0.75 },
+  });
+  expect(data[1].decision.message).not.toContain('mean reward');
+  expect(data[2].decision).toMatchObject({ outcome: 'rejected', reason: 'budget', child_sum: 0.7 });
+  expect(data[2].decision.message).toContain('max_rollouts leaves no room');
+});
+
+describe('one candidate', () => {
+  test('its text, the difference from its parent, the minibatch and what its reflection was', async () => {
+    const seen = await get(`/candidates/${cand(1)}`);
+    expect(seen).toMatchObject({ candidate_id: cand(1), parent_ids: [cand(0)], decision: { outcome: 'accepted' } });
+    expect(seen.messages).toEqual([{ role: 'system', content: texts[1] }]);
+    expect(seen.diff).toEqual([
+      { parent_id: cand(0), component: 'system', unified: expect.stringContaining('+Name the city. Be brief.') },
+    ]);
+    expect(seen.minibatch).toEqual([pair(7, [3, 0], [6, 0.25]), pair(8, [4, 0.5], [7, 0.5]), pair(9, [5, 0], [8, 1])]);
+    expect(seen.reflection).toMatchObject({
+      model: 'writer',
+      provider: 'openai',
+      components: ['system'],
+      messages: [{ role: 'user', content: 'Improve it.' }],
+      output: `\`\`\`\n${texts[1]}\n\`\`\``,
+      examples: [0, 0.5, 0].map((reward, i) => ({ rollout_id: rol(3 + i), seed: 7 + i, reward, feedback: `say ${i}` })),
+      attempts: [
+        { attempt: 0, output: 'No fence.', accepted: false, reason: expect.stringContaining('no ``` fence') },
+        { attempt: 1, accepted: false, finish_reason: 'length', reason: expect.stringContaining('cut off') },
+        { attempt: 2, accepted: true, reason: null, prompt_tokens: 3, completion_tokens: 4, cost_usd: 0.5 },
+      ],
+    });
+  });
+
+  test('each sentence has the candidate that introduced it and the feedback which that one was shown', async () => {
+    const { segments } = await get(`/candidates/${cand(3)}`);
+    const shown = (ordinal: number, feedback: string) => ({
+      rollout_id: rol(ordinal),
+      seed: rollouts[ordinal]!.seed,
+      feedback,
+    });
+    expect(segments).toEqual([
+      {
+        component: 'system',
+        text: 'Be brief.\n',
+        introduced_by: cand(1),
+        feedback: [shown(3, 'say 0'), shown(4, 'say 1'), shown(5, 'say 2')],
+      },
+      {
+        component: 'system',
+        text: 'Add why.',
+        introduced_by: cand(3),
+        feedback: [shown(7, 'more 1'), shown(6, 'more 0')],
+      },
+    ]);
+    const baseline = await get(`/candidates/${cand(0)}`);
+    expect(baseline).toMatchObject({ reflection: null, diff: [], minibatch: [] });
+    expect(baseline.segments).toEqual([
+      { component: 'system', text: 'Answer well.', introduced_by: cand(0), feedback: [] },
+    ]);
+  });
+
+  test('a rollout asked again counts once, a failed one 0, an open one not yet', async () => {
+    expect((await get(`/candidates/${cand(2)}`)).minibatch).toEqual([
+      pair(7, [3, 0], [12, 0.5]),
+      pair(8, [4, 0.5], [10, 0]),
+      pair(9, [5, 0], [11, 0]),
+    ]);
+    expect((await get(`/candidates/${cand(3)}`)).minibatch).toEqual([pair(8, [7, 0.5], [16, null], cand(1))]);
+  });
+
+  test('its rollouts, in pages', async () => {
+    const first = await get(`/candidates/${cand(1)}/seed-evals?limit=4`);
+    const rest = await get(`/candidates/${cand(1)}/seed-evals?limit=4&cursor=${first.next_cursor}`);
+    expect([first.has_more, rest.has_more]).toEqual([true, false]);
+    const rows = [...first.data, ...rest.data];
+    expect(rows.map((row) => row.rollout_id)).toEqual([6, 7, 8, 13, 14, 15].map(rol));
+    expect(rows[0]).toEqual({
+      rollout_id: rol(6),
+      seed: 7,
+      stage: 'gate',
+      generation: 1,
+      reward: 0.25,
+      status: 'succeeded',
+      feedback: 'more 0',
+      error: null,
+      completed_at: expect.stringMatching(/Z$/),
+    });
+    const { data } = await get(`/candidates/${cand(2)}/seed-evals`);
+    expect(data[1]).toMatchObject({ status: 'failed', error: 'the container says no', reward: null });
+  });
+
+  test('feedback and prompts that are large are cut, and many sentences of one origin are joined', async () => {
+    const other = await createSession(http);
+    const long = 'x'.repeat(20_000);
+    await seedRollouts(http, other, [{ candidate: 0, seed: 0, status: 'succeeded', reward: 0, feedback: long }]);
+    await seedCandidates(http, other, [
+      { status: 'evaluated', reward: 0, generation: 0, text: 'A.' },
+      { status: 'proposed', generation: 1, parents: [0], text: 'B b.\n'.repeat(6_000), ordinals: [0] },
+    ]);
+    const { body } = await http.call('GET', `${base}/${other}/candidates/${candidateId(other, 1)}`);
+    expect(body.reflection.examples[0].feedback.length).toBeLessThanOrEqual(4_096);
+    expect(body.segments).toHaveLength(1);
+    expect(body.segments[0].text).toBe('B b.\n'.repeat(6_000));
+    expect(body.segments[0].feedback[0].feedback.length).toBeLessThanOrEqual(1_024);
+    expect(body.diff[0].unified).toContain('@@ -1,1 +1,6001 @@\n-A.\n+B b.\n');
+    const rows = await http.call('GET', `${base}/${other}/candidates/${candidateId(other, 0)}/seed-evals`);
+    expect(rows.body.data[0].feedback.length).toBeLessThanOrEqual(4_096);
+  });
+});
+
+test('the front: the best of each evaluation seed, without dominated candidates', async () => {
+  expect(await get('/pareto')).toEqual({
+    session_id: id,
+    job_id: id,
+    seeds: [
+      { seed: 0, best_reward: 0.5, holders: 1, candidate_ids: [cand(1)] },
+      { seed: 1, best_reward: 0.5, holders: 2, candidate_ids: [cand(0), cand(1)] },
+      { seed: 2, best_reward: 1, holders: 1, candidate_ids: [cand(1)] },
+    ],
+    front: [{ candidate_id: cand(1), reward: 2 / 3, seeds_held: 3 }],
+  });
+  const empty = await createSession(http);
+  expect((await http.call('GET', `${base}/${empty}/pareto`)).body).toMatchObject({
+    seeds: [{ best_reward: null, holders: 0, candidate_ids: [] }, {}],
+    front: [],
+  });
+});
+
+test('another organization, an unknown candidate, and one of another session are 404', async () => {
+  const other = await createSession(http);
+  await seedCandidates(http, other, [{ status: 'evaluated', reward: 0, generation: 0 }]);
+  const paths = ['/candidates', `/candidates/${cand(1)}`, `/candidates/${cand(1)}/seed-evals`, '/pareto'];
+  for (const path of paths) {
+    expect((await http.call('GET', `${base}/${id}${path}`)).status).toBe(200);
+    const theirs = await http.call('GET', `${base}/${id}${path}`, undefined, {
+      authorization: `Bearer ${http.otherKey}`,
+    });
+    expect([path, theirs.status]).toEqual([path, 404]);
+  }
+  for (const unknown of [cand(9), candidateId(other, 0), 'x', '%00', `${cand(1)}%00`]) {
+    for (const more of ['', '/seed-evals']) {
+      expect((await http.call('GET', `${base}/${id}/candidates/${unknown}${more}`)).status).toBe(404);
+    }
+  }
+});
+
+test('at the end all of it is still there, and what was not decided says so', async () => {
+  const before = await get(`/candidates/${cand(1)}`);
+  await http.db.org('default', (tx) => finish(tx, { orgId: 'default', jobId: id }, 'cancelled'));
+  expect(await get(`/candidates/${cand(1)}`)).toEqual(before);
+  expect((await get(`/candidates/${cand(3)}`)).decision).toMatchObject({
+    outcome: 'pending',
+    message: 'Not decided: the search ended before.',
+  });
+});
+
+function pair(
+  seed: number,
+  [parent, parentReward]: [number, number],
+  [child, childReward]: [number, number | null],
+  parentId = cand(0),
+) {
+  return {
+    seed,
+    role: 'shown',
+    parent_reward: parentReward,
+    parent_candidate_id: parentId,
+    parent_rollout_id: rol(parent),
+    candidate_reward: childReward,
+    candidate_rollouts: [{ rollout_id: rol(child), reward: childReward }],
+  };
+}

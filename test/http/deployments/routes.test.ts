@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { deployments as base } from '../../support/jobs-over-http.js';
+import { saying, startDeployments, type TestDeployments } from './support.js';
+import { seedCandidates } from '../seed.js';
+import { createSession } from '../support.js';
+
+let it: TestDeployments;
+beforeAll(async () => {
+  it = await startDeployments();
+}, 60_000);
+afterAll(() => it.close(), 30_000);
+beforeEach(() => {
+  it.held = false;
+});
+
+const source = saying('I am frozen.');
+const gate = { container_url: 'http://127.0.0.1:9', seeds: [1], min_reward: 0.5 };
+const pointersOf = (body: { errors?: { pointer: string }[] }) => body.errors?.map(({ pointer }) => pointer);
+
+describe('creating a deployment', () => {
+  test('answers where it is, before it is built', async () => {
+    it.held = true;
+    const { status, body, headers } = await it.create({ name: 'new.one-1', source });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ name: 'new.one-1', status: 'pending', snapshot_id: null });
+    expect(body.id).toMatch(/^dep_[0-9a-f]{32}$/);
+    expect(body.workflow_id).toContain(body.id);
+    expect(body.chat_completions_url).toBe(`http://127.0.0.1:8787${base}/${body.id}/chat/completions`);
+    expect(body.name_chat_completions_url).toBe(`http://127.0.0.1:8787${base}/new.one-1/chat/completions`);
+    expect(headers['location']).toBe(`${base}/${body.id}/status`);
+    expect((await it.status(body.id)).body).toMatchObject({ id: body.id, status: 'pending', snapshot_id: null });
+    const asked = await it.ask(body.id, { messages: [] });
+    expect([asked.status, asked.headers.get('x-should-retry')]).toEqual([409, 'false']);
+    expect(await asked.json()).toMatchObject({ error: { code: 'deployment_not_ready', type: 'conflict_error' } });
+    // Nothing is live under the name yet.
+    expect((await it.ask('new.one-1', { messages: [] })).status).toBe(404);
+  });
+
+  test('with the same Idempotency-Key is the same one', async () => {
+    const headers = { 'idempotency-key': 'deploy-once' };
+    const [one, other] = [
+      await it.http.call('POST', base, { name: 'once', source }, headers),
+      await it.http.call('POST', base, { name: 'once', source }, headers),
+    ];
+    expect(other.body).toEqual(one.body);
+    expect(other.headers['idempotency-replayed']).toBe('true');
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ['nothing', {}, ['/name', '/source']],
+    ['a name that a path cannot have', { name: 'a/b', source }, ['/name']],
+    ['a name that looks like an id', { name: 'dep_1', source }, ['/name']],
+    ['a name that is a path', { name: 'snapshots', source }, ['/name']],
+    ['an empty name', { name: '', source }, ['/name']],
+    ['no source within', { name: 'x', source: {} }, ['/source']],
+    ['two sources', { name: 'x', source: { session_id: 'a', graph_job_id: 'b' } }, ['/source']],
+    ['messages without a policy', { name: 'x', source: { messages: source.messages } }, ['/source/policy']],
+    [
+      'a policy beside a session',
+      { name: 'x', source: { session_id: 'a', policy: source.policy } },
+      ['/source/policy'],
+    ],
+    ['a candidate of messages', { name: 'x', source: { ...source, candidate_id: 'c' } }, ['/source/candidate_id']],
+    ['messages without any', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
+    ['an unknown field', { name: 'x', source, colour: 'red' }, ['/colour']],
+    [
+      'an unknown provider',
+      { name: 'x', source: { ...source, policy: { provider: 'none', model: 'm' } } },
+      ['/source/policy/provider'],
+    ],
+    ['a gate without a threshold', { name: 'x', source, gate: { ...gate, min_reward: undefined } }, ['/gate']],
+    ['a gate with two', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
+    ['a gate with a seed twice', { name: 'x', source, gate: { ...gate, seeds: [1, 2, 1] } }, ['/gate/seeds']],
+    ['a gate without seeds', { name: 'x', source, gate: { ...gate, seeds: [] } }, ['/gate/seeds']],
+    [
+      'a gate at no address',
+      { name: 'x', source, gate: { ...gate, container_url: 'nowhere' } },
+      ['/gate/container_url'],
+    ],
+    ['a session that is none', { name: 'x', source: { session_id: 'ses_1' } }, ['/source/session_id']],
+    ['a graph job that is none', { name: 'x', source: { graph_job_id: 'grf_1' } }, ['/source/graph_job_id']],
+  ])('refuses %s, and says where', async (_what, body, pointers) => {
+    const before = await it.http.call('GET', base);
+    const answer = await it.create(body as object);
+    expect(answer.status).toBe(422);
+    expect(pointersOf(answer.body)).toEqual(pointers);
+    expect((await it.http.call('GET', base)).body).toEqual(before.body);
+  });
+
+  test('takes a candidate of a session that is named, the best else, and none that is not there', async () => {
+    const jobId = await createSession(it.http);
+    const from = (more = {}) => it.create({ name: 'from-session', source: { session_id: jobId, ...more } });
+    expect((await from()).body).toMatchObject({ status: 409, code: 'candidate_not_ready' });
+    await seedCandidates(it.http, jobId, [
+      { status: 'evaluated', reward: 0.2, generation: 0, text: 'the baseline' },
+      { status: 'evaluated', reward: 0.8, generation: 1, parents: [0], text: 'the best' },
+    ]);
+    const [baseline, best] = [0, 1].map((n) => `cand_${jobId.slice(4)}_${n}`);
+    await it.http.db.org('default', (tx) =>
+      tx.query(`update jobs set projection = $2 where id = $1`, [
+        jobId,
+        { bestCandidateId: best, verdict: { verdict: 'better' } },
+      ]),
+    );
+    const frozen = async (more = {}) => {
+      const { id } = (await from(more)).body;
+      const { snapshot_id } = (await it.status(id)).body;
+      return (await it.http.call('GET', `${base}/snapshots/${snapshot_id}`)).body;
+    };
+    expect(await frozen()).toMatchObject({
+      messages: [{ role: 'system', content: 'the best' }],
+      provenance: { source: 'session', job_id: jobId, candidate_id: best, reward: 0.8, verdict: 'better' },
+    });
+    expect(await frozen({ candidate_id: baseline })).toMatchObject({
+      messages: [{ role: 'system', content: 'the baseline' }],
+      provenance: { candidate_id: baseline, reward: 0.2, verdict: null },
+    });
+    expect(pointersOf((await from({ candidate_id: 'cand_x' })).body)).toEqual(['/source/candidate_id']);
+  });
+});
+
+describe('deployments', () => {
+  test('are listed newest first, by status, limit and offset, without those that are deleted', async () => {
+    const ids: string[] = [];
+    for (const name of ['list-a', 'list-b', 'list-c']) ids.unshift(await it.deploy(name));
+    it.held = true;
+    const waiting = await it.deploy('list-d');
+    const list = async (query: string) => {
+      const { body } = await it.http.call('GET', `${base}?${query}`);
+      return (body.deployments as { id: string }[]).map(({ id }) => id);
+    };
+    expect((await list('')).slice(0, 4)).toEqual([waiting, ...ids]);
+    expect((await list('status=ready')).slice(0, 3)).toEqual(ids);
+    expect((await list('status=pending'))[0]).toBe(waiting);
+    expect(await list('status=failed')).toEqual([]);
+    expect(await list('status=ready&limit=1&offset=1')).toEqual([ids[1]]);
+    const { body } = await it.http.call('GET', `${base}?limit=1&status=ready`);
+    expect(body.deployments[0]).toMatchObject({ id: ids[0], name: 'list-c', status: 'ready', live: true });
+    for (const query of ['limit=0', 'limit=1001', 'offset=-1', 'status=live', 'page=2'])
+      expect([query, (await it.http.call('GET', `${base}?${query}`)).status]).toEqual([query, 422]);
+
+    expect((await it.http.call('DELETE', `${base}/${ids[0]}`)).status).toBe(204);
+    expect((await list('status=ready'))[0]).toBe(ids[1]);
+  });
+
+  test('of a name are live one at a time, and roll back to the one before', async () => {
+    const [first, second, third] = [
+      await it.deploy('rolled', 'one'),
+      await it.deploy('rolled', 'two'),
+      await it.deploy('rolled', 'three'),
+    ];
+    const live = async () =>
+      Promise.all([first, second, third].map(async (id) => (await it.status(id)).body.live as boolean));
+    const rollBack = (id: string) => it.http.call('POST', `${base}/${id}/rollback`);
+    const served = async () => (await it.ask('rolled', { messages: [] })).headers.get('x-ratchet-deployment-id');
+    expect(await live()).toEqual([false, false, true]);
+    expect((await rollBack(third)).body).toMatchObject({ name: 'rolled', id: second, rolled_back_id: third });
+    expect([await live(), await served()]).toEqual([[false, true, false], second]);
+    // Sent again it does not go back by one more.
+    expect((await rollBack(third)).body).toMatchObject({ status: 409, code: 'deployment_not_live' });
+    expect((await rollBack(second)).body).toMatchObject({ id: first });
+    expect((await rollBack(first)).body).toMatchObject({ status: 409, code: 'nothing_before' });
+    expect(await served()).toBe(first);
+    const fourth = await it.deploy('rolled', 'four');
+    expect((await it.status(fourth)).body).toMatchObject({ live: true, previous_id: first });
+  });
+
+  test('that are deleted serve nothing and are found no more; a rollback passes them by, and their snapshot stays', async () => {
+    const [first, second, third] = [
+      await it.deploy('gone', 'one'),
+      await it.deploy('gone', 'two'),
+      await it.deploy('gone', 'three'),
+    ];
+    const { snapshot_id } = (await it.status(second)).body;
+    expect((await it.http.call('DELETE', `${base}/${second}`)).status).toBe(204);
+    for (const [method, path] of [
+      ['GET', '/status'],
+      ['GET', '/stats'],
+      ['GET', '/events'],
+      ['POST', '/rollback'],
+      ['DELETE', ''],
+    ] as const)
+      expect([path, (await it.http.call(method, `${base}/${second}${path}`)).status]).toEqual([path, 404]);
+    expect((await it.ask(second, { messages: [] })).status).toBe(404);
+    expect((await it.http.call('GET', `${base}/snapshots/${snapshot_id}`)).status).toBe(200);
+    expect((await it.http.call('POST', `${base}/${third}/rollback`)).body).toMatchObject({ id: first });
+
+    expect((await it.http.call('DELETE', `${base}/${first}`)).status).toBe(204);
+    expect((await it.ask('gone', { messages: [] })).status).toBe(404);
+    const next = await it.deploy('gone', 'four');
+    expect((await it.ask('gone', { messages: [] })).headers.get('x-ratchet-deployment-id')).toBe(next);
+    expect((await it.http.call('POST', `${base}/${next}/rollback`)).body).toMatchObject({ code: 'nothing_before' });
+  });
+
+  test("of another organization are 404, its names one's own", async () => {
+    const id = await it.deploy('shared', 'mine');
+    const { snapshot_id } = (await it.status(id)).body;
+    const theirs = { authorization: `Bearer ${it.http.otherKey}` };
+    for (const [method, path] of [
+      ['GET', `/${id}/status`],
+      ['GET', `/${id}/stats`],
+      ['GET', `/${id}/events`],
+      ['POST', `/${id}/rollback`],
+      ['DELETE', `/${id}`],
+      ['GET', `/snapshots/${snapshot_id}`],
+      ['GET', `/snapshots/${snapshot_id}/diff/${snapshot_id}`],
+    ] as const)
+      expect([path, (await it.http.call(method, `${base}${path}`, undefined, theirs)).status]).toEqual([path, 404]);
+    expect((await it.http.call('GET', base, undefined, theirs)).body).toEqual({ deployments: [] });
+    for (const ref of [id, 'shared']) expect((await it.ask(ref, { messages: [] }, theirs)).status).toBe(404);
+    const other = await it.http.call('POST', base, { name: 'shared', source: saying('theirs') }, theirs);
+    const asked = await it.ask('shared', { messages: [] }, theirs);
+    expect(asked.headers.get('x-ratchet-deployment-id')).toBe(other.body.id);
+    expect((await it.status(id)).body.live).toBe(true);
+    expect((await it.ask('shared', { messages: [] }, { authorization: 'Bearer nobody-knows-this' })).status).toBe(401);
+  });
+
+  test('are no jobs that can be paused, resumed or cancelled by the routes of jobs', async () => {
+    const id = await it.deploy('no-job');
+    expect((await it.http.call('PATCH', `/api/v1/offline/jobs/${id}`, { state: 'paused' })).status).toBe(404);
+  });
+});
+
+describe('a snapshot', () => {
+  const snapshotOf = async (id: string) =>
+    (await it.http.call('GET', `${base}/snapshots/${(await it.status(id)).body.snapshot_id}`)).body;
+
+  test('of the same content is the same one, of another it is another', async () => {
+    const ids = await Promise.all(
+      [
+        { name: 'same-1', source: saying('same') },
+        { name: 'same-2', source: { policy: saying('').policy, messages: [{ content: 'same', role: 'system' }] } },
+        { name: 'same-3', source: saying('Same') },
+      ].map(async (body) => (await it.create(body)).body.id as string),
+    );
+    const [one, same, other] = await Promise.all(
+      ids.map(async (id) => (await it.status(id)).body.snapshot_id as string),
+    );
+    expect(one).toMatch(/^snap_[0-9a-f]{64}$/);
+    expect(same).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
+  test('differs from another part by part', async () => {
+    const one = await snapshotOf(await it.deploy('diff', 'Be short.\nBe kind.'));
+    const policy = { provider: 'openai', model: 'gpt-4o' };
+    const messages = [
+      { role: 'system', content: 'Be short.\nBe exact.' },
+      { role: 'user', content: 'An example' },
+    ];
+    const { id } = (await it.create({ name: 'diff', source: { messages, policy } })).body;
+    const other = await snapshotOf(id);
+    const path = `${base}/snapshots/${one.snapshot_id}/diff/${other.snapshot_id}`;
+    const { body } = await it.http.call('GET', path);
+    expect(body).toMatchObject({ from: one.snapshot_id, to: other.snapshot_id, identical: false });
+    expect(body.parts.map(({ part, change }: Record<string, string>) => [part, change])).toEqual([
+      ['messages/system', 'changed'],
+      ['policy', 'changed'],
+      ['messages/user', 'added'],
+    ]);
+    expect(body.parts[0].diff).toContain('-Be kind.\n+Be exact.');
+    const same = await it.http.call('GET', `${base}/snapshots/${one.snapshot_id}/diff/${one.snapshot_id}`);
+    expect(same.body).toMatchObject({ identical: true, parts: [] });
+    expect((await it.http.call('GET', `${base}/snapshots/${one.snapshot_id}/diff/snap_0`)).status).toBe(404);
+  });
+});

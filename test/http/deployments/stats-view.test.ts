@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { deploymentStatsSchema } from '../../../src/contracts/deployments/stats.js';
+import { bucketOf } from '../../../src/core/math/latency-sketch.js';
+import { statsView } from '../../../src/http/deployments/stats-view.js';
+import { mostCounted } from '../../../src/storage/deployments/counters.js';
+import { counterOf } from '../../support/counters.js';
+
+const at = new Date('2025-05-06T07:08:09.010Z');
+const view = (totals: Parameters<typeof counterOf>[0], since: Date | null = at) =>
+  deploymentStatsSchema.parse(statsView('dep_1', counterOf(totals), since));
+
+describe('the statistics of a deployment', () => {
+  test('tell what its requests came to', () => {
+    const latencies = { [bucketOf(10)]: 90, [bucketOf(100)]: 5, [bucketOf(1_000)]: 4, [bucketOf(10_000)]: 1 };
+    const { latency_ms: latency, ...rest } = view({
+      ...{ requests: 103, errors: 2, aborted: 1, promptTokens: 30, completionTokens: 4, costUsd: 0.5, withoutCost: 3 },
+      latencies,
+    });
+    expect(rest).toEqual({
+      ...{ deployment_id: 'dep_1', since: '2025-05-06T07:08:09.010Z', requests: 103, errors: 2, aborted: 1 },
+      usage: {
+        ...{ prompt_tokens: 30, completion_tokens: 4, total_tokens: 34, total_cost_usd: 0.5, requests_without_cost: 3 },
+      },
+    });
+    const { relative_error: error, ...quantiles } = latency;
+    expect(error).toBe(0.01);
+    const exact = { p50: 10, p90: 10, p95: 100, p99: 1_000, max: 10_000 };
+    for (const [name, ms] of Object.entries(exact))
+      expect(Math.abs(quantiles[name as keyof typeof exact]! / ms - 1)).toBeLessThanOrEqual(error);
+  });
+
+  test.each([
+    ['none is made', {}],
+    ['of no request it is known', { requests: 2, errors: 2, withoutCost: 2 }],
+  ])('have no cost where %s, and no latency where none was answered', (_, totals) => {
+    const { since, latency_ms: latency, usage } = view(totals, null);
+    expect([since, usage.total_cost_usd]).toEqual([null, null]);
+    expect(latency).toEqual({ p50: null, p90: null, p95: null, p99: null, max: null, relative_error: 0.01 });
+  });
+
+  test('of calls that cost nothing have a cost of 0, and of the most tokens a whole number', () => {
+    const { usage } = view({ requests: 1, promptTokens: mostCounted, completionTokens: mostCounted });
+    expect(usage).toMatchObject({ total_cost_usd: 0, total_tokens: 2 * mostCounted });
+  });
+});

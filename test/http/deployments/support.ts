@@ -1,0 +1,78 @@
+import OpenAI from 'openai';
+import type { Logger } from 'pino';
+import { deploymentActivities } from '../../../activities/deployment.js';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { createProviders } from '../../../src/clients/models/providers.js';
+import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
+import type { ProxyDeps } from '../../../src/http/inference/call.js';
+import { ask, saying as sayingBy } from '../../support/deployments-over-http.js';
+import { startFakeModel, type FakeModel } from '../../support/fake-model.js';
+import { deployments } from '../../support/jobs-over-http.js';
+import { startHttp, type Answer, type TestHttp } from '../support.js';
+
+/** The HTTP server with the inference of deployments in front of a fake model; deployments are built as soon as they are created. */
+export interface TestDeployments {
+  http: TestHttp;
+  url: string;
+  model: FakeModel;
+  /** While true, deployments stay pending. */
+  held: boolean;
+  create(body: object): Promise<Answer>;
+  /** Deploys messages under a name; answers the deployment's id. */
+  deploy(name: string, text?: string): Promise<string>;
+  status(id: string): Promise<Answer>;
+  ask(ref: string, body: object | string, headers?: Record<string, string>): Promise<Response>;
+  openai(ref: string): OpenAI;
+  close(): Promise<void>;
+}
+
+export const question = { messages: [{ role: 'user', content: 'Where is my card?' }] };
+/** Messages given outright for a model whose price is known. */
+export const saying = (text: string) => sayingBy(text, { provider: 'openai', model: 'gpt-4o-mini', temperature: 0 });
+
+export async function startDeployments(options: Partial<ProxyDeps> = {}): Promise<TestDeployments> {
+  const model = await startFakeModel();
+  const providers = createProviders({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-secret' });
+  const notifications = { presence: 1 };
+  // The server makes its database as it starts, after it is given the routes.
+  const db = {
+    org: (orgId, work) => http.db.org(orgId, work),
+    orgApart: (orgId, work) => http.db.orgApart(orgId, work),
+  } as ProxyDeps['db'];
+  const http = await startHttp({
+    // A create is answered when the deployment is built, however long that takes here.
+    timing: { startWaitMs: 60_000 },
+    registerInference: (app) =>
+      registerDeploymentInference(app, { db, notifications, providers, log: app.log as Logger, ...options }),
+  });
+  const url = await http.listen();
+  const { freezeDeployment, publishDeployment } = deploymentActivities({
+    db: http.db,
+    secretKey: http.deps.secretKey,
+  } as ActivityDeps);
+  http.commander.onStart = async (job) => {
+    if (job.kind !== 'deployment' || started.held) return;
+    await freezeDeployment(job);
+    await publishDeployment(job);
+  };
+  const started: TestDeployments = {
+    http,
+    url,
+    model,
+    held: false,
+    create: (body) => http.call('POST', deployments, body),
+    async deploy(name, text = `I am ${name}.`) {
+      const { status, body } = await started.create({ name, source: saying(text) });
+      if (status !== 201) throw new Error(JSON.stringify(body));
+      return (body as { id: string }).id;
+    },
+    status: (id) => http.call('GET', `${deployments}/${id}/status`),
+    ask: (ref, body, headers = {}) => ask({ url, apiKey: http.key }, ref, body, { headers }),
+    openai: (ref) => new OpenAI({ apiKey: http.key, baseURL: `${url}${deployments}/${ref}/v1`, maxRetries: 0 }),
+    async close() {
+      await http.close();
+      await model.close();
+    },
+  };
+  return started;
+}

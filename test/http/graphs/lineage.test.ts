@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
+import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
+import { recordCall } from '../../../src/storage/rollouts/call-records.js';
+import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
+import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { createSession, startHttp, type TestHttp } from '../support.js';
+
+// What is the same for sessions is in lineage.test.ts; how it comes about in a real job in test/e2e/graph-reads.test.ts.
+
+const base = '/api/graphgen/jobs';
+let http: TestHttp;
+beforeAll(async () => {
+  http = await startHttp();
+});
+afterAll(() => http.close());
+
+const tasks = Array.from({ length: 12 }, (_, place) => ({ id: `task-${place}`, input: { question: `q${place}` } }));
+const graph = (...texts: string[]): GraphJson => ({
+  inputs: ['question'],
+  steps: texts.map((text, place) => ({
+    id: `s${place}`,
+    type: 'llm',
+    inputs: { question: place === 0 ? 'input.question' : `s${place - 1}.answer` },
+    messages: [{ role: 'user', content: text }],
+    output: { field: 'answer' },
+  })),
+  output: `s${texts.length - 1}.answer`,
+});
+
+async function createJob(): Promise<{ id: string; seeds: number[] }> {
+  const dataset = {
+    tasks,
+    gold_outputs: tasks.map(({ id }) => ({ task_id: id, output: 'x' })),
+    verifier_config: { mode: 'exact' },
+  };
+  const { body } = await http.call('POST', base, { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 60 });
+  const id = body.job_id as string;
+  const [row] = await http.db.org('default', (tx) =>
+    tx.query<{ seeds: number[] }>(`select spec->'gepa'->'evaluationSeeds' as seeds from jobs where id = $1`, [id]),
+  );
+  return { id, seeds: row!.seeds };
+}
+const get = async (id: string, path = '') => (await http.call('GET', `${base}/${id}${path}`)).body;
+const one = (candidate: number, seed: number, more: Partial<SeededRollout> = {}): SeededRollout => {
+  return { candidate, seed, status: 'succeeded', stage: candidate === 0 ? 'baseline' : 'evaluation', ...more };
+};
+
+describe('the front over reward and cost', () => {
+  test('counts the calls of the rollouts that the reward is of: not tests, not what was asked again, not the judge', async () => {
+    const { id, seeds } = await createJob();
+    const [first, ...others] = seeds as [number, ...number[]];
+    const train = tasks.map((_, place) => place).find((place) => !seeds.includes(place))!;
+    await seedCandidates(http, id, [
+      { status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') },
+      {
+        status: 'evaluated',
+        reward: 0.75,
+        generation: 1,
+        parents: [0],
+        graph: graph('{{question}}', 'Check {{question}}'),
+      },
+      { status: 'evaluated', reward: 0.5, generation: 1, parents: [0], graph: graph('Be long. {{question}}') },
+      { status: 'proposed', generation: 2, parents: [0], graph: graph('Be. {{question}}') },
+    ]);
+    await seedRollouts(http, id, [
+      ...seeds.map((seed) => one(0, seed, { reward: 0, tokens: [10, 5], cost: 0.001 })),
+      one(1, train, { stage: 'gate', generation: 1, tokens: [9_000, 9_000], cost: 9 }),
+      one(1, first, { status: 'failed', error: 'it is gone', infrastructure: true, tokens: [9_000, 9_000], cost: 9 }),
+      // Asked again; it has failed itself, which is paid for, too.
+      one(1, first, { status: 'failed', error: 'no', tokens: [2, 2], cost: 0.001 }),
+      ...others.map((seed) => one(1, seed, { reward: 1, tokens: [20, 10], cost: 0.003 })),
+      ...seeds.map((seed) => one(2, seed, { reward: 0.5, tokens: [30, 10], cost: 0.004 })),
+    ]);
+    const judged = rolloutId(id, 0);
+    await http.db.org('default', (tx) =>
+      recordCall(tx, {
+        ...{ orgId: 'default', jobId: id, id: `call_${judged}_judge`, purpose: 'judge', rolloutId: judged },
+        ...{ correlationId: judged, candidateId: candidateId(id, 0), requestHash: Buffer.from('judge'), attempt: 1 },
+        ...{ presence: 1, provider: 'openai', model: 'm', request: {}, response: {}, stream: false, httpStatus: 200 },
+        ...{ promptTokens: 9_000, completionTokens: 9_000, costUsd: 9, costSource: 'table', latencyMs: 1 },
+      }),
+    );
+    const n = seeds.length;
+    const close = (value: number): unknown => expect.closeTo(value, 12);
+    const front = [
+      { candidate_id: candidateId(id, 0), reward: 0, cost_usd: close(0.001), tokens: 15, calls: 1 },
+      {
+        candidate_id: candidateId(id, 1),
+        reward: 0.75,
+        cost_usd: close((0.001 + 0.003 * (n - 1)) / n),
+        tokens: close((4 + 30 * (n - 1)) / n),
+        calls: 1,
+      },
+    ];
+    const seen = await get(id, '/pareto');
+    expect(seen.cost_front).toEqual(front);
+    expect(Object.keys(seen)).toEqual(['job_id', 'graph_gen_job_id', 'seeds', 'front', 'cost_front']);
+    expect(seen.seeds.map(({ seed }: { seed: number }) => seed)).toEqual(seeds);
+    expect((await get(id)).pareto).toEqual(front);
+  });
+
+  test('without a price tokens decide; a rollout that made no call took nothing', async () => {
+    const { id, seeds } = await createJob();
+    await seedCandidates(http, id, [
+      { status: 'evaluated', reward: 0.5, generation: 0, graph: graph('{{question}}') },
+      { status: 'evaluated', reward: 0.5, generation: 1, parents: [0], graph: graph('Be. {{question}}') },
+    ]);
+    await seedRollouts(http, id, [
+      ...seeds.map((seed) => one(0, seed, { reward: 0.5, tokens: [10, 10], cost: 0.001 })),
+      ...seeds.map((seed, place) => one(1, seed, { reward: 0.5, ...(place > 0 && { tokens: [3, 3], cost: null }) })),
+    ]);
+    const less = (seeds.length - 1) / seeds.length;
+    const cheaper = {
+      reward: 0.5,
+      cost_usd: null,
+      tokens: expect.closeTo(6 * less, 12),
+      calls: expect.closeTo(less, 12),
+    };
+    expect((await get(id)).pareto).toEqual([{ candidate_id: candidateId(id, 1), ...cheaper }]);
+  });
+
+  test('is empty until a candidate is evaluated', async () => {
+    const { id } = await createJob();
+    expect(await get(id, '/pareto')).toMatchObject({ front: [], cost_front: [] });
+    expect((await get(id)).pareto).toEqual([]);
+    expect(await get(id, '/candidates')).toEqual({ data: [], next_cursor: null, has_more: false });
+  });
+});
+
+describe('a candidate', () => {
+  test('has all answers of its proposer read again: edits that were refused, the ones that were taken', async () => {
+    const { id } = await createJob();
+    await seedCandidates(http, id, [
+      { status: 'evaluated', reward: 0, generation: 0, graph: graph('Say it: {{question}}') },
+      {
+        ...{ status: 'proposed', generation: 1, parents: [0], ordinals: [0], components: [] },
+        graph: graph('Say it: {{question}}', 'Check {{question}}'),
+      },
+      {
+        ...{ status: 'rejected', generation: 1, parents: [0], ordinals: [0], components: ['s0.user'] },
+        graph: graph('Say it well: {{question}}'),
+      },
+      { status: 'proposed', generation: 2, parents: [1], graph: graph('Say it: {{question}}.') },
+    ]);
+    await seedRollouts(http, id, [one(0, 3, { stage: 'minibatch', reward: 0, feedback: 'Expected: x' })]);
+    const step = graph('Say it: {{question}}', 'Check {{question}}').steps[1];
+    const edits = [
+      { edit: 'add', step },
+      { edit: 'output', to: 's1.answer' },
+    ];
+    const answers: [number, string][] = [
+      [1, 'I would rather not.'],
+      [1, `\`\`\`json\n${JSON.stringify([{ edit: 'remove', step: 'nobody' }])}\n\`\`\``],
+      [1, `\`\`\`json\n${JSON.stringify(edits)}\n\`\`\``],
+      [2, '```\nSay it well.\n```'],
+      [2, '```\nSay it well: {{question}}\n```'],
+    ];
+    for (const [place, [candidate, text]] of answers.entries()) {
+      const occurrence = candidate === 1 ? place : place - 3;
+      const call = { promptTokens: 1, completionTokens: 1, costUsd: null, costSource: 'unknown', latencyMs: 1 };
+      await http.db.org('default', (tx) =>
+        recordProposerCall(
+          tx,
+          { orgId: 'default', jobId: id, candidate, occurrence },
+          { provider: 'openai', model: 'writer', params: {} },
+          [{ role: 'user', content: 'Improve it.' }],
+          { ...call, text, finishReason: 'stop' },
+        ),
+      );
+    }
+    const edited = await get(id, `/candidates/${candidateId(id, 1)}`);
+    expect(edited).toMatchObject({
+      graph_gen_job_id: id,
+      edits,
+      graph_txt: expect.stringContaining('s1'),
+      diff: [{ component: 's1.user', unified: expect.stringContaining('+Check {{question}}') }],
+      reflection: {
+        components: [],
+        examples: [{ seed: 3, feedback: 'Expected: x' }],
+        attempts: [
+          { component: null, attempt: 0, accepted: false, reason: expect.stringContaining('no ``` fence') },
+          {
+            component: null,
+            attempt: 1,
+            accepted: false,
+            reason: expect.stringContaining('there is no step "nobody"'),
+          },
+          { component: null, attempt: 2, accepted: true, reason: null },
+        ],
+      },
+    });
+    expect(edited.prompts).toEqual([
+      { component: 's0.user', text: 'Say it: {{question}}' },
+      { component: 's1.user', text: 'Check {{question}}' },
+    ]);
+    expect(edited.segments.map(({ component, introduced_by: by }: Record<string, string>) => [component, by])).toEqual([
+      ['s0.user', candidateId(id, 0)],
+      ['s1.user', candidateId(id, 1)],
+    ]);
+    const rewritten = await get(id, `/candidates/${candidateId(id, 2)}`);
+    expect(rewritten).toMatchObject({
+      edits: null,
+      reflection: {
+        components: ['s0.user'],
+        attempts: [
+          { component: 's0.user', attempt: 0, accepted: false, reason: expect.stringContaining('{{question}}') },
+          { component: 's0.user', attempt: 1, accepted: true, reason: null },
+        ],
+      },
+    });
+    const { diff } = await get(id, `/candidates/${candidateId(id, 3)}`);
+    expect(diff.map(({ component }: { component: string }) => component)).toEqual(['s0.user', 's1.user']);
+    expect(diff[1].unified).toContain('-Check {{question}}');
+    expect(await get(id, `/candidates/${candidateId(id, 0)}`)).toMatchObject({
+      edits: null,
+      reflection: null,
+      diff: [],
+    });
+  });
+
+  test('its runs name their tasks, in pages', async () => {
+    const { id, seeds } = await createJob();
+    await seedCandidates(http, id, [{ status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') }]);
+    await seedRollouts(
+      http,
+      id,
+      seeds.map((seed) => one(0, seed, { reward: 0 })),
+    );
+    const path = `/candidates/${candidateId(id, 0)}/seed-evals?limit=2`;
+    const first = await get(id, path);
+    const rest = await get(id, `${path.replace('limit=2', 'limit=1000')}&cursor=${first.next_cursor}`);
+    expect([first.data.length, first.has_more, rest.has_more]).toEqual([2, true, false]);
+    expect([...first.data, ...rest.data].map((row) => [row.seed, row.task_id])).toEqual(
+      seeds.map((seed) => [seed, `task-${seed}`]),
+    );
+  });
+});
+
+test('another organization, another kind of job and an unknown candidate are 404, a wrong cursor is 422', async () => {
+  const { id } = await createJob();
+  const session = await createSession(http);
+  await seedCandidates(http, id, [{ status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') }]);
+  const own = candidateId(id, 0);
+  for (const path of ['/candidates', `/candidates/${own}`, `/candidates/${own}/seed-evals`, '/pareto']) {
+    const status = async (url: string, headers = {}) => (await http.call('GET', url, undefined, headers)).status;
+    expect([path, await status(`${base}/${id}${path}`)]).toEqual([path, 200]);
+    expect(await status(`${base}/${id}${path}`, { authorization: `Bearer ${http.otherKey}` })).toBe(404);
+    expect(await status(`${base}/${session}${path}`)).toBe(404);
+    expect(await status(`/api/v1/online/sessions/${id}${path}`)).toBe(404);
+  }
+  for (const unknown of [candidateId(id, 9), candidateId(session, 0), 'x', '%00']) {
+    for (const more of ['', '/seed-evals']) {
+      expect((await http.call('GET', `${base}/${id}/candidates/${unknown}${more}`)).status).toBe(404);
+    }
+  }
+  expect((await http.call('GET', `${base}/${id}/candidates?cursor=x`)).status).toBe(422);
+});

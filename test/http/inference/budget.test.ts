@@ -1,0 +1,107 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { JobRef } from '../../../src/storage/jobs/events.js';
+import { openCostBudget, readCostBudget, readRefused } from '../../../src/storage/jobs/cost-budget.js';
+import { unlimited } from '../../support/job.js';
+import { policy, proxyOfFile, question } from './support.js';
+
+// A rollout's call under max_cost_usd: bounded, reserved, settled by what it has cost, refused when it does not fit.
+
+const proxy = proxyOfFile();
+beforeEach(() => {
+  proxy.model.reply(() => ({ text: 'ok', usage: { prompt_tokens: 1_000, completion_tokens: 1_000 } }));
+});
+
+/** What an answer of the fake model costs. */
+const answerUsd = 1_000 * 0.15e-6 + 1_000 * 0.6e-6;
+
+async function session(maxCostUsd: number): Promise<{ job: JobRef; rollout: string }> {
+  const params = { temperature: 0.5, max_tokens: 1_000 };
+  const job = await proxy.newSession({
+    spec: { policy: { ...policy, params }, budget: { ...unlimited, maxCostUsd } },
+  });
+  await proxy.http.db.org(job.orgId, (tx) => openCostBudget(tx, job, maxCostUsd));
+  return { job, rollout: await proxy.newRollout(job, 0, 0) };
+}
+const read = ({ orgId, jobId }: JobRef) => proxy.http.db.org(orgId, (tx) => readCostBudget(tx, jobId));
+const sent = () => proxy.model.requests.at(-1)!.body;
+
+test('it is sent with the limit that is reserved, and then costs what it has cost', async () => {
+  const { job, rollout } = await session(0.1);
+  proxy.model.reply(async () => {
+    expect((await read(job))!.reservedUsd).toBeGreaterThan(1_000 * 0.6e-6);
+    return { text: 'ok', usage: { prompt_tokens: 1_000, completion_tokens: 1_000 } };
+  });
+  expect((await proxy.post(job, `/${rollout}`)).status).toBe(200);
+  expect(sent()).toMatchObject({ max_tokens: 1_000 });
+  expect((await proxy.post(job, `/${rollout}`, { ...question, max_tokens: 1e6 })).status).toBe(200);
+  expect(sent()).toMatchObject({ max_tokens: 16_384 });
+  const budget = await read(job);
+  expect(budget).toEqual({ maxUsd: 0.1, spentUsd: expect.closeTo(2 * answerUsd, 12) as unknown, reservedUsd: 0 });
+});
+
+test.each([false, true])(
+  'one that does not fit is 402, and no client tries it again (streamed: %s)',
+  async (stream) => {
+    const { job, rollout } = await session(answerUsd);
+    const refused = await proxy.post(job, `/${rollout}`, { ...question, stream, max_tokens: 2_000 });
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([402, 'false']);
+    expect(await refused.json()).toEqual({
+      error: {
+        type: 'insufficient_quota',
+        code: 'budget_exhausted',
+        param: null,
+        message: expect.stringMatching(/max_cost_usd does not suffice/) as unknown,
+      },
+    });
+    expect(proxy.model.requests).toEqual([]);
+    expect(await proxy.http.db.org(job.orgId, (tx) => readRefused(tx, job.jobId))).toEqual(new Set([rollout]));
+    // From then on all are.
+    expect((await proxy.post(job, `/${rollout}`, { ...question, max_tokens: 1 })).status).toBe(402);
+    await expect(
+      proxy.openai(job, `/${rollout}`).chat.completions.create({ model: '', messages: [] }),
+    ).rejects.toMatchObject({ status: 402, code: 'budget_exhausted' });
+  },
+);
+
+test('a stream is settled, too', async () => {
+  const { job, rollout } = await session(0.01);
+  await (await proxy.post(job, `/${rollout}`, { ...question, stream: true })).text();
+  expect(await read(job)).toMatchObject({ spentUsd: expect.closeTo(answerUsd, 12) as unknown, reservedUsd: 0 });
+});
+
+test.each([
+  ['the provider refused costs nothing', { status: 429, raw: '{}' }, 0],
+  ['broke off counts in full', { cutAfter: 0 }, 1_000 * 0.6e-6],
+  ['says nothing of its tokens counts in full', { usage: null }, 1_000 * 0.6e-6],
+])('what %s', async (_name, reply, least) => {
+  const { job, rollout } = await session(0.01);
+  proxy.model.reply(() => reply);
+  await (await proxy.post(job, `/${rollout}`)).text();
+  const { spentUsd, reservedUsd } = (await read(job))!;
+  expect(reservedUsd).toBe(0);
+  if (least === 0) expect(spentUsd).toBe(0);
+  else expect(spentUsd).toBeGreaterThan(least);
+});
+
+test('an answer that is given again costs nothing again', async () => {
+  const { job, rollout } = await session(0.01);
+  await proxy.post(job, `/${rollout}`);
+  await proxy.nextAttempt(job, rollout);
+  expect((await proxy.post(job, `/${rollout}`)).status).toBe(200);
+  expect(proxy.model.requests).toHaveLength(1);
+  expect(await read(job)).toMatchObject({ spentUsd: expect.closeTo(answerUsd, 12) as unknown });
+});
+
+test('a call whose cost has no bound is 400 and names the field', async () => {
+  const { job, rollout } = await session(1);
+  const answer = await proxy.post(job, `/${rollout}`, { ...question, model: 'no-such-model' });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: 'cost_not_bounded', param: 'model' } });
+});
+
+test('the caller’s own traffic is outside', async () => {
+  const { job } = await session(1e-9);
+  expect((await proxy.post(job, '/my-own-id')).status).toBe(200);
+  expect((await proxy.post(job, '')).status).toBe(200);
+  expect(await read(job)).toMatchObject({ spentUsd: 0, reservedUsd: 0 });
+});

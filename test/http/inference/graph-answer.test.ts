@@ -1,0 +1,611 @@
+/** A graph answers chat completion requests: its steps ask real providers, whose models are fake. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fastify from 'fastify';
+import { json, text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
+import type { PolicySpec } from '../../../src/core/jobs/spec.js';
+import type { Graph, LlmStep, Step } from '../../../src/core/graphs/graph.js';
+import { ApiError } from '../../../src/http/server/errors.js';
+import { answerByGraph } from '../../../src/http/inference/graph-answer.js';
+import { GraphFailure } from '../../../src/http/inference/graph-failure.js';
+import { createForward } from '../../../src/http/inference/forward.js';
+import type { CallResult, Recorder } from '../../../src/http/inference/record.js';
+import { readChatBody, substitute } from '../../../src/http/inference/request.js';
+import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fake-model.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
+
+let model: FakeModel;
+let providers: Providers;
+beforeAll(async () => {
+  model = await startFakeModel();
+  const env = { RATCHET_PROVIDERS: 'fake,dead', FAKE_BASE_URL: model.url, DEAD_BASE_URL: 'http://127.0.0.1:9/v1' };
+  providers = createProviders({ ...env, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-test' });
+});
+beforeEach(() => void (model.requests.length = 0));
+afterAll(async () => {
+  await providers.close();
+  await model.close();
+});
+
+const policy = (more: Partial<PolicySpec> = {}): PolicySpec => ({
+  provider: 'fake',
+  model: 'small',
+  params: {},
+  ...more,
+});
+/** A step whose message begins with its id, by which the fake model knows it. */
+const step = (
+  id: string,
+  inputs: Record<string, string> = { q: 'input.input' },
+  more: Partial<LlmStep> = {},
+): LlmStep => ({
+  ...{ id, type: 'llm', inputs, output: { field: 'text' }, ...more },
+  messages: [{ role: 'user', content: [id, ...Object.keys(inputs).map((name) => `{{${name}}}`)].join(' ') }],
+});
+const graphOf = (steps: Step[], output = `${steps.at(-1)!.id}.text`, inputs = ['input']): Graph => ({
+  inputs,
+  steps,
+  output,
+});
+const one = graphOf([step('solve')]);
+const two = graphOf([step('plan'), step('write', { plan: 'plan.text' })]);
+const stepOf = ({ body }: ModelRequest) => body.messages[0]!.content.split(' ')[0]!;
+const asked = () => model.requests.map(({ body }) => body.messages[0]!.content);
+/** What the model says to each step; of several the first time, the second and so on, and the last for ever. */
+function say(replies: Record<string, ModelReply | ModelReply[]>): void {
+  const times = new Map<string, number>();
+  model.reply((request) => {
+    const id = stepOf(request);
+    const all = [replies[id] ?? { text: id.toUpperCase() }].flat();
+    const n = times.get(id) ?? 0;
+    times.set(id, n + 1);
+    return all[Math.min(n, all.length - 1)]!;
+  });
+}
+const priced = (prompt: number, answer: number, cost?: number) => ({
+  usage: { prompt_tokens: prompt, completion_tokens: answer, ...(cost !== undefined && { cost }) },
+});
+const user = (content: unknown) => ({ role: 'user', content });
+
+interface Asking {
+  policies?: PolicySpec[];
+  signal?: AbortSignal;
+}
+function answer(
+  graph: Graph,
+  body: object,
+  { policies = [policy()], signal = new AbortController().signal }: Asking = {},
+) {
+  return answerByGraph(providers, { graph, policies, model: 'served' }, body as Record<string, unknown>, signal);
+}
+interface Completion {
+  choices: { message: { content: string } }[];
+  usage?: Record<string, number>;
+}
+const complete = async (graph: Graph, body: object = { messages: [user('Q')] }, more: Asking = {}) =>
+  (await json((await answer(graph, body, more)).body)) as Completion;
+const contentOf = async (graph: Graph, ...more: [object?, Asking?]) =>
+  (await complete(graph, ...more)).choices[0]!.message.content;
+async function failureOf(graph: Graph, body: object = { messages: [user('Q')] }, more: Asking = {}): Promise<ApiError> {
+  const error: unknown = await answer(graph, body, more).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  return error as ApiError;
+}
+
+describe('the input of the graph', () => {
+  test.each<[string, unknown[], string]>([
+    ['a text', [user('Why?')], 'solve Why?'],
+    ['the last of what users say', [user('one'), user('two'), { role: 'assistant', content: 'three' }], 'solve two'],
+    [
+      'text parts',
+      [
+        user([
+          { type: 'text', text: 'Wh' },
+          { type: 'text', text: 'y?' },
+        ]),
+      ],
+      'solve Why?',
+    ],
+    ['a JSON object', [user('{"input": "from JSON", "more": 1}')], 'solve from JSON'],
+    ['JSON that is no object', [user('[1]')], 'solve [1]'],
+    ['an empty text', [user('')], 'solve '],
+  ])('is %s', async (_, messages, said) => {
+    say({});
+    expect(await contentOf(one, { messages })).toBe('SOLVE');
+    expect(asked()).toEqual([said]);
+  });
+
+  test.each<[string, object, string, string]>([
+    ['no user', { messages: [{ role: 'system', content: 'x' }] }, '/messages', 'no message with the role "user"'],
+    [
+      'an image',
+      { messages: [user([{ type: 'text', text: 'a' }, { type: 'image_url' }])] },
+      '/messages/0/content/1',
+      'no text part',
+    ],
+    ['no content', { messages: [user(null)] }, '/messages/0/content', 'content must be a text'],
+    ['several answers', { messages: [user('a')], n: 2 }, '/n', 'n must be 1'],
+    [
+      'a field that is missing',
+      { messages: [{ role: 'system', content: 'x' }, user('{"question": 1}')] },
+      '/messages/1/content',
+      'The input lacks "input"; send a JSON object with it as the last user message.',
+    ],
+    [
+      'too much',
+      { messages: [user('x'.repeat(1_000_001))] },
+      '/messages/0/content',
+      'The input is larger than 1000000 characters.',
+    ],
+    [
+      'too much for a step',
+      { messages: [user('x'.repeat(400_001))] },
+      '/messages/0/content',
+      'Step solve: its messages have more than',
+    ],
+  ])('is refused before anything is asked: %s', async (_, body, pointer, message) => {
+    for (const stream of [false, true]) {
+      const error = await failureOf(one, { ...body, stream });
+      expect(error).not.toBeInstanceOf(GraphFailure);
+      expect(error).toMatchObject({ status: 400, code: 'graph_input_invalid', errors: [{ pointer }] });
+      expect(error.message).toContain(message);
+    }
+    expect(asked()).toEqual([]);
+  });
+
+  test('that lacks several fields is told which', async () => {
+    const graph = graphOf([step('solve', { q: 'input.a' })], 'solve.text', ['a', 'b']);
+    expect((await failureOf(graph)).message).toBe(
+      'The input lacks "a", "b"; send a JSON object with them as the last user message.',
+    );
+  });
+
+  test('n that is one is taken, as what means nothing to a graph is', async () => {
+    say({});
+    const body = { messages: [user('Q')], n: 1, tools: [], temperature: 2, model: 'x', max_tokens: 1 };
+    expect(await contentOf(one, body)).toBe('SOLVE');
+    expect(model.requests[0]!.body).toEqual({ model: 'small', messages: [user('solve Q')], stream: false });
+  });
+});
+
+describe('the completion', () => {
+  test('has the output as its content, and what all steps took', async () => {
+    say({ plan: { text: 'P', ...priced(10, 2, 0.25) }, write: { text: 'W', ...priced(20, 3, 0.5) } });
+    expect(await complete(two)).toEqual({
+      id: expect.stringMatching(/^chatcmpl-[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown,
+      object: 'chat.completion',
+      created: expect.any(Number) as unknown,
+      model: 'served',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'W' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 30, completion_tokens: 5, total_tokens: 35, cost: 0.75 },
+    });
+    expect(asked()).toEqual(['plan Q', 'write P']);
+  });
+
+  const schema = { schema: { type: 'object', properties: { n: { type: 'number' } } } } as const;
+  test.each<[string, Graph, ModelReply, string]>([
+    [
+      'JSON, as text',
+      graphOf([step('solve', undefined, { output: schema })], 'solve'),
+      { text: '{ "n": 1.0 }' },
+      '{"n":1}',
+    ],
+    ['an object, as JSON text', graphOf([step('solve')], 'solve'), { text: 'é"' }, '{"text":"é\\""}'],
+    ['a number', graphOf([step('solve', undefined, { output: schema })], 'solve.n'), { text: '{"n": 7}' }, '7'],
+    ['a text as it is', one, { text: '{"a":  1}\n' }, '{"a":  1}\n'],
+    ['no text', one, { text: '' }, ''],
+  ])('whose output is %s', async (_, graph, reply, content) => {
+    say({ solve: reply });
+    expect(await contentOf(graph)).toBe(content);
+    expect(contentIn(await events(graph))).toBe(content);
+  });
+
+  test('asks each step of the policy of its model, else of the first, with its fields', async () => {
+    say({});
+    const graph = graphOf([
+      step('plan', undefined, { model: 'big' }),
+      step('write', { p: 'plan.text' }, { model: 'none' }),
+    ]);
+    await complete(graph, undefined, {
+      policies: [policy({ params: { seed: 1 } }), policy({ model: 'big', params: { top_p: 1 } })],
+    });
+    expect(model.requests.map(({ body }) => [body.model, body['seed'], body['top_p']])).toEqual([
+      ['big', undefined, 1],
+      ['small', 1, undefined],
+    ]);
+  });
+
+  test('of a graph whose steps do not wait for each other asks them at once', async () => {
+    const both = gate();
+    model.reply(async (request) => {
+      if (model.requests.length === 2) both.open();
+      await both.opened;
+      return { text: stepOf(request) };
+    });
+    const join: Step = {
+      id: 'join',
+      type: 'transform',
+      op: 'template',
+      inputs: { a: 'left.text', b: 'right.text' },
+      text: '{{a}}{{b}}',
+    };
+    expect(await contentOf(graphOf([step('left'), step('right'), join], 'join'))).toBe('leftright');
+  });
+
+  test('of a model that runs in this process', async () => {
+    say({});
+    const policies = [policy({ provider: 'local', model: 'local' })];
+    const { usage, choices } = await complete(one, undefined, { policies });
+    expect(choices[0]!.message.content).not.toBe('');
+    expect(usage).toMatchObject({ cost: 0, prompt_tokens: expect.any(Number) as unknown });
+    expect(contentIn(await events(one, {}, { policies }))).toBe(choices[0]!.message.content);
+  });
+});
+
+describe('usage', () => {
+  const usageOf = async (replies: Parameters<typeof say>[0], policies?: PolicySpec[]) => {
+    say(replies);
+    return (await complete(two, undefined, policies && { policies })).usage;
+  };
+  const plan = { text: 'P', ...priced(10, 2, 0.25) };
+
+  test('has no cost where that of one call is not known', async () => {
+    expect(await usageOf({ plan, write: priced(20, 3) })).toEqual({
+      prompt_tokens: 30,
+      completion_tokens: 5,
+      total_tokens: 35,
+    });
+  });
+
+  test('is not there where the tokens of one call are not known', async () => {
+    expect(await usageOf({ plan, write: { usage: null } })).toBeUndefined();
+  });
+
+  test('counts what was tried in vain: refusals for nothing, answers that are not usable in full', async () => {
+    const refused: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '0' } };
+    const usage = await usageOf({ plan: [refused, plan], write: priced(1, 1, 0.125) });
+    expect(usage).toEqual({ prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.375 });
+    const number = graphOf([step('solve', undefined, { output: { schema: { type: 'number' } } })], 'solve');
+    say({
+      solve: [
+        { text: 'x', ...priced(10, 2, 0.25) },
+        { text: '7', ...priced(10, 3, 0.5) },
+      ],
+    });
+    expect((await complete(number)).usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 5, cost: 0.75 });
+  });
+
+  test('is not known where a connection broke, whatever came after', async () => {
+    expect(await usageOf({ plan: [{ cutAfter: 0 }, plan], write: plan })).toBeUndefined();
+  });
+
+  test('is priced by the table where the provider names no cost', async () => {
+    const usage = await usageOf({ plan: priced(1_000, 100), write: priced(1_000, 100) }, [
+      policy({ provider: 'openai', model: 'gpt-4o-mini' }),
+    ]);
+    expect(usage!['cost']).toBeCloseTo(2 * (1_000 * 0.15e-6 + 100 * 0.6e-6), 10);
+  });
+});
+
+type Chunk = { choices: { delta: { content?: string; role?: string }; finish_reason: string | null }[] } & Record<
+  string,
+  unknown
+>;
+const eventsIn = (stream: string): (Chunk | '[DONE]')[] =>
+  stream
+    .split('\n\n')
+    .filter(Boolean)
+    .map((event) => event.replace(/^data: /, ''))
+    .map((data) => (data === '[DONE]' ? data : (JSON.parse(data) as Chunk)));
+const contentIn = (chunks: (Chunk | '[DONE]')[]): string =>
+  chunks.map((chunk) => (chunk === '[DONE]' ? '' : (chunk.choices?.[0]?.delta.content ?? ''))).join('');
+async function events(graph: Graph, more: object = {}, asking: Asking = {}) {
+  const { status, contentType, body } = await answer(graph, { messages: [user('Q')], stream: true, ...more }, asking);
+  expect([status, contentType]).toEqual([200, 'text/event-stream']);
+  return eventsIn(await text(body));
+}
+
+describe('a stream', () => {
+  test('has the pieces of the last step as they come, while the model holds back the rest', async () => {
+    const held = gate();
+    say({ write: { text: 'one two three', hold: held.opened, holdAfter: 2 } });
+    const { body } = await answer(two, { messages: [user('Q')], stream: true });
+    let seen = '';
+    for await (const bytes of body) {
+      seen += String(bytes);
+      if (!seen.includes('one ')) continue;
+      if (!seen.includes('two')) expect(model.requests.at(-1)!.closed).toBe(false);
+      held.open();
+    }
+    const chunks = eventsIn(seen);
+    expect(contentIn(chunks)).toBe('one two three');
+    expect(chunks.slice(0, -1).map((chunk) => (chunk as Chunk).choices[0]!.delta)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'one ' },
+      { content: 'two ' },
+      { content: 'three' },
+      {},
+    ]);
+    const [first, ...others] = chunks.slice(0, -1) as Chunk[];
+    expect(first).toMatchObject({
+      object: 'chat.completion.chunk',
+      model: 'served',
+      created: expect.any(Number) as unknown,
+    });
+    for (const other of others)
+      expect(other).toMatchObject({ id: first!['id'], object: first!['object'], model: 'served' });
+    expect(others.at(-1)!.choices[0]!.finish_reason).toBe('stop');
+    expect(chunks.at(-1)).toBe('[DONE]');
+    expect(model.requests.map(({ body }) => body.stream)).toEqual([false, true]);
+  });
+
+  test('has usage last where that is asked for', async () => {
+    say({ plan: priced(10, 2, 0.25), write: priced(20, 3, 0.5) });
+    const usage = { prompt_tokens: 30, completion_tokens: 5, total_tokens: 35, cost: 0.75 };
+    for (const graph of [two, graphOf([...two.steps], 'write')]) {
+      const chunks = await events(graph, { stream_options: { include_usage: true } });
+      expect(chunks.slice(-2)).toMatchObject([{ choices: [], usage }, '[DONE]']);
+      const without = await events(graph, { stream_options: { include_usage: false } });
+      expect(without.filter((chunk) => chunk !== '[DONE]' && 'usage' in chunk)).toEqual([]);
+      expect(without.at(-1)).toBe('[DONE]');
+    }
+    expect(model.requests[1]!.body['stream_options']).toEqual({ include_usage: true });
+  });
+
+  test('of an output that is no answer as it is comes in pieces, and asks for no stream', async () => {
+    say({ solve: { text: 'a text that is longer than a piece' } });
+    const upper: Step = { id: 'up', type: 'transform', op: 'upper', inputs: { text: 'solve.text' } };
+    const chunks = await events(graphOf([step('solve'), upper], 'up'));
+    expect(contentIn(chunks)).toBe('A TEXT THAT IS LONGER THAN A PIECE');
+    expect(chunks.length).toBeGreaterThan(4);
+    expect(model.requests.map(({ body }) => body.stream)).toEqual([false]);
+  });
+
+  test('passes on the step that a select has chosen', async () => {
+    const route: Step = {
+      ...{ id: 'route', type: 'select', otherwise: 'easy.text' },
+      cases: [{ when: { of: 'kind.text', is: 'contains', value: 'hard' }, then: 'hard.text' }],
+    };
+    const graph = graphOf([step('kind'), step('easy'), step('hard'), route], 'route');
+    say({ kind: { text: 'hard!' } });
+    expect(contentIn(await events(graph))).toBe('HARD');
+    expect(model.requests.map((request) => [stepOf(request), request.body.stream])).toEqual([
+      ['kind', false],
+      ['hard', true],
+    ]);
+  });
+
+  test('tries the last step again until a piece of it has come', async () => {
+    const busy: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '0' } };
+    say({ solve: [busy, { cutAfter: 1 }, { text: 'well' }] });
+    expect(contentIn(await events(one))).toBe('well');
+    expect(asked()).toHaveLength(3);
+  });
+
+  const brokenOff = { text: 'one two', cutAfter: 2 };
+  test.each<[string, ModelReply, string, LlmStep?]>([
+    ['breaks off', brokenOff, 'upstream_connection_lost'],
+    ['ends half-way', { ...brokenOff, tail: '' }, 'upstream_connection_lost'],
+    ['ends with an error', { ...brokenOff, tail: 'data: {"error":{"message":"overloaded"}}\n\n' }, 'step_refused'],
+    [
+      'hangs',
+      { text: 'one two', hold: new Promise(() => undefined), holdAfter: 2 },
+      'upstream_timeout',
+      step('solve', undefined, { timeoutS: 0.3 }),
+    ],
+    ['is too long', { text: `one ${'x'.repeat(500_000)}` }, 'step_answer_unusable'],
+  ])(
+    'whose last step %s after its first piece ends with an error event, and is not tried again',
+    async (_, reply, code, last = step('solve')) => {
+      say({ solve: reply });
+      const chunks = await events(graphOf([last]));
+      expect(contentIn(chunks)).toMatch(/^one /);
+      expect(chunks.at(-1)).toMatchObject({
+        error: { code, message: expect.stringMatching(/^Step solve: /) as unknown },
+      });
+      expect(asked()).toHaveLength(1);
+    },
+  );
+
+  test('that fails before is an ordinary error', async () => {
+    say({ plan: { status: 400, raw: 'too long' } });
+    expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
+      status: 502,
+      code: 'graph_failed',
+    });
+    say({ write: { status: 404, raw: 'no such model' } });
+    expect(await failureOf(two, { messages: [user('Q')], stream: true })).toMatchObject({
+      status: 502,
+      code: 'step_refused',
+    });
+  });
+
+  test('of a provider that answers in one piece after all', async () => {
+    say({ solve: { raw: JSON.stringify({ choices: [{ message: { content: 'whole' } }] }) } });
+    expect(contentIn(await events(one))).toBe('whole');
+  });
+});
+
+/** What OpenAI's clients are told: not to buy all steps again where that would be in vain; by themselves they try again. */
+const [inVain, passing] = [{ 'x-should-retry': 'false' }, {}];
+
+describe('a step that is not answered', () => {
+  test.each<[string, ModelReply | null, [number, string, object], Partial<PolicySpec>?]>([
+    [
+      '429',
+      { status: 429, raw: 'slow', headers: { 'retry-after': '3600' } },
+      [429, 'step_refused', { 'retry-after': '3600' }],
+    ],
+    [
+      '503',
+      { status: 503, raw: 'busy', headers: { 'retry-after': '99' } },
+      [503, 'step_refused', { 'retry-after': '99' }],
+    ],
+    ['500', { status: 500, raw: 'oh', headers: { 'retry-after': '99' } }, [502, 'step_refused', passing]],
+    ['401', { status: 401, raw: 'sk' }, [502, 'provider_refused_key', inVain]],
+    ['404', { status: 404, raw: 'no such model' }, [502, 'step_refused', inVain]],
+    ['400', { status: 400, raw: 'too long' }, [502, 'graph_failed', inVain]],
+    ['no choices', { raw: '{"choices":[]}' }, [502, 'step_answer_invalid', passing]],
+    ['nothing', null, [502, 'upstream_unreachable', passing], { provider: 'dead' }],
+    ['nothing, without a key', null, [502, 'provider_not_usable', inVain], { provider: 'groq' }],
+  ])('%s', async (_, reply, [status, code, headers], more = {}) => {
+    if (reply) say({ write: reply });
+    const graph = graphOf([step('plan'), step('write', { p: 'plan.text' }, { model: 'last' })]);
+    const error = await failureOf(graph, undefined, { policies: [policy(), policy({ ...more, model: 'last' })] });
+    expect(error).toBeInstanceOf(GraphFailure);
+    expect(error).toMatchObject({ status, code });
+    expect(error.headers).toEqual(headers);
+    expect(error.message).toMatch(
+      error.code === 'provider_refused_key' ? /^The provider "fake" refused/ : /^Step write: /,
+    );
+  });
+
+  test('in time', async () => {
+    say({ solve: { raw: 'never' } });
+    model.reply(() => new Promise(() => undefined));
+    const graph = graphOf([step('solve', undefined, { timeoutS: 0.05 })]);
+    const error = await failureOf(graph);
+    expect(error).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(error.headers).toEqual(passing);
+  });
+
+  test('usably', async () => {
+    say({ solve: { text: 'x' } });
+    const graph = graphOf([step('solve', undefined, { tries: 2, output: { schema: { type: 'number' } } })], 'solve');
+    const error = await failureOf(graph);
+    expect(error).toMatchObject({ status: 502, code: 'step_answer_unusable', headers: inVain });
+    expect(error.message).toMatch(/^Step solve: None of 2 answers is usable: the answer is not JSON/);
+  });
+
+  test("but a transform that cannot, or an output that is not there, is the graph's failure", async () => {
+    say({ solve: { text: 'no number' } });
+    const number: Step = { id: 'n', type: 'transform', op: 'number', inputs: { text: 'solve.text' } };
+    const error = await failureOf(graphOf([step('solve'), number], 'n'));
+    expect(error).toMatchObject({ status: 502, code: 'graph_failed', headers: inVain });
+    expect(error.message).toMatch(/^Step n: number /);
+    const pick: Step = { id: 'pick', type: 'vote', of: ['solve.text', 'solve.text'], by: 'majority' };
+    expect((await failureOf(graphOf([step('solve'), pick], 'pick.x'))).message).toMatch(
+      /^The graph gave no output: pick\.x/,
+    );
+  });
+
+  test('says what was spent until then, and nothing where that is not known', async () => {
+    const plan = priced(10, 2, 0.25);
+    say({ plan, write: { status: 404, raw: '' } });
+    const spent = { promptTokens: 10, completionTokens: 2, costUsd: 0.25 };
+    expect(await failureOf(two)).toMatchObject({ spent });
+    say({ plan, write: { cutAfter: 0 } });
+    expect(await failureOf(two)).toMatchObject({ spent: { promptTokens: null, costUsd: null, costSource: 'unknown' } });
+  });
+});
+
+describe('a request that is given up', () => {
+  const closed = (count: number) =>
+    until(
+      'nothing is under way',
+      () => model.requests.length === count && model.requests.every((request) => request.closed),
+    );
+
+  test('rejects with the reason, and leaves nothing under way', async () => {
+    model.reply(() => new Promise(() => undefined));
+    const graph = graphOf(
+      [step('left'), step('right'), { id: 'all', type: 'transform', op: 'list', inputs: { a: 'left', b: 'right' } }],
+      'all',
+    );
+    for (const stream of [false, true]) {
+      model.requests.length = 0;
+      const controller = new AbortController();
+      const work = answer(graph, { messages: [user('Q')], stream }, { signal: controller.signal });
+      await Promise.all([
+        expect(work).rejects.toThrow('enough'),
+        until('both are asked', () => model.requests.length === 2).then(() => controller.abort(new Error('enough'))),
+      ]);
+      await closed(2);
+    }
+    const given = AbortSignal.abort(new Error('before'));
+    await expect(answer(one, { messages: [user('Q')] }, { signal: given })).rejects.toThrow('before');
+    expect(asked()).toHaveLength(2);
+  });
+
+  test.each(['aborted', 'no longer read'])('that streams ends where it is %s', async (how) => {
+    say({ solve: { text: 'one two', hold: new Promise(() => undefined), holdAfter: 2 } });
+    const controller = new AbortController();
+    const { body } = await answer(one, { messages: [user('Q')], stream: true }, { signal: controller.signal });
+    if (how === 'aborted') {
+      controller.abort(new Error('enough'));
+      await expect(text(body)).rejects.toThrow('enough');
+    } else body.destroy();
+    await closed(1);
+  });
+});
+
+describe('as the proxy forwards it', () => {
+  const recorded: CallResult[] = [];
+  const recorder: Recorder = {
+    record: (_call, result) => Promise.resolve(void recorded.push(result)).then(() => 'call'),
+    takeBackUnlessDelivered: () => undefined,
+  };
+  const app = fastify();
+  beforeAll(() => {
+    const served = { graph: two, policies: [policy()], model: 'served' };
+    const forward = createForward({ providers, log: pino({ level: 'silent' }) } as never, recorder);
+    app.setErrorHandler((thrown, _request, reply) => {
+      const { status, headers, code } = thrown as unknown as ApiError;
+      return reply.code(status).headers(headers).send({ code });
+    });
+    app.post('/', async (request, reply) => {
+      const upstream = substitute(readChatBody(request.body), policy({ model: 'two' }), {
+        messages: null,
+        marked: false,
+        demos: [],
+      });
+      const answeredBy = (signal: AbortSignal) => answerByGraph(providers, served, upstream.body, signal);
+      await forward({ provider: 'graph', upstream, answeredBy, logged: {} } as never, reply);
+      return reply;
+    });
+  });
+  beforeEach(() => void (recorded.length = 0));
+  afterAll(() => app.close());
+  const post = (body: object) => app.inject({ method: 'POST', url: '/', payload: { messages: [user('Q')], ...body } });
+
+  test.each([false, true])('what it took is accounted for (stream: %s)', async (stream) => {
+    say({ plan: priced(10, 2, 0.25), write: { text: 'W', ...priced(20, 3, 0.5) } });
+    const { body } = await post({ stream });
+    expect(stream ? contentIn(eventsIn(body)) : body).toContain('W');
+    // In a stream nobody has asked for it.
+    expect(body.includes('"usage"')).toBe(!stream);
+    expect(recorded).toMatchObject([
+      { httpStatus: 200, promptTokens: 30, completionTokens: 5, costUsd: 0.75, costSource: 'reported' },
+    ]);
+  });
+
+  test('a failure has its status, and what was spent until then is accounted for', async () => {
+    say({ plan: priced(10, 2, 0.25), write: { status: 429, raw: '', headers: { 'retry-after': '3600' } } });
+    const { statusCode, headers } = await post({ stream: true });
+    expect([statusCode, headers['retry-after']]).toEqual([429, '3600']);
+    expect(recorded).toMatchObject([{ httpStatus: 429, promptTokens: 10, costUsd: 0.25 }]);
+  });
+
+  test.each([false, true])('an answer that was cut says so (stream: %s)', async (stream) => {
+    say({ write: { text: 'W', finish: 'length' } });
+    expect((await post({ stream })).body).toContain('"finish_reason":"length"');
+  });
+
+  test('an input that it cannot take has cost nothing', async () => {
+    expect((await post({ messages: [] })).json()).toEqual({ code: 'graph_input_invalid' });
+    expect(recorded).toMatchObject([{ httpStatus: 400, costUsd: 0 }]);
+  });
+
+  test('a stream that breaks off ends with an error event, and without [DONE]', async () => {
+    say({ write: { text: 'one two', cutAfter: 2 } });
+    const chunks = eventsIn((await post({ stream: true })).body);
+    expect(contentIn(chunks)).toBe('one ');
+    expect(chunks.at(-1)).toMatchObject({ error: { code: 'upstream_connection_lost' } });
+    expect(recorded).toMatchObject([{ httpStatus: 502, costUsd: null }]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { insertDemos } from '../../../src/http/inference/demos.js';
+
+// Invariants: what was inserted is not inserted again; everything that the request had is there, in order; without
+// demonstrations nothing is touched.
+
+const words = fc.constantFrom('', 'a', 'b', 'c');
+const role = fc.constantFrom('system', 'developer', 'user', 'assistant', 'tool', 7);
+const content = fc.oneof(words, fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 2 }));
+const message = fc.oneof(fc.record({ role, content }), fc.constantFrom<unknown>(null, 'text', [], {}));
+const demos = fc.array(
+  fc.record({ input: words, output: words }).map((said): Demo => ({ component: null, seed: 1, ordinal: 0, ...said })),
+  { maxLength: 3 },
+);
+const system = { role: 'system', content: 's' };
+
+describe('demonstrations in a request', () => {
+  test('twice inserted are once inserted', () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), demos, (messages, demos) => {
+        const once = insertDemos(messages, demos);
+        expect(insertDemos(once, demos)).toBe(once);
+      }),
+    );
+  });
+
+  test('stand in one piece behind the leading system messages, or were there; the rest is as it was', () => {
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), demos, (messages, demos) => {
+        const inserted = insertDemos(messages, demos);
+        if (inserted === messages) return;
+        const isSystem = (one: unknown) =>
+          ['system', 'developer'].includes((one as { role?: string } | null)?.role ?? '');
+        const at = messages.findIndex((one) => !isSystem(one));
+        const leading = at === -1 ? messages.length : at;
+        expect(inserted).toEqual([...messages.slice(0, leading), ...demos.flatMap(pairOf), ...messages.slice(leading)]);
+      }),
+    );
+  });
+
+  test('that are none change nothing', () => {
+    const messages = [system, null];
+    expect(insertDemos(messages, [])).toBe(messages);
+  });
+
+  test('are there already where each half says the same, as a text or one text part; else they are inserted', () => {
+    const [one, two] = ['1', '2'].map((n): Demo => ({
+      component: null,
+      seed: 0,
+      ordinal: 0,
+      input: n,
+      output: `${n}!`,
+    }));
+    const question = { role: 'user', content: 'q' };
+    const parts = { role: 'user', content: [{ type: 'text', text: '1' }] };
+    const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...pairOf(two!), question];
+    expect(insertDemos(there, [one!, two!])).toBe(there);
+    const said = (content: unknown) => [{ role: 'user', content }, pairOf(one!)[1], ...pairOf(two!), question];
+    for (const other of [
+      [system, ...pairOf(one!), question],
+      [system, ...pairOf(two!), ...pairOf(one!), question],
+      [system, question, ...pairOf(one!), ...pairOf(two!)],
+      [system, ...said([{ type: 'image_url', text: '1' }])],
+      [
+        system,
+        ...said([
+          { type: 'text', text: '1' },
+          { type: 'text', text: 'and more' },
+        ]),
+      ],
+      [system, ...there.slice(1).map((message) => ({ ...message, role: 'user' }))],
+    ]) {
+      expect(insertDemos(other, [one!, two!])).toHaveLength(other.length + 4);
+    }
+  });
+});

@@ -1,0 +1,408 @@
+import { describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { usageOf } from '../../../src/storage/jobs/usage.js';
+import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './support.js';
+
+const proxy = proxyOfFile();
+const last = () => proxy.model.requests.at(-1)!;
+const json = async (answer: Response) =>
+  (await answer.json()) as Record<string, unknown> & { error: Record<string, unknown> };
+
+describe('which candidate answers', () => {
+  test("a rollout gets its own candidate, always; its id is the correlation's", async () => {
+    const job = await proxy.newSession();
+    const second = await proxy.addCandidate(job, 1, 'Candidate one.');
+    await proxy.addCandidate(job, 2, 'The best.', true);
+    const rollout = await proxy.newRollout(job, 0, 1);
+    for (const status of ['running', 'paused', 'completed']) {
+      await proxy.setStatus(job, status);
+      const answer = await proxy.post(job, `/${rollout}`, { ...question, seed: status.length });
+      expect(answer.status).toBe(200);
+      expect(systemOf(last())).toBe('Candidate one.');
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'x-gepa-rollout-idx': '0',
+        'x-gepa-rollout-id': rollout,
+        'x-gepa-candidate-id': second,
+        'x-gepa-correlation-id': rollout,
+      });
+    }
+  });
+
+  test('any other correlation id gets the best so far, and keeps it', async () => {
+    const job = await proxy.newSession();
+    const rollout = await proxy.newRollout(job, 0, 0);
+    const first = await proxy.post(job, '/mine');
+    expect(systemOf(last())).toBe('Baseline prompt.');
+    const best = await proxy.addCandidate(job, 1, 'Better.', true);
+    const again = await proxy.post(job, '/mine');
+    expect(systemOf(last())).toBe('Baseline prompt.');
+    const other = await proxy.post(job, '/other/v1');
+    expect(systemOf(last())).toBe('Better.');
+    expect(other.headers.get('x-gepa-candidate-id')).toBe(best);
+    expect(first.headers.get('x-gepa-rollout-id')).toBe(again.headers.get('x-gepa-rollout-id'));
+    expect(first.headers.get('x-gepa-rollout-id')).not.toBe(rollout);
+    expect([first, again, other].map((a) => a.headers.get('x-gepa-rollout-idx'))).toEqual(['1', '1', '2']);
+    const later = await proxy.newRollout(job, 1, 0);
+    expect((await proxy.post(job, `/${later}`)).headers.get('x-gepa-rollout-idx')).toBe('3');
+  });
+
+  test('calls that race for a new correlation id get one rollout', async () => {
+    const job = await proxy.newSession();
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, async () => (await proxy.post(job, '/race')).headers.get('x-gepa-rollout-id')),
+    );
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test('the same correlation id in two sessions is two rollouts', async () => {
+    const [a, b] = [await proxy.newSession(), await proxy.newSession()];
+    const ids = [await proxy.post(a, '/same'), await proxy.post(b, '/same')].map((r) =>
+      r.headers.get('x-gepa-rollout-id'),
+    );
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('without a correlation id each call gets one of its own, also below /v1', async () => {
+    const job = await proxy.newSession();
+    const given = [];
+    for (const path of ['', '', '/v1', '/v1']) given.push(await proxy.post(job, path));
+    const ids = given.map((answer) => answer.headers.get('x-gepa-correlation-id')!);
+    expect(new Set(ids).size).toBe(4);
+    const again = await proxy.post(job, `/${ids[0]}`);
+    expect(again.headers.get('x-gepa-rollout-id')).toBe(given[0]!.headers.get('x-gepa-rollout-id'));
+  });
+
+  test('a completed or paused session serves the best; a cancelled or failed one is 409', async () => {
+    const job = await proxy.newSession();
+    await proxy.addCandidate(job, 1, 'Better.', true);
+    for (const status of ['paused', 'completed']) {
+      await proxy.setStatus(job, status);
+      expect((await proxy.post(job, `/when-${status}`)).status).toBe(200);
+      expect(systemOf(last())).toBe('Better.');
+    }
+    for (const status of ['cancelled', 'failed']) {
+      await proxy.setStatus(job, status);
+      const answer = await proxy.post(job, `/when-${status}`);
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false']);
+      expect((await json(answer)).error).toMatchObject({
+        code: `session_${status}`,
+        message: expect.stringContaining(status) as unknown,
+      });
+    }
+    expect(proxy.model.requests).toHaveLength(2);
+  });
+
+  test('a baseline that is not known yet passes through; the initial prompt of the request is known at once', async () => {
+    const unknown = await proxy.newSession({ baseline: null });
+    const answer = await proxy.post(unknown, `/${await proxy.newRollout(unknown, 0, 0)}`);
+    expect(systemOf(last())).toBe('The container’s own prompt.');
+    expect(answer.headers.get('x-gepa-candidate-id')).toBe(`cand_${unknown.jobId.slice(4)}_0`);
+    const given = await proxy.newSession({
+      baseline: null,
+      spec: { initialPrompt: [system('Given.')] },
+      status: 'pending',
+    });
+    await proxy.post(given, '/early');
+    expect(systemOf(last())).toBe('Given.');
+  });
+
+  test('an evaluation of a candidate substitutes it, one of the container as it is passes through', async () => {
+    const of = await proxy.newEvaluation([system('Evaluate me.')]);
+    await proxy.post(of, `/${await proxy.newRollout(of, 0, null)}`);
+    expect(systemOf(last())).toBe('Evaluate me.');
+    const asIs = await proxy.newEvaluation(null);
+    const answer = await proxy.post(asIs, `/${await proxy.newRollout(asIs, 0, null)}`);
+    expect(last().body.messages).toEqual(question.messages);
+    expect(answer.headers.has('x-gepa-candidate-id')).toBe(false);
+    await proxy.post(asIs, '/mine');
+    expect(last().body.messages).toEqual(question.messages);
+    await proxy.setStatus(asIs, 'failed');
+    expect((await json(await proxy.post(asIs, '/mine'))).error).toMatchObject({ code: 'evaluation_failed' });
+  });
+});
+
+describe('what is changed in a request, and what is not', () => {
+  const sent = async (body: Record<string, unknown>, spec = {}) => {
+    const job = await proxy.newSession({ spec });
+    expect((await proxy.post(job, '/c', body)).status).toBe(200);
+    return last().body as Record<string, unknown>;
+  };
+  const user = {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'hi' },
+      { type: 'image_url', image_url: { url: 'data:,' } },
+    ],
+  };
+
+  test('every field passes through, unknown ones too', async () => {
+    const body = {
+      model: 'gpt-4.1',
+      messages: [user],
+      x_unknown: { deep: [1, null, { a: 'é😀' }] },
+      temperature: 0,
+      tools: [],
+      n: 1,
+      stream: false,
+    };
+    expect(await sent(body)).toEqual({ ...body, messages: [system('Baseline prompt.'), user] });
+  });
+
+  test('the system message is replaced where it stands, or put first', async () => {
+    const messages = async (...given: unknown[]) => (await sent({ messages: given }))['messages'];
+    expect(await messages(user, { role: 'system', content: 'old', name: 'x' })).toEqual([
+      user,
+      { role: 'system', content: 'Baseline prompt.', name: 'x' },
+    ]);
+    expect(await messages({ role: 'developer', content: 'old' }, user)).toEqual([
+      { role: 'developer', content: 'Baseline prompt.' },
+      user,
+    ]);
+    expect(await messages()).toEqual([system('Baseline prompt.')]);
+    const second = { role: 'system', content: 'of the conversation' };
+    expect(await messages(system('old'), user, second)).toEqual([system('Baseline prompt.'), user, second]);
+  });
+
+  test("the policy's model and fields, where the body has none", async () => {
+    expect(await sent({ messages: [user] })).toMatchObject({ model: 'gpt-4o-mini', temperature: 0.5 });
+    expect(await sent({ messages: [user], model: null, temperature: null })).toMatchObject({
+      model: 'gpt-4o-mini',
+      temperature: null,
+    });
+    expect(await sent({ messages: [user], model: 'other', temperature: 1 })).toMatchObject({
+      model: 'other',
+      temperature: 1,
+    });
+    const params = { stream: true, stream_options: {}, messages: [], model: 'x', max_tokens: 5, top_p: 0.1 };
+    const merged = await sent({ messages: [user], max_completion_tokens: 9 }, { policy: { ...policy, params } });
+    expect(merged).toEqual({
+      messages: [system('Baseline prompt.'), user],
+      model: 'gpt-4o-mini',
+      top_p: 0.1,
+      max_completion_tokens: 9,
+    });
+  });
+
+  test.each(['api_key', 'api_base', 'base_url', 'extra_headers'])('%s is refused', async (name) => {
+    const job = await proxy.newSession();
+    const answer = await proxy.post(job, '/c', { ...question, [name]: 'x' });
+    expect(answer.status).toBe(400);
+    expect((await json(answer)).error).toMatchObject({
+      type: 'invalid_request_error',
+      param: name,
+      message: expect.stringContaining(name) as unknown,
+    });
+    expect(proxy.model.requests).toEqual([]);
+  });
+
+  test.each([
+    ['no messages', {}, 'messages'],
+    ['messages that are no list', { messages: 'hi' }, 'messages'],
+    ['a list as body', [], null],
+  ])('%s: 400', async (_name, body, param) => {
+    const answer = await proxy.post(await proxy.newSession(), '/c', body);
+    expect([answer.status, (await json(answer)).error['param']]).toEqual([400, param]);
+  });
+});
+
+describe('who may call', () => {
+  test('nobody without a key, and nobody another organization’s session', async () => {
+    const job = await proxy.newSession();
+    for (const path of ['', '/c', '/c/v1']) {
+      const answer = await proxy.post(job, path, question, { authorization: '' });
+      expect(answer.status).toBe(401);
+      expect(Object.keys(await json(answer))).toEqual(['error']);
+      const foreign = await proxy.post(job, path, question, { authorization: `Bearer ${proxy.http.otherKey}` });
+      expect([foreign.status, (await json(foreign)).error['code']]).toEqual([404, 'not_found']);
+    }
+    expect((await proxy.post({ orgId: 'default', jobId: `ses_${'0'.repeat(32)}` }, '/c')).status).toBe(404);
+    expect((await proxy.post({ orgId: 'default', jobId: 'ses_%00' }, '/c')).status).toBe(404);
+    expect(await proxy.calls(job)).toEqual([]);
+  });
+
+  test('an inference key opens its rollout alone, and dies with the job', async () => {
+    const job = await proxy.newSession();
+    const [mine, other] = [await proxy.newRollout(job, 0, 0), await proxy.newRollout(job, 1, 0)];
+    const authorization = `Bearer ${proxy.inferenceKey(job, mine)}`;
+    const status = async (path: string, ref = job) => (await proxy.post(ref, path, question, { authorization })).status;
+    expect(await status(`/${mine}`)).toBe(200);
+    expect(await status(`/${mine}/v1`)).toBe(200);
+    expect(await status(`/${other}`)).toBe(401);
+    expect(await status('')).toBe(401);
+    expect(await status(`/${mine}`, await proxy.newSession())).toBe(401);
+    await proxy.setStatus(job, 'paused');
+    expect(await status(`/${mine}`)).toBe(200);
+    for (const ended of ['completed', 'cancelled', 'failed']) {
+      await proxy.setStatus(job, ended);
+      const answer = await proxy.post(job, `/${mine}`, question, { authorization });
+      expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([401, true]);
+    }
+  });
+
+  test('a correlation id has to fit a header', async () => {
+    const job = await proxy.newSession();
+    for (const id of ['a%0Ab', 'a%20b', 'a%00b', '%C3%A9', 'x'.repeat(257)]) {
+      expect((await proxy.post(job, `/${id}`)).status).toBe(400);
+    }
+    expect((await proxy.post(job, '/seed:7@run-1.x_y~z')).status).toBe(200);
+  });
+});
+
+describe('what comes back and what is recorded', () => {
+  test('the answer byte for byte, its cost in a header, and all of it on record', async () => {
+    const job = await proxy.newSession();
+    const candidate = await proxy.addCandidate(job, 1, 'Candidate one.');
+    const rollout = await proxy.newRollout(job, 0, 1);
+    const raw =
+      '{"id":"x", "model":"gpt-4o-mini","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":1000,"completion_tokens":10,"total_tokens":1010},"unknown":1.0}';
+    proxy.model.reply(() => ({ raw }));
+    const answer = await proxy.post(job, `/${rollout}`);
+    expect(await answer.text()).toBe(raw);
+    expect(Number(answer.headers.get('x-ratchet-cost-usd'))).toBeCloseTo(0.000156);
+    expect(await proxy.calls(job)).toMatchObject([
+      {
+        purpose: 'rollout',
+        rollout_id: rollout,
+        correlation_id: rollout,
+        candidate_id: candidate,
+        occurrence: 0,
+        served_attempt: 1,
+        provider: 'openai',
+        model: 'gpt-4o-mini',
+        request: last().body,
+        response: JSON.parse(raw),
+        stream: false,
+        http_status: 200,
+        prompt_tokens: 1000,
+        completion_tokens: 10,
+        cost_source: 'table',
+        latency_ms: expect.any(Number) as unknown,
+      },
+    ]);
+    await proxy.post(job, '/mine');
+    const usage = await proxy.http.db.org('default', (tx) => usageOf(tx, job.jobId));
+    expect(usage).toEqual({
+      promptTokens: 2000,
+      completionTokens: 20,
+      totalCostUsd: expect.closeTo(0.000312) as unknown,
+      costSource: 'table',
+    });
+  });
+
+  test('one call of unknown cost makes the sum unknown; no call at all is unknown too', async () => {
+    const job = await proxy.newSession();
+    const usage = () => proxy.http.db.org('default', (tx) => usageOf(tx, job.jobId));
+    expect(await usage()).toEqual({ promptTokens: 0, completionTokens: 0, totalCostUsd: null, costSource: 'unknown' });
+    await proxy.post(job, '/a');
+    const answer = await proxy.post(job, '/b', { ...question, model: 'my-own-model' });
+    expect(answer.headers.has('x-ratchet-cost-usd')).toBe(false);
+    expect(await usage()).toMatchObject({
+      promptTokens: expect.any(Number) as unknown,
+      totalCostUsd: null,
+      costSource: 'unknown',
+    });
+  });
+
+  test('an answer with what Postgres does not take is recorded all the same', async () => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({ raw: '{"choices":[{"message":{"content":"a\\u0000b\\ud800c"}}]}' }));
+    expect((await proxy.post(job, '/c')).status).toBe(200);
+    expect((await proxy.calls(job))[0]!.response!.choices![0]!.message.content).toBe('a\ufffdb\ufffdc');
+  });
+
+  const errors: [string, Parameters<TestProxy['model']['reply']>[0], number, Record<string, unknown>][] = [
+    [
+      'OpenAI’s own',
+      () => ({ status: 400, raw: '{"error":{"message":"bad","type":"t","code":"c","param":"p","more":1}}' }),
+      400,
+      { message: 'bad', type: 't', code: 'c', param: 'p', more: 1 },
+    ],
+    [
+      'Google’s list',
+      () => ({ status: 404, raw: '[{"error":{"message":"no model"}}]' }),
+      404,
+      { message: 'no model', type: 'upstream_error' },
+    ],
+    [
+      'no JSON',
+      () => ({ status: 503, raw: '<html>' }),
+      503,
+      { message: expect.stringContaining('<html>') as unknown, code: '503' },
+    ],
+    [
+      'our key refused',
+      () => ({ status: 401, raw: '{"error":{"message":"Incorrect API key sk-sec***"}}' }),
+      502,
+      { code: 'provider_refused_key', message: expect.not.stringContaining('sk-sec') as unknown },
+    ],
+    ['a redirect', () => ({ status: 302, raw: '' }), 502, { code: '302' }],
+    ['200 with no JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
+    ['a reset', () => ({ cutAfter: 0 }), 502, { code: 'upstream_connection_lost' }],
+  ];
+  test.each(errors)('an error of the provider: %s', async (_name, reply, status, error) => {
+    const job = await proxy.newSession();
+    proxy.model.reply(reply);
+    const answer = await proxy.post(job, '/c');
+    expect([answer.status, await json(answer)]).toEqual([status, { error: expect.objectContaining(error) as unknown }]);
+    expect(await proxy.calls(job)).toMatchObject([{ http_status: status, response: { error } }]);
+  });
+
+  test('429 keeps Retry-After, and a refused call costs nothing', async () => {
+    const job = await proxy.newSession();
+    proxy.model.reply(() => ({
+      status: 429,
+      raw: '{"error":{"message":"slow down"}}',
+      headers: { 'retry-after': '7' },
+    }));
+    const answer = await proxy.post(job, '/c');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '7']);
+    expect(await proxy.calls(job)).toMatchObject([{ cost_usd: 0, cost_source: 'table', prompt_tokens: 0 }]);
+  });
+
+  test.each([
+    [429, '1'],
+    [503, '1'],
+    [500, null],
+  ])('%d without Retry-After is passed on with retry-after %s', async (status, expected) => {
+    proxy.model.reply(() => ({ status, raw: '{"error":{"message":"later"}}' }));
+    const answer = await proxy.post(await proxy.newSession(), '/c');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, expected]);
+  });
+
+  test('a provider that has lost its key', async () => {
+    const job = await proxy.newSession({ spec: { policy: { ...policy, provider: 'groq' } } });
+    const answer = await proxy.post(job, '/c');
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false']);
+    expect((await json(answer)).error).toMatchObject({
+      code: 'provider_not_usable',
+      message: expect.stringContaining('GROQ_API_KEY') as unknown,
+    });
+  });
+
+  test('what a refused call may answer is documented', async () => {
+    const document = (await proxy.http.call('GET', '/openapi.json')).body;
+    const { responses } = document.paths['/api/gepa/v1/{session_id}/chat/completions'].post;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '413', '415', '422']));
+  });
+
+  test('the openai client reads answers and errors', async () => {
+    const job = await proxy.newSession();
+    const client = proxy.openai(job, '/sdk');
+    const completion = await client.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(completion.choices[0]!.message.content).toBe('answer 1 to: hi');
+    await proxy.setStatus(job, 'cancelled');
+    const refused = client.chat.completions.create({ model: 'm', messages: [] }, { maxRetries: 2 });
+    await expect(refused).rejects.toBeInstanceOf(OpenAI.ConflictError);
+    await expect(refused).rejects.toMatchObject({ code: 'session_cancelled' });
+  });
+
+  test('the local provider answers in the process', async () => {
+    const job = await proxy.newSession({ spec: { policy: { provider: 'local', model: 'local', params: {} } } });
+    const answer = await proxy.post(job, '/c');
+    expect([answer.status, answer.headers.get('x-ratchet-cost-usd')]).toEqual([200, '0']);
+    expect(await proxy.calls(job)).toMatchObject([{ cost_usd: 0, cost_source: 'table' }]);
+  });
+});

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { statuses, transition, type Status } from '../../../src/core/jobs/status.js';
+import { TemporalUnavailableError, WorkflowGoneError } from '../../../src/temporal/commands.js';
+import { createEvaluation, createGraphJob, createSession, finish, startHttp, type TestHttp } from '../support.js';
+
+let http: TestHttp;
+beforeAll(async () => {
+  http = await startHttp();
+});
+afterAll(() => http.close());
+beforeEach(() => {
+  http.commander.onSend = (job, kind, commandId) => http.commander.decide(job, kind, commandId);
+});
+
+const sessions = '/api/v1/online/sessions';
+const jobs = '/api/v1/offline/jobs';
+const graphs = '/api/graphgen/jobs';
+
+async function jobIn(status: Status, create: (http: TestHttp) => Promise<string>): Promise<string> {
+  const jobId = await create(http);
+  await http.db.org('default', async (tx) => {
+    if (status === 'completed' || status === 'failed' || status === 'cancelled') {
+      await finish(tx, { orgId: 'default', jobId }, status);
+    } else {
+      await tx.query('update jobs set status = $2 where id = $1', [jobId, status]);
+    }
+  });
+  return jobId;
+}
+
+const sentTo = (jobId: string) => http.commander.sent.filter((sent) => sent.jobId === jobId);
+
+describe('the transition table, cell by cell', () => {
+  const kinds = [
+    ['a session', sessions, createSession],
+    ['an evaluation', jobs, createEvaluation],
+    ['a graph job', graphs, createGraphJob],
+  ] as const;
+  const verbs = [
+    ['pause', 'paused'],
+    ['resume', 'running'],
+    ['cancel', 'cancelled'],
+  ] as const;
+  const cells = kinds.flatMap(([noun, base, create]) =>
+    statuses.flatMap((status) => verbs.flatMap(([verb, state]) => [{ noun, base, create, status, verb, state }])),
+  );
+
+  test.each(cells)(
+    '$verb of $noun that is $status, by POST and by PATCH',
+    async ({ base, create, status, verb, state }) => {
+      const expected = transition(status, verb);
+      for (const how of ['POST', 'PATCH'] as const) {
+        const jobId = await jobIn(status, create);
+        const { status: code, body } =
+          how === 'POST'
+            ? await http.call('POST', `${base}/${jobId}/${verb}`, {})
+            : await http.call('PATCH', `${base}/${jobId}`, { state });
+        const [row] = await http.db.org('default', (tx) => tx.query('select status from jobs where id = $1', [jobId]));
+        expect(row!['status']).toBe(expected.status);
+        if (expected.ok) {
+          expect([code, body.status, body.job_id]).toEqual([200, expected.status, jobId]);
+          expect(body.session_id).toBe(jobId.startsWith('ses_') ? jobId : undefined);
+          expect(body.graph_gen_job_id).toBe(jobId.startsWith('grf_') ? jobId : undefined);
+        } else {
+          expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
+          expect(body.detail).toContain(status);
+        }
+        // Only these have a workflow that decides.
+        expect(sentTo(jobId)).toHaveLength(['running', 'paused'].includes(status) ? 1 : 0);
+      }
+    },
+  );
+
+  const rewards = kinds.flatMap(([noun, base, create]) => statuses.map((status) => ({ noun, base, create, status })));
+  test.each(rewards)('a reward to $noun that is $status, without stop and with', async ({ base, create, status }) => {
+    for (const stop of [false, true]) {
+      const jobId = await jobIn(status, create);
+      const answer = await http.call('POST', `${base}/${jobId}/reward`, { reward: 0.5, stop });
+      const expected = transition(status, stop ? 'reward_stop' : 'reward');
+      expect(answer.status).toBe(expected.ok ? 200 : 409);
+      if (expected.ok) expect(answer.body).toMatchObject({ status: expected.status, counted: true });
+      else expect(answer.body.current_status).toBe(status);
+      const [kept] = await http.db.org('default', (tx) =>
+        tx.query('select counted from rewards where job_id = $1', [jobId]),
+      );
+      expect(kept!['counted']).toBe(expected.ok);
+    }
+  });
+
+  test.each(statuses)('a start of a graph job that is %s', async (status) => {
+    const jobId = await jobIn(status, (on) => createGraphJob(on, { auto_start: false }));
+    const { status: code, body } = await http.call('POST', `${graphs}/${jobId}/start`, {});
+    if (['completed', 'failed', 'cancelled'].includes(status)) {
+      expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
+    } else {
+      const after = status === 'pending' ? 'running' : status;
+      expect([code, body]).toEqual([200, { job_id: jobId, graph_gen_job_id: jobId, status: after }]);
+    }
+    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(status === 'pending' ? 1 : 0);
+  });
+
+  test('a graph job that is started twenty times at once is started once', async () => {
+    const jobId = await createGraphJob(http, { auto_start: false });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => http.call('POST', `${graphs}/${jobId}/start`, {})),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(new Set(['200 running']));
+    expect(http.commander.started.filter((one) => one === jobId)).toHaveLength(1);
+  });
+
+  test('start and cancel at once: one of them was first, and both were told the same', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const jobId = await createGraphJob(http, { auto_start: false });
+      const [start, cancel] = await Promise.all([
+        http.call('POST', `${graphs}/${jobId}/start`, {}),
+        http.call('POST', `${graphs}/${jobId}/cancel`, {}),
+      ]);
+      expect([cancel.status, cancel.body.status]).toEqual([200, 'cancelled']);
+      const startedFirst = start.status === 200;
+      if (!startedFirst) expect([start.status, start.body.current_status]).toEqual([409, 'cancelled']);
+      // Whoever was first: a job that has no workflow was closed by HTTP, else its workflow was asked.
+      expect(sentTo(jobId)).toHaveLength(startedFirst ? 1 : 0);
+      expect((await http.call('GET', `${graphs}/${jobId}`)).body.status).toBe('cancelled');
+    }
+  });
+});
+
+describe('ways to send a command', () => {
+  test('no body, an empty body and an empty object are the same', async () => {
+    for (const body of [undefined, '', '{}', 'null']) {
+      const jobId = await createSession(http);
+      const answer = await http.call('POST', `${sessions}/${jobId}/pause`, body);
+      expect([answer.status, answer.body.status]).toEqual([200, 'paused']);
+    }
+  });
+
+  test('PATCH below offline/jobs takes a session too, POST and GET do not', async () => {
+    const jobId = await createSession(http);
+    const answer = await http.call('PATCH', `${jobs}/${jobId}`, { state: 'paused' });
+    expect(answer.body).toMatchObject({ session_id: jobId, job_id: jobId, status: 'paused' });
+    expect((await http.call('POST', `${jobs}/${jobId}/resume`)).status).toBe(404);
+    expect((await http.call('GET', `${jobs}/${jobId}`)).status).toBe(404);
+    expect((await http.call('GET', `${sessions}/${await createEvaluation(http)}`)).status).toBe(404);
+  });
+
+  test.each<[string, string]>([
+    ['without a reason', '{"reason":null,"state":"cancelled"}'],
+    ['with one', '{"reason":"too slow","state":"cancelled"}'],
+  ])('the cancel of the existing client, %s', async (_name, recorded) => {
+    const jobId = await createEvaluation(http);
+    const answer = await http.call('PATCH', `${jobs}/${jobId}`, recorded);
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+  });
+
+  test('a reason may come with POST too, up to 2,000 characters', async () => {
+    for (const [reason, status] of [
+      [null, 200],
+      ['x'.repeat(2_000), 200],
+      ['x'.repeat(2_001), 422],
+      [5, 422],
+    ] as const) {
+      const answer = await http.call('POST', `${sessions}/${await createSession(http)}/cancel`, { reason });
+      expect([reason, answer.status]).toEqual([reason, status]);
+      if (status === 422) expect(answer.body.errors[0].pointer).toBe('/reason');
+    }
+  });
+
+  test.each([{ state: 'completed' }, { state: 'PAUSED' }, {}, { state: 'paused', more: 1 }, []])(
+    'PATCH %j is 422',
+    async (body) => {
+      const answer = await http.call('PATCH', `${sessions}/${await createSession(http)}`, body);
+      expect(answer.status).toBe(422);
+    },
+  );
+
+  test.each([
+    ['POST', '/pause', '[]', 'The body must be a JSON object, or absent.'],
+    ['PATCH', '', undefined, 'The body must be a JSON object with state.'],
+    ['POST', '/reward', undefined, 'The body must be a JSON object with reward_info, reward or stop.'],
+  ] as const)('%s %s with the body %s is told what to send', async (method, path, body, detail) => {
+    const answer = await http.call(method, `${sessions}/${await createSession(http)}${path}`, body);
+    expect([answer.status, answer.body.detail]).toEqual([422, detail]);
+  });
+
+  test('fields that pause does not have are 422', async () => {
+    const answer = await http.call('POST', `${sessions}/${await createSession(http)}/pause`, { force: true });
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/force']);
+  });
+});
+
+describe('when things take their time', () => {
+  test('no worker answers: 202 with the pending command, which takes effect later', async () => {
+    const jobId = await createSession(http);
+    http.commander.onSend = async () => {};
+    const { status, body } = await http.call('POST', `${sessions}/${jobId}/pause`);
+    expect([status, body]).toEqual([
+      202,
+      {
+        session_id: jobId,
+        job_id: jobId,
+        status: 'running',
+        pending_command: 'pause',
+        command_id: expect.stringMatching(/^cmd_/),
+      },
+    ]);
+    await http.commander.decide({ orgId: 'default', jobId, kind: 'session', workflowId: '' }, 'pause', body.command_id);
+    expect((await http.call('GET', `${sessions}/${jobId}`)).body.status).toBe('paused');
+  });
+
+  test('the outcome is heard of by notification, well before the next look', async () => {
+    const patient = await startHttp({ timing: { commandWaitMs: 20_000, startWaitMs: 200, pollMs: 20_000 } });
+    const jobId = await createSession(patient);
+    let decided: Promise<void> = Promise.resolve();
+    patient.commander.onSend = async (job, kind, commandId) => {
+      decided = (async () => {
+        // After the first look has found nothing.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await patient.commander.decide(job, kind, commandId);
+      })();
+    };
+    const answer = await patient.call('POST', `${sessions}/${jobId}/pause`);
+    await decided;
+    expect([answer.status, answer.body.status]).toEqual([200, 'paused']);
+    await patient.close();
+  }, 15_000);
+
+  test('a job that completes while its cancel is under way: refused, by the status it has', async () => {
+    const jobId = await createSession(http);
+    http.commander.onSend = (job) => http.db.org('default', (tx) => finish(tx, job, 'completed'));
+    const answer = await http.call('POST', `${sessions}/${jobId}/cancel`);
+    expect([answer.status, answer.body.current_status]).toEqual([409, 'completed']);
+  });
+
+  test('a job that closed before the command came to it: decided by the table', async () => {
+    const jobId = await createSession(http);
+    http.commander.onSend = async (job) => {
+      await http.db.org('default', async (tx) => {
+        await finish(tx, job, 'cancelled');
+        // As if the command had been written after the end.
+        await tx.query('update commands set outcome = null where job_id = $1', [jobId]);
+      });
+      throw new WorkflowGoneError('gone');
+    };
+    const answer = await http.call('POST', `${sessions}/${jobId}/cancel`);
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
+  });
+
+  test.each([
+    [new TemporalUnavailableError('away'), 'temporal_unavailable'],
+    [new WorkflowGoneError('terminated'), 'workflow_gone'],
+  ])('%s is 503 with retry-after', async (error, code) => {
+    const jobId = await createSession(http);
+    http.commander.onSend = () => Promise.reject(error);
+    const answer = await http.call('POST', `${sessions}/${jobId}/pause`);
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, code, '2']);
+  });
+
+  test('a workflow that was not started yet is started first', async () => {
+    const jobId = await createSession(http);
+    await http.db.org('default', (tx) => tx.query('update jobs set workflow_started = false where id = $1', [jobId]));
+    http.commander.started = [];
+    const answer = await http.call('POST', `${sessions}/${jobId}/cancel`);
+    expect([answer.status, http.commander.started]).toEqual([200, [jobId]]);
+  });
+});

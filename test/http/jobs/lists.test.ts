@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEvaluation, createSession, startHttp, type TestHttp } from '../support.js';
+
+const url = '/api/v1/online/sessions';
+let http: TestHttp;
+let ids: string[];
+const list = async (query: string) => (await http.call('GET', `${url}?${query}`)).body;
+const idsOf = (page: { data: { job_id: string }[] }) => page.data.map(({ job_id }) => job_id);
+
+beforeAll(async () => {
+  http = await startHttp();
+  ids = [];
+  for (let i = 0; i < 7; i += 1) ids.unshift(await createSession(http));
+  // Two created in the very same instant, another a day ago.
+  await http.db.org('default', async (tx) => {
+    const same = 'update jobs set created_at = (select created_at from jobs where id = $2) where id = $1';
+    await tx.query(same, [ids[2], ids[3]]);
+    await tx.query(`update jobs set created_at = now() - interval '1 day', status = 'paused' where id = $1`, [ids[6]]);
+  });
+  await createEvaluation(http);
+});
+afterAll(() => http.close());
+
+describe('a list', () => {
+  test('is newest first, of one kind, with everything that a list needs', async () => {
+    const page = await list('');
+    expect(idsOf(page)).toEqual(ids);
+    expect([page.has_more, page.next_cursor]).toEqual([false, null]);
+    expect(page.data[0]).toMatchObject({
+      session_id: ids[0],
+      status: 'running',
+      algorithm: 'gepa',
+      progress: { total_generations: 2 },
+    });
+    const { body } = await http.call('GET', '/api/v1/offline/jobs');
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0]).toMatchObject({ app_id: 'banking', num_seeds: 2, status: 'running' });
+  });
+
+  test.each([1, 2, 3, 6, 7])('in pages of %d every session comes once, ties included', async (limit) => {
+    const seen: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const page = await list(`limit=${limit}${cursor && `&cursor=${cursor}`}`);
+      expect(page.data.length).toBeLessThanOrEqual(limit);
+      seen.push(...idsOf(page));
+      expect(page.has_more).toBe(page.next_cursor !== null);
+      if (!page.has_more) break;
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  test('what is created meanwhile does not disturb the pages', async () => {
+    const first = await list('limit=3');
+    const late = await createSession(http);
+    const rest = await list(`limit=10&cursor=${first.next_cursor}`);
+    expect([...idsOf(first), ...idsOf(rest)]).toEqual(ids);
+    ids.unshift(late);
+  });
+
+  test('filters by state and by time', async () => {
+    expect(idsOf(await list('state=paused'))).toEqual([ids.at(-1)]);
+    const hourAgo = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
+    expect(idsOf(await list(`created_after=${hourAgo}`))).toEqual(ids.slice(0, -1));
+    expect(idsOf(await list(`created_before=${hourAgo}`))).toEqual(ids.slice(-1));
+    expect(idsOf(await list(`created_before=${hourAgo}&state=running`))).toEqual([]);
+  });
+
+  test("a row's own shown time excludes it, to either side", async () => {
+    const jobId = await createSession(http);
+    const set = `update jobs set created_at = '2031-01-02T03:04:05.678901Z' where id = $1`;
+    await http.db.org('default', (tx) => tx.query(set, [jobId]));
+    const shown = (await http.call('GET', `${url}/${jobId}`)).body.created_at as string;
+    expect(shown).toBe('2031-01-02T03:04:05.678Z');
+    expect(idsOf(await list(`created_after=${shown}`))).toEqual([]);
+    expect(idsOf(await list(`created_before=${shown}`))).not.toContain(jobId);
+    expect(idsOf(await list('created_after=2031-01-02T03:04:05.677Z'))).toEqual([jobId]);
+    expect(idsOf(await list('created_before=2031-01-02T03:04:05.679Z'))).toContain(jobId);
+    await http.db.org('default', (tx) => tx.query(`update jobs set created_at = now() where id = $1`, [jobId]));
+    ids.unshift(jobId);
+  });
+
+  test('takes what the existing client may send', async () => {
+    expect((await http.call('GET', `${url}?limit=5&kind=voyager_online&system_name=x`)).status).toBe(200);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1.5',
+    'state=done',
+    'cursor=nonsense',
+    `cursor=${Buffer.from('2026-02-30T00:00:00.000000Z ses_1').toString('base64url')}`,
+    'created_after=yesterday',
+    'created_before=2026-13-01T00:00:00Z',
+    'offset=3',
+    'state=paused&state=running',
+  ])('%s is 422', async (query) => {
+    const answer = await http.call('GET', `${url}?${query}`);
+    expect([answer.status, answer.body.error.param]).toEqual([422, query.split('=')[0]]);
+  });
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { publicRoutes } from '../../../src/http/server/auth.js';
+import { generateKey, hashKey } from '../../../src/storage/access/keys.js';
+import { until } from '../../support/until.js';
+import { createSession, startHttp, type TestHttp } from '../support.js';
+
+let http: TestHttp;
+const routes: { method: string; url: string }[] = [];
+
+beforeAll(async () => {
+  http = await startHttp({
+    registerInference: (app) => {
+      app.post(
+        '/api/gepa/v1/:session_id/:correlation_id/chat/completions',
+        { config: { access: 'inference' } },
+        (request) => request.caller,
+      );
+      app.post('/api/gepa/v1/:session_id/chat/completions', { config: { access: 'inference' } }, (r) => r.caller);
+    },
+  });
+  for (const [url, { methods }] of http.app.routeTable) {
+    for (const method of methods) routes.push({ method, url });
+  }
+});
+afterAll(() => http.close());
+
+async function keyOf(columns: string, values: unknown[]): Promise<string> {
+  const key = generateKey();
+  await http.db.org('default', (tx) =>
+    tx.query(`insert into api_keys (id, org_id, name, key_hash, ${columns}) values ($1, 'default', 'test', $2, $3)`, [
+      key.slice(3, 11),
+      hashKey(http.deps.secretKey, key),
+      ...values,
+    ]),
+  );
+  return key;
+}
+
+const ask = (headers: Record<string, string>) =>
+  http.app.inject({ method: 'GET', url: '/api/v1/online/sessions', headers });
+
+describe('deny by default', () => {
+  test('every route but the public ones is 401 without a key, and so is a path that does not exist', async () => {
+    expect(routes.length).toBeGreaterThan(20);
+    const urls = [...routes, { method: 'GET', url: '/no/such/path' }, { method: 'DELETE', url: '/livez/x' }];
+    const open: string[] = [];
+    for (const { method, url } of urls) {
+      const answer = await http.app.inject({ method: method as 'GET', url: url.replaceAll(/:\w+|\*/g, 'x') });
+      if (answer.statusCode !== 401) open.push(url);
+      else expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    }
+    expect(new Set(open.filter((url) => !url.startsWith('/docs/')))).toEqual(new Set(publicRoutes));
+  });
+
+  test('the list of routes is not empty for a trivial reason: each of the contract is on it', () => {
+    const known = new Set(routes.map(({ method, url }) => `${method} ${url}`));
+    for (const route of [
+      'POST /api/v1/online/sessions',
+      'GET /api/v1/online/sessions/:session_id/events',
+      'PATCH /api/v1/offline/jobs/:job_id',
+      'GET /api/v1/offline/jobs/:job_id/traces',
+      'GET /api/v1/offline/jobs/:job_id/events/stream',
+      'GET /api/v1/providers',
+    ]) {
+      expect(known).toContain(route);
+    }
+  });
+});
+
+describe('which key', () => {
+  test('Bearer, X-API-Key, or both when they are the same', async () => {
+    const { key } = http;
+    expect((await ask({ authorization: `Bearer ${key}` })).statusCode).toBe(200);
+    expect((await ask({ authorization: `bearer ${key}` })).statusCode).toBe(200);
+    expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
+    expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': key })).statusCode).toBe(200);
+  });
+
+  test('two that differ are refused even when each is good', async () => {
+    const answer = await ask({ authorization: `Bearer ${http.key}`, 'x-api-key': http.otherKey });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.json().detail).toContain('two different keys');
+  });
+
+  test.each([
+    ['another scheme', { authorization: 'Basic abc' }],
+    ['an empty Bearer', { authorization: 'Bearer ' }],
+    ['an unknown key', { authorization: 'Bearer nobody-knows-this-key' }],
+    ['an empty X-API-Key', { 'x-api-key': '' }],
+  ])('%s is 401', async (_name, headers) => {
+    const answer = await ask(headers);
+    expect(answer.statusCode).toBe(401);
+    expect(answer.json()).toMatchObject({ status: 401, code: 'unauthorized', error: { type: 'authentication_error' } });
+  });
+
+  test('an rk_ key with a wrong checksum is refused before the database is asked', async () => {
+    const key = await keyOf('expires_at', [null]);
+    expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
+    const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const asked = countCalls(http.db, 'auth');
+    const answer = await ask({ 'x-api-key': wrong });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.json().detail).toContain('incomplete or mistyped');
+    expect(asked()).toBe(0);
+  });
+
+  test('an expired and a revoked key are refused', async () => {
+    expect((await ask({ 'x-api-key': await keyOf('expires_at', [new Date(Date.now() - 1000)]) })).statusCode).toBe(401);
+    expect((await ask({ 'x-api-key': await keyOf('revoked_at', [new Date()]) })).statusCode).toBe(401);
+    expect((await ask({ 'x-api-key': await keyOf('expires_at', [new Date(Date.now() + 60_000)]) })).statusCode).toBe(
+      200,
+    );
+  });
+
+  test('a key that is revoked while in use is refused within five seconds', async () => {
+    const key = await keyOf('expires_at', [null]);
+    expect((await ask({ 'x-api-key': key })).statusCode).toBe(200);
+    await http.db.org('default', (tx) =>
+      tx.query('update api_keys set revoked_at = now() where id = $1', [key.slice(3, 11)]),
+    );
+    await until('the key is refused', async () => (await ask({ 'x-api-key': key })).statusCode === 401, 6);
+  });
+
+  test('the last use is noted, and only the hash is kept', async () => {
+    const key = await keyOf('expires_at', [null]);
+    await ask({ 'x-api-key': key });
+    const row = await until('the use is noted', async () => {
+      const [found] = await http.db.org('default', (tx) =>
+        tx.query('select row_to_json(k)::text as text, last_used_at from api_keys k where id = $1', [key.slice(3, 11)]),
+      );
+      return found?.['last_used_at'] ? found : null;
+    });
+    expect(row['text']).not.toContain(key.slice(12, 40));
+  });
+});
+
+describe('the organization', () => {
+  test("another organization's session is 404 and not in the list", async () => {
+    const id = await createSession(http);
+    const headers = { authorization: `Bearer ${http.otherKey}` };
+    const base = `/api/v1/online/sessions/${id}`;
+    for (const path of ['', '/prompt', '/events', '/results', '/history', '/traces', '/traces/x']) {
+      expect((await http.call('GET', base + path, undefined, headers)).status).toBe(404);
+    }
+    for (const path of ['/pause', '/resume', '/cancel']) {
+      expect((await http.call('POST', base + path, {}, headers)).status).toBe(404);
+    }
+    expect((await http.call('POST', `${base}/reward`, { reward: 1 }, headers)).status).toBe(404);
+    expect((await http.call('PATCH', base, { state: 'paused' }, headers)).status).toBe(404);
+    expect((await http.call('PATCH', `/api/v1/offline/jobs/${id}`, { state: 'paused' }, headers)).status).toBe(404);
+    expect((await http.call('GET', '/api/v1/online/sessions', undefined, headers)).body.data).toEqual([]);
+    expect((await http.call('GET', '/api/v1/online/sessions')).body.data).toHaveLength(1);
+    expect(http.commander.sent).toEqual([]);
+  });
+});
+
+describe("a job's inference key", () => {
+  const url = '/api/gepa/v1/ses_1/cor_1/chat/completions';
+  const post = (path: string, key: string) =>
+    http.app.inject({ method: 'POST', url: path, headers: { authorization: `Bearer ${key}` } });
+
+  test('opens the inference path of its own rollout, and nothing else', async () => {
+    const answer = await post(url, 'rip_ses_1_cor_1');
+    expect(answer.json()).toEqual({ orgId: 'default', keyId: null });
+    expect((await post('/api/gepa/v1/ses_1/cor_2/chat/completions', 'rip_ses_1_cor_1')).statusCode).toBe(401);
+    expect((await post('/api/gepa/v1/ses_1/chat/completions', 'rip_ses_1_cor_1')).statusCode).toBe(401);
+    expect((await ask({ authorization: 'Bearer rip_ses_1_cor_1' })).statusCode).toBe(401);
+  });
+
+  test('an API key opens it too, and a refusal is in the shape of OpenAI', async () => {
+    expect((await post(url, http.key)).json()).toMatchObject({ orgId: 'default' });
+    const refused = await post(url, 'rip_other');
+    expect(refused.json()).toEqual({ error: expect.objectContaining({ type: 'authentication_error', param: null }) });
+  });
+});
+
+/** Counts the calls of a method from now on. */
+function countCalls<Name extends 'auth'>(db: TestHttp['db'], name: Name): () => number {
+  let calls = 0;
+  const original = db[name].bind(db);
+  db[name] = ((...args: Parameters<typeof original>) => {
+    calls += 1;
+    return original(...args);
+  }) as (typeof db)[Name];
+  return () => calls;
+}

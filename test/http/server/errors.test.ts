@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError, fromIssues, openAiError, pointerOf, problem, toApiError } from '../../../src/http/server/errors.js';
+import { startHttp, type TestHttp } from '../support.js';
+
+const sessions = '/api/v1/online/sessions';
+let http: TestHttp;
+let failing: (() => never) | null = null;
+
+beforeAll(async () => {
+  http = await startHttp({
+    registerInference: (app) => {
+      app.get('/api/test/fail', () => failing?.() ?? 'fine');
+      app.post(
+        '/api/gepa/v1/:session_id/chat/completions',
+        { config: { access: 'inference' } },
+        () => failing?.() ?? 'fine',
+      );
+    },
+  });
+});
+afterAll(() => http.close());
+beforeEach(() => {
+  failing = null;
+});
+
+describe('the shape', () => {
+  test('a problem is RFC 9457 with the error of OpenAI beside it', async () => {
+    const { status, headers, body } = await http.call('POST', `${sessions}?x=1`, {});
+    expect(status).toBe(422);
+    expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(body).toEqual({
+      type: 'urn:ratchet:problem:validation_failed',
+      title: 'Invalid request',
+      status: 422,
+      detail: expect.stringContaining('policy_optimization'),
+      instance: sessions,
+      code: 'validation_failed',
+      request_id: headers['x-request-id'],
+      errors: [{ pointer: '/policy_optimization', message: 'is required' }],
+      error: {
+        message: body.detail,
+        type: 'invalid_request_error',
+        code: 'validation_failed',
+        param: 'policy_optimization',
+      },
+    });
+  });
+
+  test('inference paths answer with the error of OpenAI alone, routes that do not exist included', async () => {
+    failing = () => {
+      throw new ApiError(409, 'session_cancelled', 'The session is cancelled.');
+    };
+    const refused = await http.call('POST', '/api/gepa/v1/ses_1/chat/completions', {});
+    expect(refused.status).toBe(409);
+    expect(refused.headers['x-should-retry']).toBe('false');
+    expect(refused.body).toEqual({
+      error: { message: 'The session is cancelled.', type: 'conflict_error', code: 'session_cancelled', param: null },
+    });
+    const unknown = await http.call('POST', '/api/gepa/v1/no/such/path', {});
+    expect([unknown.status, Object.keys(unknown.body)]).toEqual([404, ['error']]);
+    const broken = await http.call('POST', '/api/gepa/v1/ses_1/chat/completions', '{"messages": [');
+    expect([broken.status, broken.body.error.code]).toEqual([400, 'malformed_json']);
+  });
+
+  test('429 and 503 say when to come again, their own word first', async () => {
+    failing = () => {
+      throw new ApiError(429, 'rate_limited', 'Too fast.');
+    };
+    expect((await http.call('GET', '/api/test/fail')).headers['retry-after']).toBe('1');
+    failing = () => {
+      throw new ApiError(503, 'busy', 'Busy.', { headers: { 'retry-after': '7' } });
+    };
+    expect((await http.call('GET', '/api/test/fail')).headers['retry-after']).toBe('7');
+  });
+
+  test('pointers and parameters survive names with slashes and tildes', () => {
+    const pointer = pointerOf(['a/b', 'c~d', 0]);
+    expect(pointer).toBe('/a~1b/c~0d/0');
+    const error = new ApiError(422, 'x', 'x', { errors: [{ pointer, message: 'm' }] });
+    expect(openAiError(error).error.param).toBe('a/b.c~d.0');
+  });
+
+  test('at most twenty faults are listed, and unknown fields by their own names', () => {
+    const many = fromIssues(Array.from({ length: 50 }, (_, i) => ({ path: ['seeds', i], message: 'bad' })));
+    expect(many.errors).toHaveLength(20);
+    expect(many.message).toContain('and 17 more');
+    const unknown = fromIssues([{ code: 'unrecognized_keys', path: ['a'], message: '', keys: ['b', 'c'] }]);
+    expect(unknown.errors.map(({ pointer }) => pointer)).toEqual(['/a/b', '/a/c']);
+    expect(problem(unknown, { url: '/x?y', id: 'r' })).toMatchObject({ instance: '/x', request_id: 'r', status: 422 });
+  });
+});
+
+describe('each status', () => {
+  test.each([
+    ['half a JSON', '{"a": '],
+    ['NaN', '{"a": NaN}'],
+    ['no JSON at all', 'hello'],
+  ])('400 for %s', async (_name, body) => {
+    const answer = await http.call('POST', sessions, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
+  });
+
+  test('400 for a path that is no path', async () => {
+    const answer = await http.call('GET', '/api/%zz');
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_url']);
+    expect(answer.headers['x-request-id']).toBeTruthy();
+  });
+
+  test('404 for an unknown path', async () => {
+    const answer = await http.call('POST', '/api/graph-evolve/jobs', {});
+    expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+  });
+
+  test.each([
+    'ses_0197f0f0f0f07000800000000000000f',
+    'sess_1',
+    'evl_1',
+    'x%00y',
+    "'; drop table jobs",
+    'a'.repeat(290),
+  ])('404 for the session %s', async (id) => {
+    const answer = await http.call('GET', `${sessions}/${id}`);
+    expect(answer.status).toBe(404);
+  });
+
+  test.each(['GET', 'POST'] as const)('404 for an id that no job can have, by %s', async (method) => {
+    const path = method === 'GET' ? '' : '/pause';
+    const { status, body } = await http.call(method, `${sessions}/${'a'.repeat(301)}${path}`);
+    expect([status, body.code]).toEqual([404, 'not_found']);
+    expect(body.detail).not.toMatch(/param/i);
+  });
+
+  test.each([
+    ['DELETE', sessions, 'GET, HEAD, POST'],
+    ['PUT', `${sessions}/ses_1`, 'GET, HEAD, PATCH'],
+    ['GET', `${sessions}/ses_1/pause`, 'POST'],
+    ['POST', '/api/v1/offline/jobs/evl_1/traces', 'GET'],
+  ] as const)('405 with Allow for %s %s', async (method, url, allow) => {
+    const answer = await http.call(method, url);
+    expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, allow, 'method_not_allowed']);
+  });
+
+  test('413 for a body over 1 MiB', async () => {
+    const answer = await http.call('POST', sessions, { filler: 'x'.repeat(1024 * 1024) });
+    expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'])(
+    '415 for %s',
+    async (type) => {
+      const answer = await http.call('POST', sessions, '{}', { 'content-type': type });
+      expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+    },
+  );
+
+  test('500 keeps its reason to itself', async () => {
+    failing = () => {
+      throw new Error('the secret is swordfish');
+    };
+    const answer = await http.call('GET', '/api/test/fail');
+    expect([answer.status, answer.body.code]).toEqual([500, 'internal']);
+    expect(JSON.stringify(answer.body)).not.toContain('swordfish');
+  });
+
+  test('503 when the database cannot be reached', () => {
+    for (const code of ['ECONNREFUSED', '57P01', '53300', '08006']) {
+      expect(toApiError(Object.assign(new Error('x'), { code })).status).toBe(503);
+    }
+    expect(toApiError(new Error('timeout exceeded when trying to connect')).status).toBe(503);
+    expect(toApiError(Object.assign(new Error('x'), { code: '23505' })).status).toBe(500);
+  });
+});
+
+describe('what JSON can say but we do not take', () => {
+  test.each([
+    ['NUL in a text', '{"a":{"b":["x","y\\u0000"]}}', '/a/b/1'],
+    ['NUL in a name', '{"a\\u0000":1}', '/a\0'],
+    ['half a surrogate pair', '{"a":"\\ud800"}', '/a'],
+    ['a number beyond what there is', '{"a":[1e400]}', '/a/0'],
+    ['a key that reaches into prototypes', '{"a":{"__proto__":{}}}', '/a/__proto__'],
+  ])('%s is 422 and named', async (_name, body, pointer) => {
+    const answer = await http.call('POST', sessions, body);
+    expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([422, pointer]);
+  });
+
+  test('a depth without end is 422, not a crash', async () => {
+    const answer = await http.call('POST', sessions, '['.repeat(100_000) + ']'.repeat(100_000));
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContain('levels deep');
+  });
+});
+
+describe('the request id', () => {
+  test('a sane one is kept, any other replaced, and every answer has one', async () => {
+    expect((await http.call('GET', '/livez', undefined, { 'x-request-id': 'abc-1.2:3' })).headers['x-request-id']).toBe(
+      'abc-1.2:3',
+    );
+    const replaced = (await http.call('GET', '/livez', undefined, { 'x-request-id': 'a b"c' })).headers['x-request-id'];
+    expect(replaced).toMatch(/^[0-9a-f-]{36}$/);
+    for (const path of ['/', '/openapi.json', '/docs/', '/no', sessions, '/api/v1/providers']) {
+      expect((await http.call('GET', path)).headers['x-request-id']).toBeTruthy();
+    }
+  });
+
+  test('what is no HTTP gets a problem with one, too', async () => {
+    const { port, hostname } = new URL(await http.listen());
+    const socket = connect(Number(port), hostname);
+    let said = '';
+    socket.on('data', (data) => (said += data.toString()));
+    socket.write('GARBAGE\r\n\r\n');
+    await once(socket, 'close');
+    expect(said).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+    expect(said).toMatch(/x-request-id: [0-9a-f-]{36}/);
+    expect(JSON.parse(said.split('\r\n\r\n')[1]!)).toMatchObject({ status: 400, code: 'bad_request' });
+  });
+});
+
+describe('closing', () => {
+  test('does not wait for a connection that never asked for anything', async () => {
+    const closing = await startHttp();
+    const { port, hostname } = new URL(await closing.listen());
+    const accepted = once(closing.app.server, 'connection');
+    const socket = connect(Number(port), hostname);
+    await accepted;
+    const gone = once(socket, 'close');
+    await closing.close();
+    await gone;
+  }, 10_000);
+});
+
+describe('draining', () => {
+  test('everything but the health routes is 503 with retry-after', async () => {
+    const draining = await startHttp();
+    draining.shutdown.abort();
+    const answer = await draining.call('GET', sessions);
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, 'draining', '1']);
+    expect(answer.headers['connection']).toBe('close');
+    expect((await draining.call('GET', '/livez')).status).toBe(200);
+    expect((await draining.call('GET', '/readyz')).body.status).toBe('draining');
+    await draining.close();
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startHttp, type TestHttp } from '../support.js';
+
+interface Operation {
+  summary?: string;
+  operationId?: string;
+  security?: unknown[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Record<string, unknown> }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: Record<string, unknown> }> }>;
+  parameters?: { name: string; in: string; required?: boolean }[];
+}
+
+let http: TestHttp;
+let document: { openapi: string; paths: Record<string, Record<string, Operation>> };
+beforeAll(async () => {
+  http = await startHttp();
+  document = (await http.call('GET', '/openapi.json')).body;
+});
+afterAll(() => http.close());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+  );
+
+describe('/openapi.json', () => {
+  test('is OpenAPI 3.1 and has every route of the service', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const documented = new Set(operations().map(({ name }) => name));
+    const hidden = /^(head |get \/docs|get \/openapi.json|\w+ \*)/;
+    for (const [url, { methods }] of http.app.routeTable) {
+      for (const method of methods) {
+        const name = `${method.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`;
+        if (!hidden.test(name)) expect(documented).toContain(name);
+      }
+    }
+  });
+
+  test('every operation says what it does, how it succeeds and how it fails', () => {
+    for (const { name, operation } of operations()) {
+      expect([name, operation.summary]).toEqual([name, expect.any(String)]);
+      const codes = Object.keys(operation.responses);
+      expect([name, codes.some((code) => code.startsWith('2'))]).toEqual([name, true]);
+      if (name.includes('/api/')) expect([name, codes]).toEqual([name, expect.arrayContaining(['401', '503'])]);
+      for (const [code, response] of Object.entries(operation.responses)) {
+        if (Number(code) < 400 || !name.includes('/api/')) continue;
+        expect(Object.keys(response.content ?? {})).toEqual(['application/problem+json']);
+      }
+    }
+  });
+
+  test('every operation has an id of its own, from its method and path', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(
+      expect.arrayContaining(['get_root', 'get_livez', 'post_api_v1_online_sessions_session_id_pause']),
+    );
+    for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9_]*$/);
+  });
+
+  test('only the routes that take no key say so', () => {
+    const open = operations().filter(({ operation }) => operation.security?.length === 0);
+    expect(open.map(({ name }) => name).sort()).toEqual(['get /', 'get /livez', 'get /readyz']);
+  });
+
+  test('a body is required but where none is as good', () => {
+    const optional = operations().filter(({ operation }) => operation.requestBody?.required === false);
+    const jobs = [
+      '/api/graphgen/jobs/{job_id}',
+      '/api/v1/offline/jobs/{job_id}',
+      '/api/v1/online/sessions/{session_id}',
+    ];
+    const commands = jobs.flatMap((job) => ['cancel', 'pause', 'resume'].map((command) => `post ${job}/${command}`));
+    expect(optional.map(({ name }) => name).sort()).toEqual(
+      [
+        ...commands,
+        'post /api/graphgen/jobs/{job_id}/start',
+        'post /api/harbor/deployments/{deployment_id}/rollback',
+      ].sort(),
+    );
+    expect(document.paths['/api/v1/online/sessions']!['post']!.requestBody!.required).toBe(true);
+  });
+
+  test('path parameters, bodies and headers are there', () => {
+    const create = document.paths['/api/v1/online/sessions']!['post']!;
+    const body = create.requestBody!.content['application/json']!.schema as { properties: Record<string, unknown> };
+    expect(Object.keys(body.properties)).toEqual(
+      expect.arrayContaining(['policy_optimization', 'config_body', 'config']),
+    );
+    expect(create.parameters).toContainEqual(expect.objectContaining({ name: 'idempotency-key', in: 'header' }));
+    const forms = document.paths['/api/v1/offline/jobs']!['post']!.requestBody!.content['application/json']!.schema;
+    expect(forms['anyOf']).toHaveLength(2);
+    const traces = document.paths['/api/v1/offline/jobs/{job_id}/traces']!['get']!;
+    expect(traces.parameters).toContainEqual(expect.objectContaining({ name: 'job_id', in: 'path', required: true }));
+    expect(Object.keys(traces.responses['200']!.content!)).toEqual(['application/zip']);
+    const events = document.paths['/api/v1/online/sessions/{session_id}/events']!['get']!;
+    expect(Object.keys(events.responses['200']!.content!)).toEqual(['text/event-stream', 'application/json']);
+  });
+});
+
+test('/docs is a page that loads under its own content security policy', async () => {
+  const page = await http.call('GET', '/docs/');
+  expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toContain("default-src 'self'");
+  const assets = [...String(page.body).matchAll(/(?:src|href)="(\.?\/[^"]+\.(?:js|css))"/g)].map(([, asset]) => asset!);
+  expect(assets.length).toBeGreaterThan(2);
+  for (const asset of assets) {
+    const url = new URL(asset, 'http://x/docs/').pathname;
+    const answer = await http.app.inject({ method: 'GET', url });
+    expect([url, answer.statusCode]).toEqual([url, 200]);
+  }
+});
