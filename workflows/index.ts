@@ -1,4 +1,4 @@
-export { deploymentWorkflow } from './deployment.js';
-export { evaluationWorkflow } from './evaluation.js';
-export { graphWorkflow } from './graph.js';
-export { sessionWorkflow } from './session.js';
+export { deploymentWorkflow } from './deployments/workflow.js';
+export { evaluationWorkflow } from './evaluations/workflow.js';
+export { graphWorkflow } from './graphs/workflow.js';
+export { sessionWorkflow } from './sessions/workflow.js';

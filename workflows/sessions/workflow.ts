@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { searchJob, type SearchInput } from './search-job.js';
+import type { Activities } from '../../activities/index.js';
+import { searchJob, type SearchInput } from '../search/loop.js';
 
 const { prepareSession } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',

@@ -1,11 +1,11 @@
 import { CancellationScope, condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities, GateEvaluation } from '../activities/index.js';
-import type { Ending } from './ending.js';
-import { JobControl } from './job-control.js';
-import type { CarriedOver } from './long-run.js';
-import { workflowId, type JobInput } from './messages.js';
-import { runSlices } from './rollouts.js';
-import { RunningTime } from './running-time.js';
+import type { Activities, GateEvaluation } from '../../activities/index.js';
+import type { Ending } from '../jobs/close.js';
+import { JobControl } from '../jobs/control.js';
+import type { CarriedOver } from '../jobs/history-limit.js';
+import { workflowId, type JobInput } from '../messages.js';
+import { runSlices } from '../rollouts/rollouts.js';
+import { RunningTime } from '../jobs/running-time.js';
 
 /** What an evaluation's workflow must keep to. `leftMs` is what is left of its timeout, pauses not counted. */
 interface Plan {

@@ -10,9 +10,9 @@ import {
   ChildWorkflowFailure,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import type { Activities, GateRun, Incumbent } from '../activities/index.js';
-import { endingOf, type Ending } from './ending.js';
-import { evaluationWorkflow } from './evaluation.js';
+import type { Activities, GateRun, Incumbent } from '../../activities/index.js';
+import { endingOf, type Ending } from '../jobs/close.js';
+import { evaluationWorkflow } from '../evaluations/workflow.js';
 import {
   algorithmAttribute,
   deploymentStatusQuery,
@@ -22,7 +22,7 @@ import {
   workflowId,
   type DeploymentView,
   type JobInput,
-} from './messages.js';
+} from '../messages.js';
 
 const { freezeDeployment, nextIncumbent, concludeGate, publishDeployment, closeDeployment, requestCancellation } =
   proxyActivities<Activities>({

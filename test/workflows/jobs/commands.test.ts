@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, type Standing, type Verdict, type Waiting } from '../../workflows/decide.js';
+import { decide, type Standing, type Verdict, type Waiting } from '../../../workflows/jobs/commands.js';
 
 // Invariants: how commands are grouped changes nothing; each one with an id is answered once, or ends the job, or comes after
 // one that did; an event is told once, and only where the status changed.

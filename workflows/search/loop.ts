@@ -1,9 +1,9 @@
 import { ActivityCancellationType, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities, SessionLimits, SessionPlan } from '../activities/index.js';
-import { createGepa } from '../src/core/algorithms/gepa/state.js';
-import { createMipro } from '../src/core/algorithms/mipro/state.js';
-import { forTraffic, searchOf, type SessionState } from '../src/core/algorithms/index.js';
-import { candidateId } from '../src/core/jobs/ids.js';
+import type { Activities, SessionLimits, SessionPlan } from '../../activities/index.js';
+import { createGepa } from '../../src/core/algorithms/gepa/state.js';
+import { createMipro } from '../../src/core/algorithms/mipro/state.js';
+import { forTraffic, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
 import type {
   Answers,
   CandidateSummary,
@@ -12,14 +12,14 @@ import type {
   SearchView,
   SurveyAnswer,
   Work,
-} from '../src/core/search/protocol.js';
-import type { Ending } from './ending.js';
-import { JobControl } from './job-control.js';
-import { answeredByTraffic } from './live-rollouts.js';
-import type { CarriedOver } from './long-run.js';
-import type { JobInput } from './messages.js';
-import { runToEnd, type Unwritten } from './rollouts.js';
-import { endingBy, endingOfSpent, interruptWhenOver, sessionTime, type Spender } from './session-budget.js';
+} from '../../src/core/search/protocol.js';
+import type { Ending } from '../jobs/close.js';
+import { JobControl } from '../jobs/control.js';
+import { answeredByTraffic } from '../rollouts/live.js';
+import type { CarriedOver } from '../jobs/history-limit.js';
+import type { JobInput } from '../messages.js';
+import { runToEnd, type Unwritten } from '../rollouts/rollouts.js';
+import { endingBy, endingOfSpent, interruptWhenOver, sessionTime, type Spender } from './budget.js';
 
 /**
  * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to

@@ -1,9 +1,9 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { packRequests, unpackAnswers } from '../src/core/jobs/rollout-packing.js';
-import type { RolloutAnswer, RolloutRequest } from '../src/core/search/protocol.js';
-import type { JobControl } from './job-control.js';
-import type { JobInput } from './messages.js';
+import type { Activities } from '../../activities/index.js';
+import { packRequests, unpackAnswers } from '../../src/core/jobs/rollout-packing.js';
+import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
+import type { JobControl } from '../jobs/control.js';
+import type { JobInput } from '../messages.js';
 import type { Unwritten } from './rollouts.js';
 
 const { exchangeSlots } = proxyActivities<Activities>({

@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { OutcomeCounts } from '../src/core/jobs/failures.js';
-import type { Waiting } from './decide.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { Waiting } from './commands.js';
 
 /** What a run that continues as new hands on. */
 export interface CarriedOver {

@@ -11,13 +11,13 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { mustFail, noOutcomes, type OutcomeCounts } from '../src/core/jobs/failures.js';
-import type { StatusCommand } from '../src/core/jobs/status.js';
-import type { SearchView } from '../src/core/search/protocol.js';
-import { decide, type Waiting } from './decide.js';
-import { endingOf, type Ending } from './ending.js';
-import { isLong, untilLong, type CarriedOver } from './long-run.js';
+import type { Activities } from '../../activities/index.js';
+import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { StatusCommand } from '../../src/core/jobs/status.js';
+import type { SearchView } from '../../src/core/search/protocol.js';
+import { decide, type Waiting } from './commands.js';
+import { endingOf, type Ending } from './close.js';
+import { isLong, untilLong, type CarriedOver } from './history-limit.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -29,7 +29,7 @@ import {
   type JobInput,
   type RewardSignal,
   type StatusView,
-} from './messages.js';
+} from '../messages.js';
 
 /**
  * What only the job's kind knows: how it looks to operators, where its search stands (null: it has none), how to write down

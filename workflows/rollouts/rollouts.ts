@@ -1,10 +1,10 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { Activities, Decided, SliceInput } from '../activities/index.js';
-import { packRequests, unpackAnswers, type PackedAnswers } from '../src/core/jobs/rollout-packing.js';
-import { costSpent } from '../src/core/jobs/failures.js';
-import type { RolloutAnswer, RolloutRequest } from '../src/core/search/protocol.js';
-import type { JobControl } from './job-control.js';
-import type { JobInput } from './messages.js';
+import type { Activities, Decided, SliceInput } from '../../activities/index.js';
+import { packRequests, unpackAnswers, type PackedAnswers } from '../../src/core/jobs/rollout-packing.js';
+import { costSpent } from '../../src/core/jobs/failures.js';
+import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
+import type { JobControl } from '../jobs/control.js';
+import type { JobInput } from '../messages.js';
 
 // One activity runs many rollouts and is bounded by its heartbeat, not by its length: each outcome is in Postgres as soon
 // as it is known, so a retry pays only for the rest. Cancelled, it lets end what is in flight; a job's end stops it by its

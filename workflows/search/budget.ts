@@ -1,10 +1,10 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
-import type { SessionLimits } from '../activities/index.js';
-import { costSpent } from '../src/core/jobs/failures.js';
-import type { SearchView } from '../src/core/search/protocol.js';
-import type { Ending } from './ending.js';
-import type { JobControl } from './job-control.js';
-import { RunningTime } from './running-time.js';
+import type { SessionLimits } from '../../activities/index.js';
+import { costSpent } from '../../src/core/jobs/failures.js';
+import type { SearchView } from '../../src/core/search/protocol.js';
+import type { Ending } from '../jobs/close.js';
+import type { JobControl } from '../jobs/control.js';
+import { RunningTime } from '../jobs/running-time.js';
 
 /** A budget that may end a session in the middle of its search. */
 type Spent = 'max_minutes' | typeof costSpent;

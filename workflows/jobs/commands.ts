@@ -1,7 +1,7 @@
-import type { CommandOutcome, NewEvent } from '../activities/index.js';
-import { transition, type StatusCommand } from '../src/core/jobs/status.js';
-import type { Ending } from './ending.js';
-import type { StatusView } from './messages.js';
+import type { CommandOutcome, NewEvent } from '../../activities/index.js';
+import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
+import type { Ending } from './close.js';
+import type { StatusView } from '../messages.js';
 
 /** A command that has come and is not decided yet. */
 export interface Waiting {
