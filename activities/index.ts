@@ -1,19 +1,19 @@
-import { deploymentActivities } from './deployment.js';
+import { deploymentActivities } from './deployments/deployment.js';
 import type { ActivityDeps } from './deps.js';
-import { lifecycleActivities } from './lifecycle.js';
-import { liveActivity } from './live-rollouts.js';
-import { prepareActivities } from './prepare.js';
-import { proposeActivity } from './propose.js';
-import { rolloutActivity } from './rollouts.js';
-import { surveyActivity } from './survey.js';
+import { lifecycleActivities } from './jobs/lifecycle.js';
+import { liveActivity } from './rollouts/live.js';
+import { prepareActivities } from './jobs/prepare.js';
+import { proposeActivity } from './proposals/propose.js';
+import { rolloutActivity } from './rollouts/run.js';
+import { surveyActivity } from './proposals/survey.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { NewEvent } from '../src/storage/jobs/events.js';
 export type { CommandOutcome } from '../src/storage/jobs/record.js';
-export type { Decided } from './lifecycle.js';
-export type { GateRun, Incumbent } from './deployment.js';
-export type { SessionLimits, SessionPlan } from './prepare.js';
-export type { SliceInput } from './rollouts.js';
+export type { Decided } from './jobs/lifecycle.js';
+export type { GateRun, Incumbent } from './deployments/deployment.js';
+export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
+export type { SliceInput } from './rollouts/run.js';
 
 /** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {

@@ -14,7 +14,7 @@ import { createActivities } from '../activities/index.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { taskQueue } from '../workflows/messages.js';
 import { connectWorker, dataConverter, type TemporalTarget } from './temporal/connection.js';
-import { announceBuild, pinnedTo } from './temporal/deployment.js';
+import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
 import { startReconciler } from './temporal/reconciler.js';
 
 /** How long a graceful shutdown waits for rollouts in flight; what has not ended then is run again, under the same id. */

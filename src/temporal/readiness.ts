@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Db } from '../storage/db/db.js';
 import { migrationNames } from '../storage/db/migrate.js';
-import { buildOf, setCurrentCommand } from './deployment.js';
+import { buildOf, setCurrentCommand } from './worker-versioning.js';
 import { taskQueue } from '../../workflows/messages.js';
 
 /** One part that must work before the service is ready; `detail` says what is wrong, null when it is fine. */

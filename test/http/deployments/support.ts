@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { Logger } from 'pino';
-import { deploymentActivities } from '../../../activities/deployment.js';
+import { deploymentActivities } from '../../../activities/deployments/deployment.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { adoptCarried } from '../../../activities/adopt-baseline.js';
+import { adoptCarried } from '../../../activities/jobs/adopt-baseline.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { hashOf } from '../../../src/http/inference/request.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';

@@ -1,10 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ContainerSpec, DeploymentSpec, JobSpec } from '../src/core/jobs/spec.js';
-import { isTerminal } from '../src/core/jobs/status.js';
-import type { Tx } from '../src/storage/db/db.js';
-import { lockJob, type ControlRow, type JobRef } from '../src/storage/jobs/events.js';
-import { readSecret, UnreadableSecretError } from '../src/storage/access/secrets.js';
-import { jobFailure } from './failure.js';
+import type { ContainerSpec, DeploymentSpec, JobSpec } from '../../src/core/jobs/spec.js';
+import { isTerminal } from '../../src/core/jobs/status.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { lockJob, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
+import { readSecret, UnreadableSecretError } from '../../src/storage/access/secrets.js';
+import { jobFailure } from '../errors.js';
 
 /** A job's validated request. */
 export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, job: JobRef): Promise<Spec> {

@@ -1,13 +1,13 @@
-import type { SessionSpec } from '../src/core/jobs/spec.js';
-import { proposalTries } from '../src/core/proposals/limits.js';
-import { buildDescription, maxDescription } from '../src/core/proposals/reflection.js';
-import type { Texts } from '../src/core/proposals/components.js';
-import type { Tx } from '../src/storage/db/db.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { findProposerCall } from '../src/storage/candidates/proposals.js';
-import { readExamples } from '../src/storage/candidates/reflection-examples.js';
-import type { ActivityDeps } from './deps.js';
-import { proposeOne } from './one-proposal.js';
+import type { SessionSpec } from '../../src/core/jobs/spec.js';
+import { proposalTries } from '../../src/core/proposals/limits.js';
+import { buildDescription, maxDescription } from '../../src/core/proposals/reflection.js';
+import type { Texts } from '../../src/core/proposals/components.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { findProposerCall } from '../../src/storage/candidates/proposals.js';
+import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
+import type { ActivityDeps } from '../deps.js';
+import { proposeOne } from './one.js';
 
 /** Where the proposer's description of the task is recorded: among the calls for candidates, with the number of none. */
 const place = { candidate: -1, part: 0 };

@@ -4,19 +4,19 @@ import {
   unpackRequests,
   type PackedAnswers,
   type RequestGroup,
-} from '../src/core/jobs/rollout-packing.js';
-import type { OutcomeCounts } from '../src/core/jobs/failures.js';
-import type { GraphSpec, JobSpec } from '../src/core/jobs/spec.js';
-import { readOpenPrompts } from '../src/storage/candidates/candidates.js';
-import { readLimit } from '../src/storage/jobs/concurrency.js';
-import type { Tx } from '../src/storage/db/db.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { acquireLease, releaseLease } from '../src/storage/jobs/leases.js';
-import { areWhole, haveEnded, planRollouts, readAnswers } from '../src/storage/rollouts/rollouts.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded } from './failure.js';
-import { containerKey, lockOpenJob, readSpec, recordLost } from './jobs.js';
-import { recordDecided, type Decided } from './lifecycle.js';
+} from '../../src/core/jobs/rollout-packing.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { GraphSpec, JobSpec } from '../../src/core/jobs/spec.js';
+import { readOpenPrompts } from '../../src/storage/candidates/candidates.js';
+import { readLimit } from '../../src/storage/jobs/concurrency.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { acquireLease, releaseLease } from '../../src/storage/jobs/leases.js';
+import { areWhole, haveEnded, planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded } from '../errors.js';
+import { containerKey, lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
+import { recordDecided, type Decided } from '../jobs/lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {

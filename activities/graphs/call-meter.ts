@@ -1,13 +1,13 @@
 import { v7 as uuid } from 'uuid';
-import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
-import type { Meter } from '../src/clients/models/complete-chat.js';
-import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
-import { costSpent } from '../src/core/jobs/failures.js';
-import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
-import type { ActivityDeps } from './deps.js';
-import { jobFailure } from './failure.js';
+import { answerTokens, boundCall } from '../../src/clients/models/call-bound.js';
+import type { Meter } from '../../src/clients/models/complete-chat.js';
+import type { BudgetSpec, PolicySpec } from '../../src/core/jobs/spec.js';
+import { costSpent } from '../../src/core/jobs/failures.js';
+import { reserveInTurn, settleCost } from '../../src/storage/jobs/cost-budget.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { databasePatienceMs, patiently } from '../../src/storage/db/patience.js';
+import type { ActivityDeps } from '../deps.js';
+import { jobFailure } from '../errors.js';
 
 /** What the fault `costSpent` says. */
 export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';

@@ -1,19 +1,19 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../src/core/jobs/failures.js';
-import { recordLimit } from '../src/storage/jobs/concurrency.js';
-import { readRefused } from '../src/storage/jobs/cost-budget.js';
-import type { Tx } from '../src/storage/db/db.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { exchange, type Claim, type Exchange, type Report, type Want } from '../src/storage/rollouts/exchange.js';
-import type { Outcome } from '../src/storage/rollouts/outcomes.js';
-import { databasePatienceMs } from '../src/storage/db/patience.js';
-import { Ahead } from './ahead.js';
+import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { recordLimit } from '../../src/storage/jobs/concurrency.js';
+import { readRefused } from '../../src/storage/jobs/cost-budget.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { exchange, type Claim, type Exchange, type Report, type Want } from '../../src/storage/rollouts/exchange.js';
+import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+import { databasePatienceMs } from '../../src/storage/db/patience.js';
+import { Ahead } from './prefetch.js';
 import { Concurrency } from './concurrency.js';
-import type { ActivityDeps } from './deps.js';
-import { outcomeOf, runOne, type Slice } from './one-rollout.js';
-import { costSpentMessage } from './call-meter.js';
+import type { ActivityDeps } from '../deps.js';
+import { outcomeOf, runOne, type Slice } from './one.js';
+import { costSpentMessage } from '../graphs/call-meter.js';
 
 /** Renewed by every exchange; after a kill the job waits this long for its next runner. */
 export const leaseSeconds = 10;

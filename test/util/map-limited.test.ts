@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mapLimited } from '../../activities/map-limited.js';
+import { mapLimited } from '../../src/util/map-limited.js';
 import { gate } from '../support/gate.js';
 
 test('results are in the order of the items, and never more than the limit at once', async () => {

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { ContainerError } from '../src/clients/container/client.js';
+import { ContainerError } from '../../src/clients/container/client.js';
 import {
   initialGraphOf,
   searchSpecOf,
@@ -9,20 +9,20 @@ import {
   type Message,
   type SearchSpec,
   type SessionSpec,
-} from '../src/core/jobs/spec.js';
-import { evaluationRequests } from '../src/core/jobs/evaluation.js';
-import type { GepaConfig } from '../src/core/algorithms/gepa/config.js';
-import { generationsOf, type MiproConfig } from '../src/core/algorithms/mipro/config.js';
-import { addCandidate } from '../src/storage/candidates/candidates.js';
-import type { Tx } from '../src/storage/db/db.js';
-import { appendEvents, type JobRef, type NewEvent } from '../src/storage/jobs/events.js';
-import { planRollouts } from '../src/storage/rollouts/rollouts.js';
-import { toJsonb } from '../src/storage/db/json.js';
+} from '../../src/core/jobs/spec.js';
+import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
+import type { GepaConfig } from '../../src/core/algorithms/gepa/config.js';
+import { generationsOf, type MiproConfig } from '../../src/core/algorithms/mipro/config.js';
+import { addCandidate } from '../../src/storage/candidates/candidates.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { appendEvents, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
+import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { toJsonb } from '../../src/storage/db/json.js';
 import { adoptCarried } from './adopt-baseline.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded, jobFailure } from './failure.js';
-import { beating } from './heartbeat.js';
-import { containerKey, containerOf, lockOpenJob, readSpec } from './jobs.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded, jobFailure } from '../errors.js';
+import { beating } from '../heartbeat.js';
+import { containerKey, containerOf, lockOpenJob, readSpec } from './spec.js';
 
 /** Why a container may be unfit now and fit later. */
 const passing = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);

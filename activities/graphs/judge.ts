@@ -1,11 +1,11 @@
-import type { JudgedVerifier } from '../src/contracts/graphs/verifier.js';
-import { askAgain } from '../src/core/proposals/second-try.js';
-import { buildJudgement } from '../src/core/verify/judge.js';
-import { parseJudgement } from '../src/core/verify/judgement.js';
-import { agreement, criteriaOf, exampleTasks } from '../src/core/verify/rubric.js';
-import type { Verification } from '../src/core/verify/verification.js';
-import { readTasks, type GraphTask } from '../src/storage/graphs/tasks.js';
-import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
+import type { JudgedVerifier } from '../../src/contracts/graphs/verifier.js';
+import { askAgain } from '../../src/core/proposals/second-try.js';
+import { buildJudgement } from '../../src/core/verify/judge.js';
+import { parseJudgement } from '../../src/core/verify/judgement.js';
+import { agreement, criteriaOf, exampleTasks } from '../../src/core/verify/rubric.js';
+import type { Verification } from '../../src/core/verify/verification.js';
+import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
+import { databasePatienceMs, patiently } from '../../src/storage/db/patience.js';
 import { askModel, type GraphRollout } from './ask-model.js';
 
 /** The key of the judge's call: no step of a graph can have it. */

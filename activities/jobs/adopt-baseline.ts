@@ -1,11 +1,11 @@
-import { maxComponents } from '../src/core/prompts/components.js';
-import type { Message } from '../src/core/jobs/spec.js';
-import { readMarkedLevers, readSystemMessages } from '../src/storage/rollouts/baseline-calls.js';
-import { markLevers, readPrompts, setBaseline } from '../src/storage/candidates/candidates.js';
-import type { Tx } from '../src/storage/db/db.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { jobFailure } from './failure.js';
-import { lockOpenJob } from './jobs.js';
+import { maxComponents } from '../../src/core/prompts/components.js';
+import type { Message } from '../../src/core/jobs/spec.js';
+import { readMarkedLevers, readSystemMessages } from '../../src/storage/rollouts/baseline-calls.js';
+import { markLevers, readPrompts, setBaseline } from '../../src/storage/candidates/candidates.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { jobFailure } from '../errors.js';
+import { lockOpenJob } from './spec.js';
 
 /**
  * Where neither the request nor the container named a prompt, the baseline is what its calls carried: the spans that they

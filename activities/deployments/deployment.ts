@@ -1,14 +1,25 @@
-import type { DeploymentSpec } from '../src/core/jobs/spec.js';
-import { judgeGate } from '../src/core/deployments/gate.js';
-import { isDeleted, readLive, setGateResult, setSnapshot, takeName } from '../src/storage/deployments/deployments.js';
-import type { Tx } from '../src/storage/db/db.js';
-import { appendEvents, lockJob, type JobRef, type NewEvent } from '../src/storage/jobs/events.js';
-import { gateJobId, insertGateEvaluation, readRewards, type GateEvaluation } from '../src/storage/deployments/gate.js';
-import { finishJob, type ErrorDetails } from '../src/storage/jobs/record.js';
-import { baselineOf, contentOf, putSnapshot } from '../src/storage/deployments/snapshots.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded, jobFailure } from './failure.js';
-import { containerKey, lockOpenJob, readSpec } from './jobs.js';
+import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
+import { judgeGate } from '../../src/core/deployments/gate.js';
+import {
+  isDeleted,
+  readLive,
+  setGateResult,
+  setSnapshot,
+  takeName,
+} from '../../src/storage/deployments/deployments.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { appendEvents, lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
+import {
+  gateJobId,
+  insertGateEvaluation,
+  readRewards,
+  type GateEvaluation,
+} from '../../src/storage/deployments/gate.js';
+import { finishJob, type ErrorDetails } from '../../src/storage/jobs/record.js';
+import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded, jobFailure } from '../errors.js';
+import { containerKey, lockOpenJob, readSpec } from '../jobs/spec.js';
 
 /** An evaluation to run for a gate. */
 export interface GateRun {

@@ -1,25 +1,35 @@
 import { Context } from '@temporalio/activity';
-import { cutText } from '../src/clients/net/untrusted.js';
-import { textsOf, withTexts } from '../src/core/prompts/components.js';
-import type { Demo } from '../src/core/prompts/demos.js';
-import type { GraphJson } from '../src/contracts/graphs/graph.js';
-import type { SearchSpec } from '../src/core/jobs/spec.js';
-import { structureOf, withGraphTexts } from '../src/core/graphs/components.js';
-import { identityOf } from '../src/core/graphs/identity.js';
-import { graphOf, jsonOf } from '../src/core/graphs/json.js';
-import { lineageOf, mergeCandidates, removedCandidates, type LineageTexts } from '../src/core/proposals/components.js';
-import { gepaLimits } from '../src/core/algorithms/gepa/config.js';
-import type { Composition, ProposalAnswer, ProposalRequest } from '../src/core/search/protocol.js';
-import { addCandidate, candidateTexts, readPool, type PooledCandidate } from '../src/storage/candidates/candidates.js';
-import { buildDemos, NothingToShow } from '../src/storage/candidates/demos.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded } from './failure.js';
-import { beating } from './heartbeat.js';
-import { lockOpenJob, readSpec, recordLost } from './jobs.js';
-import { recordDecided, type Decided } from './lifecycle.js';
-import { mapLimited } from './map-limited.js';
-import { proposeGraph, type ProposedGraph } from './propose-graph.js';
+import { cutText } from '../../src/clients/net/untrusted.js';
+import { textsOf, withTexts } from '../../src/core/prompts/components.js';
+import type { Demo } from '../../src/core/prompts/demos.js';
+import type { GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { structureOf, withGraphTexts } from '../../src/core/graphs/components.js';
+import { identityOf } from '../../src/core/graphs/identity.js';
+import { graphOf, jsonOf } from '../../src/core/graphs/json.js';
+import {
+  lineageOf,
+  mergeCandidates,
+  removedCandidates,
+  type LineageTexts,
+} from '../../src/core/proposals/components.js';
+import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
+import type { Composition, ProposalAnswer, ProposalRequest } from '../../src/core/search/protocol.js';
+import {
+  addCandidate,
+  candidateTexts,
+  readPool,
+  type PooledCandidate,
+} from '../../src/storage/candidates/candidates.js';
+import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded } from '../errors.js';
+import { beating } from '../heartbeat.js';
+import { lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
+import { recordDecided, type Decided } from '../jobs/lifecycle.js';
+import { mapLimited } from '../../src/util/map-limited.js';
+import { proposeGraph, type ProposedGraph } from '../graphs/propose.js';
 import { reflect, type Reflected } from './reflect.js';
 
 type Merged =

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { Concurrency } from '../../activities/concurrency.js';
+import { Concurrency } from '../../../activities/rollouts/concurrency.js';
 
 const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import type { ConcurrencyNow } from '../src/storage/jobs/concurrency.js';
+import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
 
 const quietMs = 1_000;
 

@@ -3,15 +3,15 @@ import {
   unpackRequests,
   type PackedAnswers,
   type RequestGroup,
-} from '../src/core/jobs/rollout-packing.js';
-import type { OutcomeCounts } from '../src/core/jobs/failures.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { areWhole, readAnswers } from '../src/storage/rollouts/rollouts.js';
-import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../src/storage/rollouts/slots.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded } from './failure.js';
-import { lockOpenJob, recordLost } from './jobs.js';
-import { recordDecided, type Decided } from './lifecycle.js';
+} from '../../src/core/jobs/rollout-packing.js';
+import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { areWhole, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded } from '../errors.js';
+import { lockOpenJob, recordLost } from '../jobs/spec.js';
+import { recordDecided, type Decided } from '../jobs/lifecycle.js';
 
 /** What a session wants of live traffic: the requests `from` to `to` (exclusive). */
 export interface LiveInput extends JobRef {

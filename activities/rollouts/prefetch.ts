@@ -1,4 +1,4 @@
-import type { Claim, Report } from '../src/storage/rollouts/exchange.js';
+import type { Claim, Report } from '../../src/storage/rollouts/exchange.js';
 
 /** Where waiting for Postgres costs less than this share of a rollout, none is claimed ahead. */
 const idleShare = 0.02;

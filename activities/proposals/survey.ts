@@ -1,16 +1,16 @@
 import { Context } from '@temporalio/activity';
-import { textsOf } from '../src/core/prompts/components.js';
-import type { SessionSpec } from '../src/core/jobs/spec.js';
-import type { SurveyAnswer, SurveyRequest } from '../src/core/search/protocol.js';
-import { readPool, readMarked } from '../src/storage/candidates/candidates.js';
-import { surveyDemos } from '../src/storage/candidates/demos.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import type { ActivityDeps } from './deps.js';
+import { textsOf } from '../../src/core/prompts/components.js';
+import type { SessionSpec } from '../../src/core/jobs/spec.js';
+import type { SurveyAnswer, SurveyRequest } from '../../src/core/search/protocol.js';
+import { readPool, readMarked } from '../../src/storage/candidates/candidates.js';
+import { surveyDemos } from '../../src/storage/candidates/demos.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ActivityDeps } from '../deps.js';
 import { describeTask } from './describe.js';
-import { guarded } from './failure.js';
-import { beating } from './heartbeat.js';
-import { readSpec, recordLost } from './jobs.js';
-import { recordDecided, type Decided } from './lifecycle.js';
+import { guarded } from '../errors.js';
+import { beating } from '../heartbeat.js';
+import { readSpec, recordLost } from '../jobs/spec.js';
+import { recordDecided, type Decided } from '../jobs/lifecycle.js';
 
 /** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
 export function surveyActivity(deps: ActivityDeps) {

@@ -1,13 +1,13 @@
-import { proposerCall } from '../src/clients/models/complete-chat.js';
-import type { Message, SearchSpec } from '../src/core/jobs/spec.js';
-import { maxProposalChars, proposalTries as tries } from '../src/core/proposals/limits.js';
-import { parseProposal, type ParsedProposal } from '../src/core/proposals/reflection.js';
-import { askAgain } from '../src/core/proposals/second-try.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { patiently } from '../src/storage/db/patience.js';
-import { findProposerCall, recordProposerCall } from '../src/storage/candidates/proposals.js';
-import type { ActivityDeps } from './deps.js';
-import { meterOf } from './call-meter.js';
+import { proposerCall } from '../../src/clients/models/complete-chat.js';
+import type { Message, SearchSpec } from '../../src/core/jobs/spec.js';
+import { maxProposalChars, proposalTries as tries } from '../../src/core/proposals/limits.js';
+import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
+import { askAgain } from '../../src/core/proposals/second-try.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { patiently } from '../../src/storage/db/patience.js';
+import { findProposerCall, recordProposerCall } from '../../src/storage/candidates/proposals.js';
+import type { ActivityDeps } from '../deps.js';
+import { meterOf } from '../graphs/call-meter.js';
 
 const recordPatienceMs = 15_000;
 /** How long one proposal may take, all its answers, tries and waits together. */

@@ -1,16 +1,16 @@
-import { rolloutWindowMs, type RolloutOutcome } from '../src/clients/container/client.js';
-import { issueInferenceKey } from '../src/clients/container/inference-key.js';
-import { demosWithout } from '../src/core/prompts/demos.js';
-import type { JobSpec } from '../src/core/jobs/spec.js';
-import type { StoredPrompt } from '../src/storage/candidates/candidates.js';
-import type { ConcurrencyNow } from '../src/storage/jobs/concurrency.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import type { Claim } from '../src/storage/rollouts/exchange.js';
-import type { Outcome } from '../src/storage/rollouts/outcomes.js';
+import { rolloutWindowMs, type RolloutOutcome } from '../../src/clients/container/client.js';
+import { issueInferenceKey } from '../../src/clients/container/inference-key.js';
+import { demosWithout } from '../../src/core/prompts/demos.js';
+import type { JobSpec } from '../../src/core/jobs/spec.js';
+import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
+import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { Claim } from '../../src/storage/rollouts/exchange.js';
+import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { Concurrency } from './concurrency.js';
-import type { ActivityDeps } from './deps.js';
-import { runGraph } from './graph-rollout.js';
-import { containerOf } from './jobs.js';
+import type { ActivityDeps } from '../deps.js';
+import { runGraph } from '../graphs/rollout.js';
+import { containerOf } from '../jobs/spec.js';
 
 /** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
 export interface Slice {

@@ -1,19 +1,19 @@
-import { editsSchema, type GraphJson } from '../src/contracts/graphs/graph.js';
-import { initialGraphOf, type GraphSpec } from '../src/core/jobs/spec.js';
-import { graphTexts, instructionNames, withGraphTexts } from '../src/core/graphs/components.js';
-import { buildEditProposal } from '../src/core/graphs/edits/proposal.js';
-import { mostAttempts, type EditRules } from '../src/core/graphs/edits/edits.js';
-import { maxAttempts, type Graph } from '../src/core/graphs/graph.js';
-import { graphOf, jsonOf } from '../src/core/graphs/json.js';
-import { inWords, maxEdits, readGraphEdits, readGraphText } from '../src/core/graphs/edits/read-proposal.js';
-import { graphText } from '../src/core/graphs/text.js';
-import { chooseComponents } from '../src/core/proposals/components.js';
-import type { ProposalRequest } from '../src/core/search/protocol.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { readGraphExamples, type GraphExample } from '../src/storage/graphs/examples.js';
-import type { ActivityDeps } from './deps.js';
-import { proposeOne, type ProposalAsked } from './one-proposal.js';
-import { chosenOf, rewriteTexts, type Reflected } from './reflect.js';
+import { editsSchema, type GraphJson } from '../../src/contracts/graphs/graph.js';
+import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
+import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
+import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
+import { mostAttempts, type EditRules } from '../../src/core/graphs/edits/edits.js';
+import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
+import { graphOf, jsonOf } from '../../src/core/graphs/json.js';
+import { inWords, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
+import { graphText } from '../../src/core/graphs/text.js';
+import { chooseComponents } from '../../src/core/proposals/components.js';
+import type { ProposalRequest } from '../../src/core/search/protocol.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
+import type { ActivityDeps } from '../deps.js';
+import { proposeOne, type ProposalAsked } from '../proposals/one.js';
+import { chosenOf, rewriteTexts, type Reflected } from '../proposals/reflect.js';
 
 /** A graph that a model has proposed; or why there is none, as of a prompt. `components` of one with another structure are none. */
 export type ProposedGraph =

@@ -1,14 +1,14 @@
 import { Context } from '@temporalio/activity';
-import type { Decision as SearchDecision, SearchView } from '../src/core/search/protocol.js';
-import type { EvaluationSpec, JobSpec } from '../src/core/jobs/spec.js';
-import type { Tx } from '../src/storage/db/db.js';
-import { lockJob, type JobRef, type NewEvent } from '../src/storage/jobs/events.js';
-import { candidateId } from '../src/core/jobs/ids.js';
-import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../src/storage/jobs/record.js';
-import { readTotals } from '../src/storage/candidates/reads.js';
-import type { ActivityDeps } from './deps.js';
-import { guarded } from './failure.js';
-import { readSpec } from './jobs.js';
+import type { Decision as SearchDecision, SearchView } from '../../src/core/search/protocol.js';
+import type { EvaluationSpec, JobSpec } from '../../src/core/jobs/spec.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
+import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../../src/storage/jobs/record.js';
+import { readTotals } from '../../src/storage/candidates/reads.js';
+import type { ActivityDeps } from '../deps.js';
+import { guarded } from '../errors.js';
+import { readSpec } from './spec.js';
 import { graphStarted, sessionStarted } from './prepare.js';
 
 export interface FinishInput extends JobRef {

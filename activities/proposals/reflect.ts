@@ -1,13 +1,13 @@
-import type { SearchSpec, SessionSpec } from '../src/core/jobs/spec.js';
-import { groupByCause } from '../src/core/proposals/feedback-clusters.js';
-import { chooseComponents, type Texts } from '../src/core/proposals/components.js';
-import { buildReflection, type ReflectionExample } from '../src/core/proposals/reflection.js';
-import type { ProposalRequest } from '../src/core/search/protocol.js';
-import type { JobRef } from '../src/storage/jobs/events.js';
-import { readExamples } from '../src/storage/candidates/reflection-examples.js';
-import type { ActivityDeps } from './deps.js';
+import type { SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
+import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
+import { chooseComponents, type Texts } from '../../src/core/proposals/components.js';
+import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import type { ProposalRequest } from '../../src/core/search/protocol.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
+import type { ActivityDeps } from '../deps.js';
 import { readDescription } from './describe.js';
-import { instructionFor, proposeOne, type ProposalAsked } from './one-proposal.js';
+import { instructionFor, proposeOne, type ProposalAsked } from './one.js';
 
 /** What came of a reflection: new texts by component, or why there are none; `shown` are the rollouts it was shown. */
 export type Reflected =
