@@ -18,14 +18,14 @@ const esm = [
 
 export default {
   // As Jest's 'node', but global names are as fast as anywhere.
-  testEnvironment: '<rootDir>/test/support/environment.mjs',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
+  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/bench/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/'],
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  globalSetup: '<rootDir>/test/support/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/jest/global-teardown.ts',
   testTimeout: 60_000,
   maxWorkers: 2,
-  testSequencer: '<rootDir>/test/support/longest-first.mjs',
+  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.[mc]?[tj]s$': [

@@ -7,8 +7,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
-import type { RolloutBody } from '../test/support/fake-answers.js';
-import { baseline } from '../test/support/rules-world.js';
+import type { RolloutBody } from '../test/support/fakes/container-answers.js';
+import { baseline } from '../test/support/worlds/rules.js';
 import { serveChild } from './child.js';
 import { now } from './clock.js';
 import type { ContainerCount, HeldRollout } from './world.js';

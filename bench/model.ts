@@ -1,7 +1,7 @@
 /** The model of the bench, a process of its own: the proposer of the world of rules, else a short answer; `wait-50` takes 50 ms for it. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startFakeModel } from '../test/support/fake-model.js';
-import { propose } from '../test/support/rules-world.js';
+import { startFakeModel } from '../test/support/fakes/model.js';
+import { propose } from '../test/support/worlds/rules.js';
 import { serveChild } from './child.js';
 
 /** About what a chat model says in one go: 20 pieces when it is streamed. */

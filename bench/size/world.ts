@@ -6,7 +6,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { RolloutBody } from '../../test/support/fake-answers.js';
+import type { RolloutBody } from '../../test/support/fakes/container-answers.js';
 
 /** Seeds from here on are train seeds. */
 export const trainFrom = 1_000_000;

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { ReceivedRollout } from '../support/fake-answers.js';
+import type { ReceivedRollout } from '../support/fakes/container-answers.js';
 
 /** How a model call ended for who asked: `status` 0 where the connection broke, `text` null without a whole answer. */
 export interface Heard {

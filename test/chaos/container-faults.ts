@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { answers, type Behaviour } from '../support/fake-answers.js';
-import type { Dice } from './dice.js';
+import { answers, type Behaviour } from '../support/fakes/container-answers.js';
+import type { Dice } from './seeded-choice.js';
 
 /** One thing that a container does wrong, and what must follow (the table of the container contract). */
 export interface ContainerFault {

@@ -1,9 +1,9 @@
-import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../support/fake-container.js';
-import { baseline } from '../support/rules-world.js';
+import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../support/fakes/container.js';
+import { baseline } from '../support/worlds/rules.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { askModel } from './ask.js';
 import { containerFaults, type ContainerFault } from './container-faults.js';
-import type { Dice } from './dice.js';
+import type { Dice } from './seeded-choice.js';
 import { questionOfRollout } from './keys.js';
 import { Ledger, type ContainerLine } from './ledger.js';
 

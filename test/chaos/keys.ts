@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isProposal } from '../support/graph-world.js';
+import { isProposal } from '../support/worlds/graph.js';
 
 interface Message {
   role: string;

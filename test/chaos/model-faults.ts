@@ -1,4 +1,4 @@
-import { answers, type Behaviour, type ReceivedRollout } from '../support/fake-answers.js';
+import { answers, type Behaviour, type ReceivedRollout } from '../support/fakes/container-answers.js';
 import { gzipBomb } from './container-faults.js';
 
 /** One thing that a model does wrong. `whole`: what it answers passes for an answer all the same. */

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { answers } from '../support/fake-answers.js';
-import { graphAnswer } from '../support/graph-world.js';
-import { propose } from '../support/rules-world.js';
-import type { Dice } from './dice.js';
+import { answers } from '../support/fakes/container-answers.js';
+import { graphAnswer } from '../support/worlds/graph.js';
+import { propose } from '../support/worlds/rules.js';
+import type { Dice } from './seeded-choice.js';
 import { askOf, isOfClient, keyOf, rolloutOf } from './keys.js';
 import { Ledger, type ModelLine } from './ledger.js';
 import { behaveAs, modelFaults, type ModelFault } from './model-faults.js';

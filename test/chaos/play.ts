@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Dice } from './dice.js';
+import { Dice } from './seeded-choice.js';
 import type { Kind } from './kinds.js';
 import { report, type Round, type Worlds } from './round.js';
 

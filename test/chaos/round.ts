@@ -5,7 +5,7 @@ import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Status } from '../../src/core/jobs/status.js';
 import { until } from '../support/until.js';
 import { startDev } from './dev-world.js';
-import type { Dice } from './dice.js';
+import type { Dice } from './seeded-choice.js';
 import type { Client } from './client.js';
 import { gateJobs } from './deployments.js';
 import type { Evidence, JobEvidence, Kill } from './evidence.js';

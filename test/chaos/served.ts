@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { begin } from './cast.js';
+import { begin } from './actors.js';
 import { peakMemory } from './hostile.js';
 import type { JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
 import { until } from '../support/until.js';
-import type { Dice } from './dice.js';
+import type { Dice } from './seeded-choice.js';
 import { startChaosModel, type ChaosModel } from './model.js';
 
 /** What can be killed. `tree`: everything at once. */

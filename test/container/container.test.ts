@@ -6,7 +6,7 @@ import {
   type RolloutContext,
   type RunningContainer,
 } from '../../src/container/index.js';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { until } from '../support/until.js';
 
 interface Body {

@@ -12,7 +12,7 @@ import {
   type LabelGuide,
 } from '../../examples/intents/container.js';
 import { completeLocally } from '../../src/local-model/complete.js';
-import { startFakeModel } from '../support/fake-model.js';
+import { startFakeModel } from '../support/fakes/model.js';
 
 const folder = join(import.meta.dirname, '../../examples/intents');
 const dataFile = join(folder, 'data.jsonl');

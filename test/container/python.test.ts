@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 
 const missing = spawnSync('python3', ['--version']).error !== undefined;
 const suite = missing ? describe.skip : describe;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { firstFree } from '../../src/embedded/ports.js';
-import { answers, startFakeContainer } from '../support/fake-container.js';
+import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { createEvaluation, ended } from '../support/jobs-over-http.js';
 import { startTestService, type TestService } from '../support/service.js';
 

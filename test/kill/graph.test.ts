@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { gate, type Gate } from '../support/gate.js';
-import { startGraphWorld, type GraphWorld } from '../support/graph-world.js';
+import { startGraphWorld, type GraphWorld } from '../support/worlds/graph.js';
 import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';

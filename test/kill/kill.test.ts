@@ -6,7 +6,7 @@ import { startIntents } from '../../examples/intents/container.js';
 import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { judgeFrames } from '../support/frames.js';
-import { startLedger } from '../support/ledger.js';
+import { startLedger } from '../support/fakes/ledger.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 

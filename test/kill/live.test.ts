@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { judgeFrames } from '../support/frames.js';
 import { gate } from '../support/gate.js';
 import { range } from '../support/range.js';
-import { propose } from '../support/rules-world.js';
-import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/traffic.js';
+import { propose } from '../support/worlds/rules.js';
+import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/fakes/traffic.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
 

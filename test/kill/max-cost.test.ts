@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
-import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/priced-world.js';
+import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
 import { range } from '../support/range.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';

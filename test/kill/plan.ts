@@ -1,5 +1,5 @@
 import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
-import { moments, type Point } from '../support/brink.js';
+import { moments, type Point } from '../support/breakpoints.js';
 
 /** Where a session can be killed: calls of one kind and stage, by the rollouts [from, to) that they belong to or come before. */
 export interface Place {

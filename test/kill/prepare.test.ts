@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { answers, startFakeContainer } from '../support/fake-container.js';
+import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startWorkerOf } from '../support/tree.js';
 import { until } from '../support/until.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { completionKey, questionKey, rolloutKey } from './flavours.js';
+import { completionKey, questionKey, rolloutKey } from './session-variants.js';
 
 /** What a session asks for at once, as its rollouts lie in the database: `kind` is the stage, told apart where it comes twice. */
 export interface Batch {

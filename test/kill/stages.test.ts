@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../../src/cli/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { Brink, moments, type Call, type Point } from '../support/brink.js';
+import { Brink, moments, type Call, type Point } from '../support/breakpoints.js';
 import { startCluster, type Cluster } from '../support/cluster.js';
 import { startTree, type Tree } from '../support/tree.js';
 import { until } from '../support/until.js';
-import { startWires, type Wires } from '../support/wires.js';
-import { flavours, isMipro, request, startFlavours, tightRollouts } from './flavours.js';
+import { startWires, type Wires } from '../support/tcp-proxies.js';
+import { flavours, isMipro, request, startFlavours, tightRollouts } from './session-variants.js';
 import { Dice, planPoints, type Place } from './plan.js';
 import { countOf, Records } from './records.js';
 

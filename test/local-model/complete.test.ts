@@ -73,7 +73,7 @@ describe('completeLocally', () => {
 });
 
 test('hostile requests end: nothing takes longer than in proportion to their length', () => {
-  const loader = join(import.meta.dirname, '../../../scripts/ts-loader.mjs');
+  const loader = join(import.meta.dirname, '../../scripts/ts-loader.mjs');
   // In a process that can be ended; a quadratic step anywhere takes it minutes instead of seconds. Seconds of the processor: how long
   // it waits for one is up to whatever else runs here.
   const command = [process.execPath, '--import', loader, join(import.meta.dirname, 'hostile.ts')];

@@ -10,7 +10,7 @@ import { optimize, type Found } from './optimizer.js';
 // The winner's prompt scores better on what nobody has seen because it says more. Neither the model nor the proposer knows
 // a data set: other words, other labels and labels exchanged among each other make no difference.
 
-const bank = join(import.meta.dirname, '../../../examples/intents');
+const bank = join(import.meta.dirname, '../../examples/intents');
 const guideOf = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as LabelGuide;
 const rngSeeds = [0, 1, 2];
 const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;

@@ -14,7 +14,7 @@ const start = singleStepGraph([{ role: 'system', content: initialPrompt }], ['fa
 const budget = { rolloutBudget: 400, effort: 'medium' } as const;
 
 test('the sample is what its generator writes', () => {
-  const path = join(import.meta.dirname, '../../../examples/two-steps/job.json');
+  const path = join(import.meta.dirname, '../../examples/two-steps/job.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(twoStepJob(0, 100));
   expect(twoStepTasks(3, 20)).toEqual(twoStepTasks(3, 20));
   expect(twoStepTasks(3, 20)).not.toEqual(twoStepTasks(4, 20));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { chainOf } from '../support/chain.js';
-import { answers } from '../support/fake-container.js';
-import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { answers } from '../support/fakes/container.js';
+import { startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
 import { until } from '../support/until.js';

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { History, payloadsOf } from '../support/chain.js';
 import { built, deploy, saying } from '../support/deployments-over-http.js';
-import { answers } from '../support/fake-container.js';
+import { answers } from '../support/fakes/container.js';
 import { deployments } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import { promptOf, startRulesWorld } from '../support/rules-world.js';
+import { promptOf, startRulesWorld } from '../support/worlds/rules.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';

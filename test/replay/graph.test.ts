@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { chainOf } from '../support/chain.js';
-import { firstPrompt, startGraphWorld } from '../support/graph-world.js';
+import { firstPrompt, startGraphWorld } from '../support/worlds/graph.js';
 import { command, createGraphJob, ended, type GraphJob } from '../support/jobs-over-http.js';
 import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { chainOf } from '../support/chain.js';
-import { startDemosWorld } from '../support/demos-world.js';
+import { startDemosWorld } from '../support/worlds/demos.js';
 import { command, createSession, ended, resultsOf, type Session } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { serviceOfFile } from '../support/service-of-file.js';

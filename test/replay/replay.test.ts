@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { History } from '../support/chain.js';
-import { answers } from '../support/fake-container.js';
-import { startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { answers } from '../support/fakes/container.js';
+import { startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { answerTokens } from '../../src/clients/models/call-bound.js';
 import { chainOf } from '../support/chain.js';
-import { answers } from '../support/fake-container.js';
-import { propose, startRulesWorld, type RulesWorld } from '../support/rules-world.js';
+import { answers } from '../support/fakes/container.js';
+import { propose, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fake-container.js';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { answers, startFakeContainer, type FakeContainer, type RolloutBody } from '../support/fakes/container.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { gate, type Gate } from '../support/gate.js';
-import { propose } from '../support/rules-world.js';
+import { propose } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 

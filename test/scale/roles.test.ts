@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Api } from '../../src/cli/api.js';
 import { checkRoles, ConfigError, readConfig } from '../../src/config.js';
 import { startCluster, type Cluster } from '../support/cluster.js';
-import { startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { refusedRole, startRole, type RoleProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 

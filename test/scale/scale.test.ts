@@ -3,12 +3,12 @@ import { Api, type JobEvent } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startCluster, type Cluster } from '../support/cluster.js';
-import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
-import { startFakeModel, type FakeModel } from '../support/fake-model.js';
+import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
+import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { follow } from '../support/follow.js';
-import { startFront } from '../support/front.js';
+import { startFront } from '../support/load-balancer.js';
 import { startRole, type RoleProcess } from '../support/processes.js';
-import { propose } from '../support/rules-world.js';
+import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
 
 // The promise: two APIs and three workers, each a process of its own, are one service. They start at once on an empty

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Service } from '../../src/main.js';
-import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 

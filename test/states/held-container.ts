@@ -1,4 +1,4 @@
-import { answers, startFakeContainer, type FakeContainer } from '../support/fake-container.js';
+import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 
 /** A container that holds every rollout until it is told to answer, so that jobs run for as long as a test wants. */
 export interface HeldContainer {

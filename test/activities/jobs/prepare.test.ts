@@ -5,7 +5,7 @@ import { prepareActivities } from '../../../activities/jobs/prepare.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';
 import { createSession, startHttp, type TestHttp } from '../../http/support.js';
-import { startFakeContainer } from '../../support/fake-container.js';
+import { startFakeContainer } from '../../support/fakes/container.js';
 
 let http: TestHttp;
 let container: ContainerClient;

@@ -11,7 +11,7 @@ import type { EvaluationSpec } from '../../../src/core/jobs/spec.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { readOpenPrompts } from '../../../src/storage/candidates/candidates.js';
 import { startHttp, type TestHttp } from '../../http/support.js';
-import { startFakeContainer } from '../../support/fake-container.js';
+import { startFakeContainer } from '../../support/fakes/container.js';
 import { anySpec, insertJob } from '../../support/job.js';
 
 let http: TestHttp;

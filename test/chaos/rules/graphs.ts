@@ -1,6 +1,6 @@
 import type { JobEvidence, Kill } from '../evidence.js';
 import type { ModelLine } from '../ledger.js';
-import { defaultRules } from '../../support/graph-world.js';
+import { defaultRules } from '../../support/worlds/graph.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
 /** From a model's last byte to its record, on a machine with much to do. */

@@ -7,7 +7,7 @@ import {
   type ContainerClient,
   type RolloutRequest,
 } from '../../../src/clients/container/client.js';
-import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../../support/fake-container.js';
+import { answers, startFakeContainer, type Behaviour, type FakeContainer } from '../../support/fakes/container.js';
 
 const signal = new AbortController().signal;
 const client = createContainerClient({ egress: { mode: 'dev', allowlist: [] }, retryBaseMs: 5 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { proposerCall } from '../../../src/clients/models/complete-chat.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
-import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fake-model.js';
+import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fakes/model.js';
 
 const messages: Message[] = [{ role: 'user', content: 'Write a better prompt.' }];
 let model: FakeModel;

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { within } from '../../../src/clients/net/bounded.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
-import { startFakeModel, type FakeModel } from '../../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 
 const signal = new AbortController().signal;
 const messages = [{ role: 'user', content: 'Hello there' }];

@@ -2,7 +2,7 @@ import type { lookup } from 'node:dns';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { checkContainerUrl, createEgressAgent, EgressError, type EgressMode } from '../../../src/clients/net/egress.js';
-import { startFakeContainer, type FakeContainer } from '../../support/fake-container.js';
+import { startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
 
 const allowed = null;
 const refused = expect.any(String);

@@ -6,7 +6,7 @@ import { createProviders } from '../../../src/clients/models/providers.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { ask, saying as sayingBy } from '../../support/deployments-over-http.js';
-import { startFakeModel, type FakeModel } from '../../support/fake-model.js';
+import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 import { deployments } from '../../support/jobs-over-http.js';
 import { startHttp, type Answer, type TestHttp } from '../support.js';
 

@@ -8,7 +8,7 @@ import { readCounters } from '../../../src/storage/deployments/counters.js';
 import { createDatabase } from '../../support/embedded.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
-import { startWires, type Wires } from '../../support/wires.js';
+import { startWires, type Wires } from '../../support/tcp-proxies.js';
 
 // Invariants: every request is counted exactly once, whatever is lost between the service and the database; `count` resolves once it is, or when
 // its patience is over; an organization has one write under way, and none waits for another's.

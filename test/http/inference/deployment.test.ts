@@ -4,7 +4,7 @@ import type { LlmStep } from '../../../src/core/graphs/graph.js';
 import { jsonOf } from '../../../src/core/graphs/json.js';
 import { setSnapshot } from '../../../src/storage/deployments/deployments.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
-import type { ModelReply } from '../../support/fake-model.js';
+import type { ModelReply } from '../../support/fakes/model.js';
 import { gate } from '../../support/gate.js';
 import { deployments as base } from '../../support/jobs-over-http.js';
 import { until } from '../../support/until.js';

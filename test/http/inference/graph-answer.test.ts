@@ -12,7 +12,7 @@ import { GraphFailure } from '../../../src/http/inference/graph-failure.js';
 import { createForward } from '../../../src/http/inference/forward.js';
 import type { CallResult, Recorder } from '../../../src/http/inference/record.js';
 import { readChatBody, substitute } from '../../../src/http/inference/request.js';
-import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fake-model.js';
+import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../support/fakes/model.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createContainerClient } from '../../../src/clients/container/client.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { presenceLock } from '../../../src/storage/db/notifications.js';
-import { answers, startFakeContainer } from '../../support/fake-container.js';
+import { answers, startFakeContainer } from '../../support/fakes/container.js';
 import { until } from '../../support/until.js';
 import { policy, proxyOfFile, question, systemOf } from './support.js';
 

@@ -13,7 +13,7 @@ import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import type { Stage } from '../../../src/core/search/protocol.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { startFakeModel, type FakeModel, type ModelRequest } from '../../support/fake-model.js';
+import { startFakeModel, type FakeModel, type ModelRequest } from '../../support/fakes/model.js';
 import { anyGepa, unlimited } from '../../support/job.js';
 import { startHttp, type TestHttp } from '../support.js';
 

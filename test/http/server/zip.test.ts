@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const root = resolve(__dirname, '../..');
+const root = resolve(__dirname, '../../..');
 const url = (path: string) => pathToFileURL(join(root, path)).href;
 
 test.each(['UTC', 'America/New_York', 'Asia/Tokyo'])('what an archive says of time is the same in %s', (TZ) => {

@@ -15,10 +15,10 @@ import {
 import { graphProblems } from '../../../../src/core/graphs/validate.js';
 import type { Json } from '../../../../src/core/graphs/values.js';
 import { answerTo, anyGraph, anyInput } from '../../../core/graphs/cases.js';
-import { oddAnswers, oddGraph, oddInput, rightAnswer } from '../../graph-export/cases.js';
+import { oddAnswers, oddGraph, oddInput, rightAnswer } from './cases.js';
 import { withPython } from '../../../support/python.js';
-import { startDriver, type Driver } from '../../graph-export/driver.js';
-import { byKey, outcomesAt, play, type Answers } from '../../graph-export/play.js';
+import { startDriver, type Driver } from './driver.js';
+import { byKey, outcomesAt, play, type Answers } from './play.js';
 
 const { python, ...able } = withPython();
 

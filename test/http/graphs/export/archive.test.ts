@@ -23,7 +23,7 @@ import {
 import { anyGraph, graphWith, llm, user } from '../../../core/graphs/cases.js';
 import { unzip } from '../../../support/unzip.js';
 import { withPython } from '../../../support/python.js';
-import { program } from '../../graph-export/driver.js';
+import { program } from './driver.js';
 
 const judge = { inputs: { q: 'input.question' }, messages: user('{{q}}\n{{candidates}}') };
 const graph: Graph = graphWith(

@@ -12,11 +12,11 @@ import { promptOf, withPrompt, type Graph, type Step } from '../../../../src/cor
 import type { Call } from '../../../../src/core/graphs/run/run.js';
 import { graphArchive, type GraphExport } from '../../../../src/http/graphs/export/archive.js';
 import { answerSchema, anyGraph, anyInput, graphWith, llm, user } from '../../../core/graphs/cases.js';
-import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../../support/fake-model.js';
+import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../../../support/fakes/model.js';
 import { listen } from '../../../support/loopback.js';
 import { withPython } from '../../../support/python.js';
-import { startDriver, type Driver } from '../../graph-export/driver.js';
-import { outcomesAt, play } from '../../graph-export/play.js';
+import { startDriver, type Driver } from './driver.js';
+import { outcomesAt, play } from './play.js';
 
 const { python, ...able } = withPython();
 

@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import { dueMs, openLoop } from '../open-loop.js';
+import { gate } from '../../test/support/gate.js';
+
+describe('an open loop', () => {
+  test('has its calls due at a constant rate', async () => {
+    const due: number[] = [];
+    await openLoop(200, 0.1, async (dueAt, index) => {
+      due[index] = dueAt;
+    });
+    expect(due).toHaveLength(20);
+    const steps = due.slice(1).map((at, n) => at - due[n]!);
+    for (const step of steps) expect(step).toBeCloseTo(5, 6);
+    expect([dueMs(0, 100), dueMs(1, 100), dueMs(100, 100)]).toEqual([0, 10, 1_000]);
+  });
+
+  test('waits for no answer before the next call, and for all at the end', async () => {
+    let called = 0;
+    let answered = 0;
+    const { opened, open } = gate();
+    await openLoop(100, 0.05, async () => {
+      called += 1;
+      // The first call is answered only when the last has been made.
+      if (called === 5) open();
+      await opened;
+      answered += 1;
+    });
+    expect([called, answered]).toEqual([5, 5]);
+  });
+
+  test('fails with the first call that does', async () => {
+    await expect(
+      openLoop(100, 0.03, async (_, n) => (n === 1 ? Promise.reject(new Error('no')) : undefined)),
+    ).rejects.toThrow('no');
+  });
+});

@@ -1,0 +1,92 @@
+/**
+ * The bench's worlds. Everything follows from the seed; the baseline scores nothing and the perfect prompt everything;
+ * the proposer learns from what it is shown and from nothing else, in our reflection prompt as in gepa's.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { baseline, rulesWorld } from '../worlds/rules.js';
+import { readPrompt } from '../worlds/statements.js';
+import { instances } from '../worlds/topics.js';
+import type { World } from '../worlds/world.js';
+import { ours, proposalOf, theirs } from './reflections.js';
+
+const seeds = Array.from({ length: instances }, (_, seed) => seed);
+const worlds = [0, 1, 2, 3, 4, 5, 6, 7];
+
+const scoreOf = (world: World, instruction: string, seed: number) => world.score({ instruction }, seed, 0);
+const truthOf = (world: World, instruction: string) => world.trueReward({ instruction });
+const perfectOf = (world: World) => world.perfect['instruction']!;
+
+test.each(worlds)('world %d: the baseline scores 0, the perfect prompt 1, on every instance', (seed) => {
+  const world = rulesWorld(seed);
+  expect(seeds.filter((instance) => scoreOf(world, perfectOf(world), instance).reward !== 1)).toEqual([]);
+  expect(seeds.filter((instance) => scoreOf(world, baseline, instance).reward !== 0)).toEqual([]);
+  expect([truthOf(world, baseline), truthOf(world, perfectOf(world))]).toEqual([0, 1]);
+});
+
+test('a world follows from its seed, and seeds give different worlds', () => {
+  const scores = (seed: number) => {
+    const world = rulesWorld(seed);
+    return seeds.map((instance) => scoreOf(world, baseline, instance));
+  };
+  expect(scores(3)).toEqual(scores(3));
+  expect(new Set(worlds.map((seed) => JSON.stringify(scores(seed)))).size).toBe(worlds.length);
+});
+
+test('feedback names the rules that failed, and those only', () => {
+  const world = rulesWorld(1);
+  const [[topic, word]] = [...readPrompt(perfectOf(world)).stated] as [[string, string]];
+  const partly = `${baseline}\n- On ${topic}: say "${word}".`;
+  for (const instance of seeds) {
+    const before = scoreOf(world, baseline, instance).feedback;
+    const after = scoreOf(world, partly, instance).feedback;
+    expect(after).toBe(before.replace(`Wrong on ${topic}: it must say "${word}".`, `Right on ${topic}.`));
+  }
+});
+
+describe.each([
+  ['our reflection prompt', ours],
+  ["gepa's reflection prompt", theirs],
+])('the proposer, asked by %s', (_, ask) => {
+  const lessons = worlds.flatMap((seed) => {
+    const world = rulesWorld(seed);
+    return seeds.slice(0, 60).map((instance) => {
+      const { feedback } = scoreOf(world, baseline, instance);
+      const answer = world.reflect(ask(baseline, [feedback]));
+      return { world, instance, feedback, answer, text: proposalOf(answer, baseline) };
+    });
+  });
+
+  test('improves mostly, and not always', () => {
+    const better = lessons.filter(({ world, instance, text }) => scoreOf(world, text, instance).reward > 0);
+    expect(better.length / lessons.length).toBeGreaterThan(0.6);
+    expect(better.length / lessons.length).toBeLessThan(0.9);
+  });
+
+  test('adds one line, on a topic that it was shown or on none', () => {
+    for (const { feedback, text } of lessons) {
+      const added = text.split('\n').filter((line) => !baseline.includes(line));
+      expect(added).toHaveLength(1);
+      const [, topic] = /^- On (\S+):/.exec(added[0]!) ?? [];
+      if (topic !== undefined) expect(feedback).toContain(`Wrong on ${topic}:`);
+    }
+  });
+
+  test('climbs from the baseline to the perfect prompt where it is shown every failure and what is worse is dropped', () => {
+    const world = rulesWorld(5);
+    let best = baseline;
+    for (let round = 0; round < 400 && truthOf(world, best) < 1; round++) {
+      const shown = seeds.slice(round % 60, (round % 60) + 3).map((seed) => scoreOf(world, best, seed).feedback);
+      const text = proposalOf(world.reflect(ask(best, shown)), best);
+      if (truthOf(world, text) >= truthOf(world, best)) best = text;
+    }
+    expect(truthOf(world, best)).toBe(1);
+  });
+});
+
+test('the proposer answers both prompts alike: it reads the instruction and the failures, not the frame', () => {
+  for (const seed of worlds) {
+    const world = rulesWorld(seed);
+    const feedbacks = [0, 1, 2].map((instance) => scoreOf(world, baseline, instance).feedback);
+    expect(world.reflect(ours(baseline, feedbacks))).toBe(world.reflect(theirs(baseline, feedbacks)));
+  }
+});

@@ -1,0 +1,130 @@
+/**
+ * The bench's worlds in which a model is called: it goes by the instruction, by demonstrations where they are of use, and else
+ * guesses; in our messages and in DSPy's alike. The proposer learns the same from either's questions.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import { frozenTaskHash, taskWorldsHash } from '../worlds/freeze.js';
+import { readPrompt } from '../worlds/statements.js';
+import { promptOf, readAnswer, type ChatMessage, type Demonstration } from '../worlds/task-texts.js';
+import { openTaskWorld, taskKinds, type TaskWorld } from '../worlds/tasks.js';
+import { proposalOf } from './reflections.js';
+
+const seeds = Array.from({ length: 60 }, (_, seed) => seed);
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const ending = (field: string) =>
+  `\n\nRespond with the corresponding output fields, starting with the field \`[[ ## ${field} ## ]]\`, and then ending with the marker for \`[[ ## completed ## ]]\`.`;
+
+/** As the ChatAdapter of dspy 3.4.1 writes a call of `message -> answer`. */
+function chatAdapter(instruction: string, demos: readonly Demonstration[], input: string): ChatMessage[] {
+  const system =
+    'Your input fields are:\n1. `message` (str):\nYour output fields are:\n1. `answer` (str):\n' +
+    'All interactions will be structured in the following way, with the appropriate values filled in.\n\n' +
+    '[[ ## message ## ]]\n{message}\n\n[[ ## answer ## ]]\n{answer}\n\n[[ ## completed ## ]]\n' +
+    `In adhering to this structure, your objective is: ${['', ...instruction.split('\n')].join('\n        ')}`;
+  const shown = demos.map((demo) => ({
+    input: `[[ ## message ## ]]\n${demo.input}`,
+    output: `[[ ## answer ## ]]\n${demo.output}\n\n[[ ## completed ## ]]\n`,
+  }));
+  return [...promptOf(system, shown), user(`[[ ## message ## ]]\n${input}${ending('answer')}`)];
+}
+
+/** As it asks for an instruction. */
+function forInstruction(instruction: string, demos: readonly Demonstration[]): ChatMessage[] {
+  const shown = demos.map(({ input, output }) => `Message: ${input}\nAnswer: ${output}`).join('\n\n');
+  const fields = `[[ ## task_demos ## ]]\n${shown}\n\n[[ ## basic_instruction ## ]]\n${instruction}\n\n[[ ## tip ## ]]\nx`;
+  return [{ role: 'system', content: 'Your input fields are: …' }, user(`${fields}${ending('proposed_instruction')}`)];
+}
+
+const right = (world: TaskWorld, seed: number): Demonstration => ({
+  input: world.input(seed),
+  output: world.expected(seed),
+});
+
+describe.each(taskKinds)('%s', (kind) => {
+  const world = openTaskWorld(kind, 1);
+
+  test('the baseline is right sometimes, the perfect instruction always', () => {
+    expect(world.trueReward(promptOf(world.perfect, []))).toBe(1);
+    const rewards = seeds.map((seed) => {
+      return world.score(seed, world.answer([...promptOf(world.baseline, []), user(world.input(seed))])).reward;
+    });
+    expect(rewards.filter((reward) => reward === 1).length).toBeGreaterThan(2);
+    expect(world.trueReward(promptOf(world.baseline, []))).toBeLessThan(0.4);
+  });
+
+  test(`demonstrations are ${kind === 'examples' ? 'of use, on what their inputs ask' : 'useless'}`, () => {
+    const plain = world.trueReward(promptOf(world.baseline, []));
+    const demos = [0, 1, 2, 3].map((seed) => right(world, seed));
+    const shown = world.trueReward(promptOf(world.baseline, demos));
+    if (kind === 'examples') expect(shown).toBeGreaterThan(plain);
+    else expect(shown).toBe(plain);
+    const foreign = demos.map(({ output }) => ({ input: 'Hello', output }));
+    expect(world.trueReward(promptOf(world.baseline, foreign))).toBe(plain);
+  });
+
+  test('the same answer to the messages of DSPy, in its form', () => {
+    const half = world.perfect.split('\n').slice(0, 8).join('\n');
+    const demos = [0, 1, 2].map((seed) => right(world, seed));
+    for (const seed of seeds) {
+      const own = world.answer([...promptOf(half, demos), user(world.input(seed))]);
+      const framed = world.answer(chatAdapter(half, demos, world.input(seed)));
+      expect(framed).toBe(`[[ ## answer ## ]]\n${own}\n\n[[ ## completed ## ]]`);
+    }
+  });
+});
+
+describe('the proposer', () => {
+  const world = openTaskWorld('examples', 2);
+  const ask = (examples: Partial<ReflectionExample>[], instruction = world.baseline) => {
+    const whole = examples.map((one) => ({ input: '', output: '', feedback: '', reward: 0, ...one }));
+    const answer = world.propose(buildReflection({ instruction, examples: whole }));
+    return [...readPrompt(proposalOf(answer, instruction)).stated];
+  };
+  const dspy = (demos: Demonstration[]) => {
+    const [, text] = /^\[\[ ## proposed_instruction ## \]\]\n([\s\S]*)\n\n\[\[ ## completed ## \]\]$/.exec(
+      world.propose(forInstruction(world.baseline, demos)),
+    )!;
+    return [...readPrompt(text!).stated];
+  };
+  const three = (at: number) => [at, at + 1, at + 2].map((seed) => right(world, seed));
+  const perfect = (demos: Demonstration[]) => ask(demos.map((one) => ({ ...one, reward: 1 })));
+  const truth = readPrompt(world.perfect).stated;
+
+  test('learns from feedback, and without it from answers with full reward alone', () => {
+    const { feedback } = world.score(0, '');
+    expect(seeds.flatMap((n) => ask([{ input: String(n), feedback }])).length).toBeGreaterThan(20);
+    expect(seeds.flatMap((n) => ask([{ ...right(world, n), reward: 0.5 }]))).toEqual([]);
+    expect(seeds.flatMap((n) => perfect(three(n))).length).toBeGreaterThan(80);
+  });
+
+  test('learns as much from our question as from DSPy’s, mostly rightly, and at most three things', () => {
+    const [ours, theirs] = [perfect, dspy].map((learn) => seeds.map((n) => learn(three(n))));
+    for (const learned of [ours!, theirs!]) {
+      expect(Math.max(...learned.map(({ length }) => length))).toBe(3);
+      const flat = learned.flat();
+      const share = flat.filter(([topic, word]) => truth.get(topic) === word).length / flat.length;
+      expect(share).toBeGreaterThan(0.8);
+      expect(share).toBeLessThan(1);
+    }
+    expect(Math.abs(ours!.flat().length - theirs!.flat().length)).toBeLessThan(0.2 * ours!.flat().length);
+  });
+
+  test('learns what is told as expected, and what a summary of labelled data says', () => {
+    const { output } = right(world, 0);
+    const told = seeds.flatMap((n) => ask([{ input: String(n), feedback: `Expected: ${output}` }]));
+    expect(told.length).toBeGreaterThan(20);
+    const examples = `[[ ## examples ## ]]\n[Example({'message': 'x', 'answer': '${output}'})]${ending('observations')}`;
+    expect([...readAnswer(world.propose([user(examples)]))].length).toBeGreaterThan(0);
+  });
+
+  test('answers other questions with some words, in the form asked for', () => {
+    expect(world.propose([user('Summarise the data.')])).not.toBe('');
+    const fields = world.propose([user(`[[ ## program_code ## ]]\nx${ending('program_description')}`)]);
+    expect(fields).toMatch(/^\[\[ ## program_description ## \]\]\n\S[\s\S]*\[\[ ## completed ## \]\]$/);
+  });
+});
+
+test('the worlds are those that were frozen', () => {
+  expect(taskWorldsHash()).toBe(frozenTaskHash);
+});

@@ -1,0 +1,85 @@
+/** What the bench reads out of a ledger and of candidates, on ones small enough to be seen through. */
+import { describe, expect, test } from '@jest/globals';
+import { reachedLine, wallLine } from '../gepa/lines.js';
+import { reachedAfter, stepsOf, usageOf, type Usage } from '../gepa/timeline.js';
+
+const outcome = { startedAt: 1_000, endedAt: 2_000, rollouts: 4, winner: 'c', candidates: [] };
+const call = (kind: 'rollout' | 'proposal', startedAt: number, endedAt: number) => ({ kind, startedAt, endedAt });
+
+test('usage: busy slots, gaps in which nothing was under way, proposals alone, most at once', () => {
+  const ledger = [
+    call('rollout', 1_100, 1_200),
+    call('rollout', 1_150, 1_250),
+    call('proposal', 1_300, 1_400),
+    call('rollout', 1_400, 1_500),
+    call('rollout', 1_800, 1_900),
+  ];
+  expect(usageOf(ledger, outcome, 2)).toEqual({
+    wallMs: 1_000,
+    rollouts: 4,
+    utilisation: 400 / 2_000,
+    gaps: 2,
+    meanGapMs: 175,
+    idleMs: 50 + 300 + 100 + 100,
+    proposingMs: 100,
+    mostAtOnce: 2,
+  });
+});
+
+describe('the reward over time', () => {
+  const trueReward = (text: string) => Promise.resolve({ a: 0.1, b: 0.4, c: 0.3, d: 0.9 }[text]!);
+  const candidates = [
+    { at: 1_100, text: 'a', reward: 0.2 },
+    { at: 1_200, text: 'b', reward: 0.5 },
+    { at: 1_300, text: 'd', reward: 0.5 },
+    { at: 1_400, text: 'c', reward: 0.6 },
+  ];
+
+  test('is that of the candidate that would be returned: the best by its evaluation, the earlier of two equal ones', async () => {
+    expect(await stepsOf({ ...outcome, candidates }, trueReward)).toEqual([
+      { afterMs: 100, trueReward: 0.1 },
+      { afterMs: 200, trueReward: 0.4 },
+      { afterMs: 400, trueReward: 0.3 },
+    ]);
+  });
+
+  test('reaches a target at its first step there, or never', async () => {
+    const steps = await stepsOf({ ...outcome, candidates }, trueReward);
+    expect([0.1, 0.3, 0.4, 0.41].map((target) => reachedAfter(steps, target))).toEqual([100, 200, 200, null]);
+  });
+});
+
+describe('lines', () => {
+  const side = (wallMs: number, reachedMs: number | null) => ({
+    usage: { wallMs, rollouts: 100 } as Usage,
+    steps: [],
+    trueReward: 0.5,
+    reachedMs,
+  });
+  const pair = (ours: number | null, peers: number) => ({
+    world: 1,
+    ours: side(2_000, ours),
+    peer: side(1_000, peers),
+  });
+
+  test('a world in which the target is never reached counts as later than any other', () => {
+    const mostly = reachedLine('S', [pair(500, 1_000), pair(800, 1_000), pair(null, 1_000)], '');
+    expect(mostly).toMatchObject({ ratio: '0.80', met: 'met' });
+    expect(mostly.measured).toContain('in 2 of 3 worlds');
+    const seldom = reachedLine('S', [pair(500, 1_000), pair(null, 1_000)], '');
+    expect(seldom).toMatchObject({ ratio: 'never reached', met: 'not met' });
+    expect(reachedLine('S', [pair(1_100, 1_000)], '')).toMatchObject({ ratio: '1.10', met: 'not met' });
+  });
+
+  test('a missing peer is named as not shown, and decides nothing', () => {
+    const alone = [{ world: 1, ours: side(2_000, null), peer: null }];
+    expect(reachedLine('S', alone, 'no python3')).toMatchObject({ met: 'no aim', ratio: '' });
+    expect(wallLine('S', alone, 'no python3', 30)).toMatchObject({
+      measured: '20.0 ms (20.0 to 20.0)',
+      beside: 'not shown: gepa 0.1.4: no python3',
+      ratio: '',
+      met: 'met',
+    });
+    expect(wallLine('S', alone, 'no python3', 10).met).toBe('not met');
+  });
+});

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminal, type Status } from '../../src/core/jobs/status.js';
+import { baseline } from '../support/worlds/rules.js';
+import { until } from '../support/until.js';
+import { startClient, type Client } from './client.js';
+import { startDeployment, type DeploymentPlan } from './deployments.js';
+import { startGraphJob, startSession, type Job, type JobPlan, type Where } from './jobs.js';
+import { isOfClient } from './keys.js';
+import { callsTo } from './kills.js';
+import type { Ledger, ModelLine } from './ledger.js';
+import type { Round } from './round.js';
+
+/**
+ * A graph job or a session, deployments of one name, and a client that asks it: a prompt that is served at once, one that a gate judges, and
+ * what the job has found, with a gate or without one.
+ */
+export interface Cast {
+  client: Client;
+  /** All jobs, once they have been created. */
+  made: Promise<Job[]>;
+  /** How many calls have come to model and containers, those for the client left out. */
+  come(): number;
+}
+
+/** What follows in a round comes so much later. */
+const nextMs = [0, 1_500] as const;
+/** How long the source may take until there is something to deploy. */
+const sourceSeconds = 120;
+const everyRule = 'rule-0. rule-1. rule-2. rule-3.';
+/** What each reward of a good answer reaches, and none of a bad one. */
+const [good, any] = [0.9, -1];
+/** A gain that a good prompt has over whatever else there is, but for another good one. */
+const gain = 0.1;
+
+/** Begins everything; `sound`: containers and models answer well, so that it is known how deployments end. `read` gets each job once it is there. */
+export async function begin(
+  { kind, seed, folder, dice, after }: Round,
+  { world, model }: { world: Where['world']; model: Ledger<ModelLine> },
+  plan: JobPlan,
+  { sound, read = () => undefined }: { sound: boolean; read?: (job: Job) => void },
+): Promise<Cast> {
+  const where: Where = { world, folder, dice, after };
+  const name = `${kind}-${seed}`;
+  const client = startClient(world, name, dice.of('client'));
+  after.push(() => client.stop());
+  const jobs: Job[] = [];
+  const source = dice.chance(70)
+    ? await startGraphJob(where, 'graph', { ...plan, judged: dice.chance(50) })
+    : await startSession(where, 'session', plan);
+  const add = (job: Job) => {
+    jobs.push(job);
+    read(job);
+  };
+  add(source);
+
+  // Drawn before anything is waited for: kills are drawn meanwhile.
+  const own = dice.of('deployments');
+  const deploy = async (as: string, mayEnd: string[], { source, gate }: Pick<DeploymentPlan, 'source' | 'gate'>) => {
+    const ends = sound ? mayEnd : ['completed', 'failed'];
+    add(await startDeployment({ ...where, dice: own }, as, name, { ...plan, mayEnd: ends, source, gate }));
+  };
+  const made = async () => {
+    await delay(own.between(...nextMs));
+    await deploy('opener', ['completed'], { source: prompt('opener', baseline), gate: null });
+    await delay(own.between(...nextMs));
+    const [isGood, isCompared] = [own.chance(70), own.chance(50)];
+    await deploy('challenger', !isGood ? ['failed'] : isCompared ? ['completed', 'failed'] : ['completed'], {
+      source: prompt('challenger', isGood ? everyRule : 'Answer badly.'),
+      gate: isCompared ? { min_improvement: gain } : { min_reward: good },
+    });
+    const hasBest = await bestOf(where, source, own.chance(50));
+    const field = source.kind === 'graph' ? 'graph_job_id' : 'session_id';
+    const gate = own.chance(50) ? { min_reward: any } : null;
+    if (hasBest) await deploy('winner', ['completed'], { source: { [field]: source.id }, gate });
+    return jobs;
+  };
+  const containers = () => jobs.flatMap(({ container }) => container ?? []);
+  return {
+    client,
+    made: made(),
+    come: () =>
+      model.lines().filter(({ event, key }) => event === 'in' && !isOfClient(key)).length +
+      containers().reduce((sum, container) => sum + callsTo(container), 0),
+  };
+}
+
+const prompt = (model: string, content: string) => ({
+  messages: [{ role: 'system', content }],
+  policy: { provider: 'chaos', model },
+});
+
+/** Whether a job has found something, once it is over or, with `atOnce`, as soon as it has its baseline. */
+async function bestOf({ world }: Where, { name, path }: Job, atOnce: boolean): Promise<boolean> {
+  const { best_candidate: best } = await until(
+    `there is something to deploy of ${name}`,
+    async () => {
+      const seen = await world.api.call<{ status: Status; best_candidate: object | null }>('GET', path);
+      return (isTerminal(seen.status) || (atOnce && seen.best_candidate !== null)) && seen;
+    },
+    sourceSeconds,
+  );
+  return best !== null;
+}

@@ -1,0 +1,394 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { deploymentActivities } from '../../../activities/deployments/deployment.js';
+import type { ActivityDeps } from '../../../activities/deps.js';
+import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
+import { putSecret } from '../../../src/storage/access/secrets.js';
+import { workflowId } from '../../../workflows/messages.js';
+import { chainOf, History } from '../../support/chain.js';
+import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
+import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';
+import { answers, type Behaviour, type FakeContainer, type ReceivedRollout } from '../../support/fakes/container.js';
+import { gate, type Gate } from '../../support/gate.js';
+import { command, deployments, eventsOf, evaluations, readJob, type Evaluation } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
+import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+
+// The promise: a gate lets through what is better than what the name serves when it takes the name, not when it was asked for; and
+// however the making of a deployment ends, it is ready or has failed with the reason, and what was live stays live.
+
+const on = serviceOfFile(startRulesWorld);
+
+const containers = containersOfEachTest();
+const held = new Map<string, Gate>();
+const behave = (call: ReceivedRollout): Behaviour => {
+  const worth = /worth (-?[\d.]+)/.exec(promptOf(call))?.[1] ?? '0';
+  const reward = answers.reward(Number(worth) + call.seed / 100);
+  const { opened } = held.get(worth) ?? {};
+  return opened ? answers.held(opened, reward) : reward;
+};
+let container: FakeContainer;
+let name = '';
+let tests = 0;
+beforeEach(async () => {
+  on.world.reset();
+  held.clear();
+  name = `name-${(tests += 1)}`;
+  container = await containers({ behave });
+});
+
+/** Has every rollout of this worth wait; answers what lets them go on. */
+const hold = (worth: number): (() => void) => {
+  const one = gate();
+  held.set(`${worth}`, one);
+  return () => {
+    held.delete(`${worth}`);
+    one.open();
+  };
+};
+const create = (worth: number, more?: object) =>
+  deploy(on.service, {
+    ...{ name, source: saying(`worth ${worth}`) },
+    ...(more && { gate: { container_url: container.url, seeds: range(0, 6), ...more } }),
+  });
+const live = async (worth: number): Promise<Deployment> => {
+  const deployment = await built(on.service, await create(worth));
+  expect(deployment).toMatchObject({ status: 'ready', live: true });
+  return deployment;
+};
+/** Waits until a rollout of this worth has come; answers its evaluation. */
+const asked = async (worth: number): Promise<string> => {
+  const { rolloutId } = await until(`worth ${worth} is asked`, () =>
+    container.ledger.find((entry) => promptOf(entry).includes(`worth ${worth}`)),
+  );
+  return `evl_${rolloutId.split('_')[1]}`;
+};
+const send = async (method: 'PATCH' | 'DELETE', path: string, body?: object): Promise<void> => {
+  const { status } = await fetch(`${on.service.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${on.service.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect([method, path, status < 300]).toEqual([method, path, true]);
+};
+/** How often rollouts of this worth came. */
+const calls = (worth: number) => container.ledger.filter((entry) => promptOf(entry).includes(`worth ${worth}`)).length;
+const asSuperuser = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: on.service.config.databaseUrl! });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+const deploymentWorkflow = (id: string) => on.service.temporal.workflow.getHandle(workflowId('deployment', id));
+const closedAs = (id: string, status: string) =>
+  until(`${id} is ${status}`, async () => (await deploymentWorkflow(id).describe()).status.name === status);
+const rowOf = async (id: string) =>
+  (
+    await on.service.query<{ status: string; live_at: Date | null }>(
+      'select j.status, d.live_at from jobs j join deployments d on d.id = j.id where j.id = $1',
+      [id],
+    )
+  )[0];
+const servedBy = async () =>
+  (await ask(on.service, name, { messages: [{ role: 'user', content: 'Hello.' }] })).headers.get(
+    'x-ratchet-deployment-id',
+  );
+
+describe('a gate whose name moves while what it serves is evaluated judges again', () => {
+  test.each([
+    [0.85, { status: 'failed', live: false }],
+    [0.7, { status: 'ready', live: true }],
+  ])('against the deployment that went live meanwhile, worth %p', async (worth, end) => {
+    const first = await live(0.5);
+    const release = hold(0.5);
+    const id = await create(0.9, { min_improvement: 0.1 });
+    await asked(0.5);
+    const other = await live(worth);
+    release();
+    const deployment = await built(on.service, id);
+    expect(deployment).toMatchObject({ ...end, gate: { incumbent: { deployment_id: other.id } } });
+    expect(deployment.gate!.comparison!.difference).toBeCloseTo(0.9 - worth);
+    expect(deployment.previous_id).toBe(end.live ? other.id : null);
+    expect(await servedBy()).toBe(end.live ? id : other.id);
+    const events = await eventsOf(on.service, id);
+    expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
+    const judged = events.filter(({ type }) => type === 'gate_judged');
+    expect(judged.map(({ data }) => data)).toMatchObject([{ passed: true }, { passed: end.live }]);
+    expect(first.id).not.toBe(other.id);
+    // The candidate's rollouts are not run again.
+    expect(calls(0.9)).toBe(6);
+  });
+
+  test.each(['roll back', 'delete'] as const)('after a %s', async (what) => {
+    const first = await live(0.5);
+    const second = await live(0.75);
+    const release = hold(0.75);
+    const id = await create(0.9, { min_improvement: 0.1 });
+    await asked(0.75);
+    if (what === 'delete') await send('DELETE', `${deployments}/${second.id}`);
+    else await on.service.api.call('POST', `${deployments}/${second.id}/rollback`, {});
+    release();
+    const deployment = await built(on.service, id);
+    // Where its name serves nothing, messages are judged against the container as it is, whose rewards are 0 and the seed's part.
+    const [against, difference] = what === 'delete' ? [null, 0.9] : [first.id, 0.4];
+    expect(deployment).toMatchObject({ status: 'ready', live: true, gate: { incumbent: { deployment_id: against } } });
+    expect(deployment.gate!.comparison!.difference).toBeCloseTo(difference);
+    expect(deployment.previous_id).toBe(what === 'delete' ? second.id : first.id);
+    expect(await servedBy()).toBe(id);
+  });
+});
+
+describe('a gate whose name moves to and fro each time that it has judged', () => {
+  /** Has the name move in the very transaction that notes what a gate has found, so often at most. Answers how often one did. */
+  const moving = async (between: string[], times: number, meanwhile: () => Promise<void>): Promise<number> =>
+    asSuperuser(async (client) => {
+      const [one, other] = between.map((id) => client.escapeLiteral(id));
+      await client.query(`
+        create sequence judged;
+        grant usage on judged to ratchet_app;
+        create function move() returns trigger language plpgsql as $$ begin
+          if nextval('judged') <= ${times} then
+            update deployment_names set deployment_id = case deployment_id when ${one} then ${other} else ${one} end
+             where name = ${client.escapeLiteral(name)};
+          end if;
+          return null;
+        end $$;
+        create trigger move after update of gate on deployments for each row execute function move()`);
+      try {
+        await meanwhile();
+        const { rows } = await client.query<{ n: number }>('select last_value::int as n from judged');
+        return rows[0]!.n;
+      } finally {
+        await client.query('drop trigger move on deployments; drop function move; drop sequence judged');
+      }
+    });
+
+  test.each([
+    ['rests', 3, 4, { status: 'ready', live: true, error: null }],
+    ['never rests', 100, 20, { status: 'failed', live: false, error_details: { code: 'gate_overtaken' } }],
+  ])(
+    'and then %s buys the evaluation of each only once',
+    async (_, times, rounds, end) => {
+      const one = await live(0.5);
+      const other = await live(0.6);
+      const judged = await moving([one.id, other.id], times, async () => {
+        const id = await create(0.9, { min_improvement: 0.1 });
+        const deployment = await built(on.service, id, 240);
+        expect(deployment).toMatchObject({ ...end, gate: { passed: true, incumbent: { deployment_id: one.id } } });
+        expect(await servedBy()).toBe(end.live ? id : other.id);
+      });
+      expect(judged).toBe(rounds);
+      expect([0.9, 0.6, 0.5].map(calls)).toEqual([6, 6, 6]);
+    },
+    300_000,
+  );
+});
+
+describe("a gate's evaluation that is paused", () => {
+  /** Pauses the evaluation of a candidate, and waits until what was under way then has ended. */
+  const pausing = async () => {
+    const release = hold(0.9);
+    const id = await create(0.9, { min_reward: 0.1, max_concurrent: 2 });
+    const evaluation = await asked(0.9);
+    const shown = async () => (await readDeployment(on.service, id)).gate!.evaluation;
+    expect(await shown()).toEqual({ job_id: evaluation, status: 'running' });
+    expect(await command(on.service, evaluation, 'pause')).toMatchObject({ status: 'paused' });
+    release();
+    await until('what was under way has ended', async () => {
+      const { progress } = await readJob<Evaluation>(on.service, evaluation);
+      return progress.completed === calls(0.9);
+    });
+    expect(calls(0.9)).toBeLessThan(6);
+    expect(await readDeployment(on.service, id)).toMatchObject({
+      ...{ status: 'building', live: false },
+      gate: { passed: null, evaluation: { job_id: evaluation, status: 'paused' } },
+    });
+    return { id, evaluation };
+  };
+
+  test('is what its deployment says that it waits for, until somebody resumes it', async () => {
+    const { id, evaluation } = await pausing();
+    expect(await command(on.service, evaluation, 'resume')).toMatchObject({ status: 'running' });
+    expect(await built(on.service, id)).toMatchObject({ status: 'ready', gate: { passed: true, evaluation: null } });
+    expect(calls(0.9)).toBe(6);
+  });
+
+  test('ends with its deployment when that is deleted', async () => {
+    const { id, evaluation } = await pausing();
+    await send('DELETE', `${deployments}/${id}`);
+    await closedAs(id, 'CANCELLED');
+    expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
+    expect(await readJob<Evaluation>(on.service, evaluation)).toMatchObject({ status: 'cancelled' });
+    const workflow = on.service.temporal.workflow.getHandle(workflowId('evaluation', evaluation));
+    expect((await workflow.describe()).status.name).toBe('CANCELLED');
+  });
+});
+
+test("the key of a gate's container reaches it in every evaluation, and nobody else", async () => {
+  const key = 'a-very-secret-key';
+  await live(0.5);
+  container = await containers({ apiKey: key, behave });
+  const id = await create(0.9, { min_improvement: 0.1, container_api_key: key });
+  const { status, gate: found } = await built(on.service, id);
+  expect(status).toBe('ready');
+  expect(container.ledger.map(({ headers }) => headers['x-api-key'])).toEqual(range(0, 12).map(() => key));
+
+  const evaluationIds = [found!.candidate!.job_id, found!.incumbent!.job_id];
+  const histories = await Promise.all(
+    [id, ...evaluationIds].flatMap((job) => chainOf(on.service.temporal, on.service.workflow(job).workflowId)),
+  );
+  const texts = histories.flat().map((history) => Buffer.from(History.encode(history).finish()).toString('latin1'));
+  // All that HTTP answers comes from there.
+  await asSuperuser(async (client) => {
+    const tables = await client.query<{ name: string }>(
+      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+    );
+    for (const { name: table } of tables.rows) {
+      const { rows } = await client.query<{ text: string }>(`select to_jsonb(row)::text as text from ${table} row`);
+      texts.push(rows.map(({ text }) => text).join('\n'));
+    }
+  });
+  const all = texts.join('\n');
+  for (const one of [id, ...evaluationIds]) expect(all).toContain(one);
+  for (const form of ['utf8', 'hex', 'base64url'] as const) expect(all).not.toContain(Buffer.from(key).toString(form));
+});
+
+describe('a deployment that is deleted while its gate runs', () => {
+  test.each(['Temporal hears of it', 'Temporal does not hear of it'])(
+    'never takes its name, and its evaluation is cancelled: %s',
+    async (heard) => {
+      const before = await live(0.5);
+      hold(0.9);
+      const id = await create(0.9, { min_reward: 0.1 });
+      const evaluation = await asked(0.9);
+      if (heard === 'Temporal hears of it') await send('DELETE', `${deployments}/${id}`);
+      // As the route does it where Temporal cannot be reached.
+      else await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
+      await closedAs(id, 'CANCELLED');
+      expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
+      expect(await readJob<Evaluation>(on.service, evaluation)).toMatchObject({ status: 'cancelled' });
+      await expect(readDeployment(on.service, id)).rejects.toThrow(/404|not found/i);
+      expect(await servedBy()).toBe(before.id);
+    },
+  );
+
+  test('never takes it either when it was about to', async () => {
+    const before = await live(0.5);
+    await asSuperuser(async (client) => {
+      await client.query('begin; lock table deployment_names in share mode');
+      const id = await create(0.9);
+      await until('it waits for its name', async () => {
+        const { rowCount } = await client.query(
+          `select 1 from pg_locks where not granted and relation = 'deployment_names'::regclass`,
+        );
+        return rowCount === 1;
+      });
+      await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
+      await client.query('rollback');
+      await closedAs(id, 'CANCELLED');
+      expect(await rowOf(id)).toEqual({ status: 'cancelled', live_at: null });
+    });
+    expect(await servedBy()).toBe(before.id);
+  });
+});
+
+test('a deployment that took its name, and whose worker could not tell any more, is told so and does not take it again', async () => {
+  const { publishDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
+  const first = await live(0.5);
+  const second = await live(0.6);
+  for (const { id } of [first, second])
+    expect(await publishDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
+  expect(await servedBy()).toBe(second.id);
+  expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false });
+  const failed = await built(on.service, await create(0.4, { min_reward: 2 }));
+  await expect(publishDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
+});
+
+describe('a deployment fails with what happened', () => {
+  const failing = async (how: (id: string, evaluation: string) => Promise<unknown>) => {
+    const before = await live(0.5);
+    hold(0.9);
+    const id = await create(0.9, { min_reward: 0.1 });
+    const evaluation = await asked(0.9);
+    await how(id, evaluation);
+    const deployment = await built(on.service, id);
+    expect(deployment).toMatchObject({ status: 'failed', live: false, ready_at: null });
+    expect(await servedBy()).toBe(before.id);
+    const ended = await until('its evaluation has ended', async () => {
+      const job = await readJob<Evaluation>(on.service, evaluation);
+      return job.status !== 'running' && job.status;
+    });
+    const events = await eventsOf(on.service, id);
+    expect(events.map(({ seq }) => seq)).toEqual(range(1, events.length));
+    return { ...deployment.error_details!, id, evaluation, ended };
+  };
+
+  test('when its workflow is terminated from outside', async () => {
+    const { code, message, ended } = await failing((id) => deploymentWorkflow(id).terminate('by an operator'));
+    expect([code, ended]).toEqual(['workflow_terminated', 'failed']);
+    expect(message).toMatch(/terminated from outside/);
+  });
+
+  test('when its workflow is cancelled from outside', async () => {
+    const { code, message, ended, id } = await failing((id) => deploymentWorkflow(id).cancel());
+    expect([code, ended]).toEqual(['deployment_cancelled', 'cancelled']);
+    expect(message).toMatch(/cancelled.*What was live stays live/);
+    await closedAs(id, 'CANCELLED');
+  });
+
+  test("when its gate's evaluation is cancelled", async () => {
+    const { code, message, ended, evaluation, id } = await failing((_, evaluation) =>
+      send('PATCH', `${evaluations}/${evaluation}`, { state: 'cancelled' }),
+    );
+    expect([code, ended]).toEqual(['gate_failed', 'cancelled']);
+    expect(message).toMatch(new RegExp(`${evaluation} gave no result: it was cancelled\\. What was live stays live`));
+    await closedAs(id, 'FAILED');
+  });
+
+  test("when its gate's evaluation is terminated", async () => {
+    const { code, ended, evaluation } = await failing((_, evaluation) =>
+      on.service.temporal.workflow.getHandle(workflowId('evaluation', evaluation)).terminate(),
+    );
+    expect([code, ended]).toEqual(['gate_failed', 'failed']);
+    expect(evaluation).toMatch(/^evl_/);
+  });
+
+  test('when its container cannot be reached', async () => {
+    const before = await live(0.5);
+    const gone = await containers();
+    await gone.close();
+    const id = await create(0.9, { min_reward: 0.1, container_url: gone.url });
+    const deployment = await built(on.service, id);
+    expect(deployment).toMatchObject({ status: 'failed', live: false, error_details: { code: 'gate_failed' } });
+    expect(deployment.error).toMatch(/gave no result: .*What was live stays live\.$/);
+    expect(await servedBy()).toBe(before.id);
+  });
+
+  test("when the key of its gate's container cannot be read any more", async () => {
+    const before = await live(0.5);
+    const release = hold(0.9);
+    const id = await create(0.9, { min_improvement: 0.1, container_api_key: 'a-very-secret-key' });
+    await asked(0.9);
+    const { origin } = new URL(container.url);
+    // As though it had been stored under another RATCHET_SECRET_KEY.
+    await on.service.db.org('default', async (tx) => {
+      await tx.query('delete from secrets where job_id = $1', [id]);
+      const place = { orgId: 'default', jobId: id, name: 'container_api_key', origin };
+      await putSecret(tx, randomBytes(32), place, 'a-very-secret-key');
+    });
+    release();
+    const deployment = await built(on.service, id);
+    expect(deployment).toMatchObject({ status: 'failed', live: false, error_details: { code: 'gate_failed' } });
+    expect(deployment.error).toMatch(
+      /gave no result: The container_api_key cannot be decrypted: RATCHET_SECRET_KEY .*What was live stays live\.$/,
+    );
+    expect(await servedBy()).toBe(before.id);
+    await closedAs(id, 'FAILED');
+  });
+});

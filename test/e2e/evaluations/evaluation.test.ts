@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { z } from 'zod';
+import type { evaluationResultsSchema } from '../../../src/contracts/evaluations/evaluation.js';
+import { largestReward } from '../../../src/core/math/rewards.js';
+import { chainOf, History } from '../../support/chain.js';
+import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
+import { answers } from '../../support/fakes/container.js';
+import { command, createEvaluation, ended, pathOf, readJob, type Evaluation } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
+import { startTestService, type TestService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+const container = containersOfEachTest();
+const create = (url: string, seeds: number[], more: object = {}) =>
+  createEvaluation(service, { container_url: url, seeds, policy: { provider: 'local', model: 'local' }, ...more });
+const resultsOf = (id: string) =>
+  service.api.call<z.output<typeof evaluationResultsSchema>>('GET', `${pathOf(id)}/results`);
+/** The system messages of a job's model calls, as the model got them. */
+const systemsAsked = async (id: string) =>
+  (
+    await service.query<{ system: string }>(
+      `select request->'messages'->0->>'content' as system from model_calls where job_id = $1`,
+      [id],
+    )
+  ).map(({ system }) => system);
+/** Asks the model with a system message of its own. */
+const asksModel = () =>
+  answers.askModel(
+    () => ({ system: 'the container’s own', user: 'hello' }),
+    () => ({ reward: 1 }),
+  );
+
+describe('an offline evaluation', () => {
+  test('runs every listed seed once, duplicates as often as they are listed, within max_concurrent', async () => {
+    const box = await container({ behave: (call) => answers.after(5, answers.reward(call.seed / 10)) });
+    const seeds = [3, 1, 3, 2, 1, 3];
+    const id = await create(box.url, seeds, { max_concurrent: 2 });
+    const job = await ended<Evaluation>(service, id);
+    expect(job).toMatchObject({ status: 'completed', error: null, rollouts_resent: 0 });
+    expect(job.results!.mean_reward).toBeCloseTo(seeds.reduce((sum, seed) => sum + seed / 10, 0) / seeds.length);
+    expect(box.ledger.map((entry) => entry.seed).sort()).toEqual([...seeds].sort());
+    expect(box.maxConcurrency()).toBeLessThanOrEqual(2);
+    const { results, summary } = await resultsOf(id);
+    expect(results.map((row) => row.seed)).toEqual(seeds);
+    expect(summary).toMatchObject({ num_seeds: 6, num_successful: 6, num_failed: 0 });
+  });
+
+  test('what was claimed ahead of its slot is given back at a pause, and runs once after it', async () => {
+    const box = await container({ behave: () => answers.after(3, answers.reward(1)) });
+    const id = await create(box.url, range(0, 3_000), { max_concurrent: 16 });
+    await until('some have run', () => box.ledger.length > 300);
+    await command(service, id, 'pause');
+    const open = async (status: string) => {
+      const [row] = await service.query<{ n: number }>(
+        'select count(*) as n from rollouts where job_id = $1 and status = $2',
+        [id, status],
+      );
+      return row!.n;
+    };
+    await until('nothing is claimed', async () => (await open('running')) === 0);
+    expect(await open('queued')).toBe(3_000 - box.ledger.length);
+    await command(service, id, 'resume');
+    expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(box.ledger.map((entry) => entry.seed).sort((a, b) => a - b)).toEqual(range(0, 3_000));
+    expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
+  });
+
+  test('rewards as large as a number can be are summed, not refused', async () => {
+    const box = await container({
+      behave: ({ seed }) => answers.reward(seed === 2 ? -Number.MAX_VALUE : Number.MAX_VALUE),
+    });
+    const id = await create(box.url, [0, 1, 2]);
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect((await resultsOf(id)).summary.mean_reward).toBeCloseTo(largestReward / 3, -290);
+  });
+
+  test('10,000 seeds: each has one result, and history stays small', async () => {
+    const box = await container();
+    const id = await create(box.url, range(0, 10_000), { max_concurrent: 64 });
+    expect(await ended(service, id, 120)).toMatchObject({ status: 'completed' });
+    expect(new Set(box.ledger.map((entry) => entry.seed)).size).toBe(10_000);
+    expect(box.ledger).toHaveLength(10_000);
+    expect(box.maxConcurrency()).toBeLessThanOrEqual(64);
+    const description = await service.workflow(id).describe();
+    expect(description.historyLength).toBeLessThan(200);
+    expect((await resultsOf(id)).summary).toMatchObject({ num_seeds: 10_000, num_successful: 10_000 });
+  }, 150_000);
+
+  test('of given messages: the proxy puts them in place of the container’s own system message', async () => {
+    const box = await container({ behave: asksModel });
+    const id = await create(box.url, [0, 1], {
+      candidate: { messages: [{ role: 'system', content: 'the given one' }] },
+    });
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await systemsAsked(id)).toEqual(['the given one', 'the given one']);
+    expect((await readJob<Evaluation>(service, id)).results!.total_tokens).toBeGreaterThan(0);
+    expect(box.ledger[0]!.body.policy.config.prompt_template).toEqual({
+      sections: [{ role: 'system', content: 'the given one', order: 0 }],
+    });
+  });
+
+  test('of the container as it is: its system message passes through', async () => {
+    const box = await container({ behave: asksModel });
+    const id = await create(box.url, [0]);
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await systemsAsked(id)).toEqual(['the container’s own']);
+  });
+
+  test('sends the container key as X-API-Key, and keeps it out of rows, events and history', async () => {
+    const box = await container({ apiKey: 'a-very-secret-key' });
+    const id = await create(box.url, [0], { container_api_key: 'a-very-secret-key' });
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    const [row] = await service.query<{ text: string }>(
+      `select (select jsonb_agg(to_jsonb(j)) from jobs j where id = $1)::text || (select jsonb_agg(to_jsonb(e)) from events e where job_id = $1)::text
+                || (select jsonb_agg(to_jsonb(r)) from rollouts r where job_id = $1)::text as text`,
+      [id],
+    );
+    const [history] = await chainOf(service.temporal, `evaluation-${id}`);
+    // What we hand to Temporal stands in it as it is.
+    for (const text of [row!.text, Buffer.from(History.encode(history!).finish()).toString('latin1')]) {
+      expect(text).toContain(id);
+      expect(text).not.toContain('a-very-secret-key');
+    }
+  });
+
+  test('a job that takes longer than its timeout fails, says how many finished, and keeps them', async () => {
+    const box = await container({ behave: (call) => (call.seed < 3 ? answers.reward(1) : answers.hang()) });
+    const id = await create(box.url, range(0, 6), { timeout: 2, max_concurrent: 6, max_failure_rate: 1 });
+    const job = await ended<Evaluation>(service, id);
+    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'timeout' } });
+    expect(job.error).toContain('3 of 6 seeds');
+    expect((await resultsOf(id)).summary).toMatchObject({ num_successful: 3, mean_reward: 1 });
+  });
+});
+
+describe('what goes wrong, and what follows (once each)', () => {
+  const failing: [string, (url: string) => ReturnType<typeof answers.hang>][] = [
+    ['500 for ever', () => answers.status(500, 'boom')],
+    ['half a JSON', () => answers.halfJson()],
+    ['a reward that is NaN', () => answers.raw('{"reward": NaN}')],
+    ['a reward of 1e400', () => answers.raw('{"reward": 1e400}')],
+    ['a reward that is a string', () => answers.raw('{"reward": "1"}')],
+    ['a reward of null', () => answers.raw('{"reward": null}')],
+    ['no reward', () => answers.raw('{}')],
+    ['no content', () => answers.noContent()],
+    ['a redirect', (url) => answers.redirect(url)],
+    ['another seed', () => answers.wrongSeed()],
+    ['success_status error', () => answers.failedStatus('no idea')],
+    ['a reset', () => answers.reset()],
+    ['a gzipped body', () => answers.gzip()],
+    ['404', () => answers.status(404)],
+  ];
+  test.each(failing)('%s: a failed row, and the job goes on', async (_name, behaviour) => {
+    const box = await container();
+    box.behave((call) => (call.seed === 1 ? behaviour(box.url) : answers.reward(0.5)));
+    const id = await create(box.url, [0, 1, 2]);
+    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.5 } });
+    const { results, summary } = await resultsOf(id);
+    expect(summary).toMatchObject({ num_successful: 2, num_failed: 1 });
+    expect(results[1]).toMatchObject({ seed: 1, reward: null });
+    expect(results[1]!.error).toBeTruthy();
+  });
+
+  test('a container that hangs: a failed row after its three tries', async () => {
+    const box = await container({ behave: (call) => (call.seed === 1 ? answers.hang() : answers.reward(1)) });
+    const id = await create(box.url, [0, 1, 2], { rollout_timeout: 1 });
+    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect((await resultsOf(id)).summary).toMatchObject({ num_failed: 1 });
+    expect(box.ledger.filter((entry) => entry.seed === 1)).toHaveLength(3);
+  });
+
+  test('429 with Retry-After: asked again after it, and then it counts', async () => {
+    const box = await container({ behave: () => answers.inTurn(answers.busySeconds(1), answers.reward(1)) });
+    const id = await create(box.url, [0]);
+    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
+    const [first, second] = box.ledger;
+    expect(second!.in - first!.in).toBeGreaterThanOrEqual(990);
+  });
+
+  test.each([400, 401, 403] as const)('a key refused with %i in a rollout: the job fails', async (status) => {
+    const box = await container({ behave: () => answers.refuseKey(status) });
+    const id = await create(box.url, [0, 1], { container_api_key: 'wrong' });
+    expect(await ended(service, id)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'container_refused_key' },
+    });
+  });
+
+  test('a key refused by /health: the job fails before any rollout', async () => {
+    const box = await container({ apiKey: 'right' });
+    const id = await create(box.url, [0, 1], { container_api_key: 'wrong' });
+    expect(await ended(service, id)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'container_refused_key' },
+    });
+    expect(box.ledger).toEqual([]);
+  });
+
+  test('nobody at the URL: the job fails before any rollout, naming it', async () => {
+    const box = await container();
+    await box.close();
+    const id = await create(box.url, [0]);
+    const job = await ended<Evaluation>(service, id);
+    expect(job.status).toBe('failed');
+    expect(job.error).toContain(new URL(box.url).host);
+  });
+
+  test('ten rollouts in a row that cannot connect: the container is gone', async () => {
+    let left = 3;
+    const box = await container({
+      behave: () => async (call, response) => {
+        left -= 1;
+        await answers.reward(1)(call, response);
+        if (left === 0) setImmediate(() => void box.close());
+      },
+    });
+    const id = await create(box.url, range(0, 60), { max_concurrent: 1, max_failure_rate: 1 });
+    expect(await ended(service, id, 60)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'container_unreachable', retryable: true },
+    });
+    expect((await resultsOf(id)).summary.num_failed).toBeLessThan(20);
+  }, 90_000);
+
+  test('more failures than max_failure_rate, from the 20th outcome: the job fails and keeps its rows', async () => {
+    const box = await container({ behave: (call) => (call.seed % 3 === 0 ? answers.reward(1) : answers.raw('{}')) });
+    const id = await create(box.url, range(0, 500), { max_concurrent: 4 });
+    expect(await ended(service, id)).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+    const { summary } = await resultsOf(id);
+    expect(summary.num_successful + summary.num_failed).toBeGreaterThanOrEqual(20);
+    expect(box.ledger.length).toBeLessThan(60);
+  });
+
+  test('the same at the end, when there are fewer than 20', async () => {
+    const box = await container({ behave: (call) => (call.seed === 0 ? answers.reward(1) : answers.raw('{}')) });
+    const id = await create(box.url, range(0, 5));
+    expect(await ended(service, id)).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+    expect(box.ledger).toHaveLength(5);
+  });
+
+  test('202: the reward comes by POST; without it the row fails at its deadline', async () => {
+    const box = await container({ behave: () => answers.pending202() });
+    const id = await create(box.url, [0, 1], { rollout_timeout: 4, max_failure_rate: 0.5 });
+    const [first] = await until('both are asked', () => box.ledger.length === 2 && box.ledger);
+    await until('the row waits', async () => {
+      const rows = await service.query(`select 1 from rollouts where id = $1 and status = 'awaiting_reward'`, [
+        first!.rolloutId,
+      ]);
+      return rows.length === 1;
+    });
+    const report = (reward: number) =>
+      command(service, id, 'reward', {
+        correlation_id: first!.rolloutId,
+        reward_info: { outcome_reward: reward, details: { feedback: 'late but fine' } },
+      });
+    await report(0.75);
+    await report(0.75);
+    await expect(report(0.5)).rejects.toThrow(/409/);
+    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.75 } });
+    expect((await resultsOf(id)).summary).toMatchObject({ num_successful: 1, num_failed: 1 });
+  });
+});

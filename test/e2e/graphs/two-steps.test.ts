@@ -1,0 +1,128 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  groupsOfTask,
+  initialPrompt,
+  twoStepJob,
+  twoStepTasks,
+  type TwoStepTask,
+} from '../../../examples/two-steps/tasks.js';
+import { createContainer } from '../../../src/container/index.js';
+import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
+import { graphSearch } from '../../../src/core/graphs/search-config.js';
+import { graphOf } from '../../../src/core/graphs/json.js';
+import { score } from '../../../src/core/verify/score.js';
+import { meanReward } from '../../local-model/evolve.js';
+import {
+  createGraphJob,
+  createSession,
+  ended,
+  resultsOf,
+  type GraphJob,
+  type Session,
+} from '../../support/jobs-over-http.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+
+// Through the whole service: on questions of two steps the graph that a job finds beats the best single prompt on tasks that neither has
+// seen, and on a data set of other words, posted when the test runs, about as much.
+
+const on = serviceOfFile(() => Promise.resolve({ env: {}, close: () => Promise.resolve() }));
+const jobs = {
+  sample: () =>
+    JSON.parse(readFileSync(join(import.meta.dirname, '../../../examples/two-steps/job.json'), 'utf8')) as object,
+  renamed: () => twoStepJob(7, 100),
+};
+const tasksOf = { sample: twoStepTasks(0, 100), renamed: twoStepTasks(7, 100) };
+const unseen = { sample: twoStepTasks(0, 300).slice(100), renamed: twoStepTasks(7, 300).slice(100) };
+
+/** How tasks are divided in a job on the sample, and in a session that searches as it does. */
+const config = graphSearch({ tasks: 100, rolloutBudget: 400, effort: 'medium', rngSeed: 0 });
+
+/** What GEPA finds where there is nothing but one prompt: the reward of the winner on the held-out tasks. */
+async function bestPrompt(tasks: readonly TwoStepTask[]): Promise<number> {
+  const container = createContainer({
+    name: 'two-steps',
+    tasks,
+    initialPrompt,
+    async rollout({ facts, question, answer }, model, { prompt }) {
+      const said = await model([
+        { role: 'system', content: prompt },
+        { role: 'user', content: `facts: ${facts}\n\nquestion: ${question}` },
+      ]);
+      return score({ mode: 'exact', caseSensitive: false }, answer, said);
+    },
+  });
+  const { url, close } = await container.listen(0);
+  try {
+    const id = await createSession(on.service, {
+      container_url: url,
+      policy: { provider: 'local', model: 'local' },
+      max_concurrent: 8,
+      gepa: {
+        population_size: config.populationSize,
+        generations: config.generations,
+        minibatch_size: config.minibatchSize,
+        train_seeds: config.trainSeeds,
+        evaluation: { seeds: config.evaluationSeeds, heldout_seeds: config.heldoutSeeds },
+      },
+      budget: { max_rollouts: config.maxRollouts },
+    });
+    await ended<Session>(on.service, id, 400);
+    const { comparison } = await resultsOf(on.service, id);
+    expect(comparison!.seeds).toBe(config.heldoutSeeds!.length);
+    return comparison!.winner_reward;
+  } finally {
+    await close();
+  }
+}
+
+type Evolved = Promise<{ job: GraphJob; single: number; gain: number }>;
+const known = new Map<string, Evolved>();
+
+/** Of each data set one job. */
+function evolvedOnce(name: keyof typeof jobs): Evolved {
+  if (!known.has(name)) known.set(name, evolved(name));
+  return known.get(name)!;
+}
+
+/**
+ * A job on a data set, the best that any of its candidates of one step gets on the held-out tasks, and what the winner is better than the baseline by on
+ * tasks of which the job knows nothing.
+ */
+async function evolved(name: keyof typeof jobs): Evolved {
+  const id = await createGraphJob(on.service, { ...jobs[name](), max_concurrent: 8 });
+  const job = await ended<GraphJob>(on.service, id, 400);
+  const rows = await on.service.query<{ id: string; graph: GraphJson }>(
+    'select id, graph from candidates where job_id = $1 order by lever_version',
+    [id],
+  );
+  const candidates = rows.map((row) => ({ id: row.id, graph: graphOf(row.graph) }));
+  const heldout = config.heldoutSeeds!.map((seed) => tasksOf[name][seed]!);
+  const single = candidates.filter(({ graph }) => graph.steps.length === 1);
+  const best = candidates.find((one) => one.id === job.best_candidate!.candidate_id)!;
+  return {
+    job,
+    single: Math.max(...single.map(({ graph }) => meanReward(graph, heldout))),
+    gain: meanReward(best.graph, unseen[name]) - meanReward(candidates[0]!.graph, unseen[name]),
+  };
+}
+
+test('the evolved graph beats the best single prompt on held-out tasks', async () => {
+  const { job, single } = await evolvedOnce('sample');
+  const prompt = await bestPrompt(tasksOf.sample);
+  expect(job).toMatchObject({ status: 'completed', verdict: 'better', comparison: { basis: 'heldout' } });
+  const best = Math.max(single, prompt);
+  // One question in four takes one look; a single look gets of the others what chance does.
+  expect(best).toBeLessThan(1 / 4 + 3 / 4 / groupsOfTask);
+  expect(prompt).toBeGreaterThan(0.1);
+  expect(job.comparison!.winner_reward).toBeGreaterThan(best + 0.3);
+}, 600_000);
+
+test('on a data set of other words and relations about as much', async () => {
+  const [sample, renamed] = [await evolvedOnce('sample'), await evolvedOnce('renamed')];
+  expect(renamed.job).toMatchObject({ status: 'completed', verdict: 'better' });
+  expect(renamed.job.comparison!.winner_reward).toBeGreaterThan(renamed.single + 0.3);
+  expect(sample.gain).toBeGreaterThan(0.5);
+  expect(renamed.gain).toBeGreaterThan(0.75 * sample.gain);
+}, 600_000);

@@ -1,0 +1,297 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { statusAttribute } from '../../../workflows/messages.js';
+import { chainOf, inputOf, type History } from '../../support/chain.js';
+import { answers } from '../../support/fakes/container.js';
+import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
+import {
+  command,
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  ended,
+  readJob,
+  resultsOf,
+  type GraphJob,
+} from '../../support/jobs-over-http.js';
+import { startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
+import { startTestService, type TestService } from '../../support/service.js';
+import { startShortHistories, type OwnTemporal } from '../../support/short-histories.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
+
+// Jobs whose histories grow too long for one run go on in new ones, at any point and with nothing lost. The server's own
+// suggestion, which comes at 4,096 events by default, comes at 40 here.
+
+const suggested = 40;
+let temporal: OwnTemporal;
+let world: RulesWorld;
+/** What it has for OpenAI; the other is its provider `fake`. */
+let graphs: GraphWorld;
+let short: TestService;
+beforeAll(async () => {
+  [temporal, world, graphs] = await Promise.all([
+    startShortHistories(suggested),
+    startRulesWorld(6),
+    startGraphWorld(),
+  ]);
+  short = await startTestService({ ...graphs.env, ...world.env, TEMPORAL_ADDRESS: temporal.address });
+}, 90_000);
+afterAll(async () => {
+  await short.stop();
+  await world.close();
+  await graphs.close();
+  await temporal.stop();
+}, 60_000);
+afterEach(() => world.reset());
+
+type Kind = 'session' | 'evaluation';
+const seeds = [0, 1, 2, 3, 4, 5];
+
+function create(kind: Kind, more: object = {}, service = short): Promise<string> {
+  const common = { ...world.job, max_concurrent: 3, ...more };
+  return kind === 'evaluation'
+    ? createEvaluation(service, { seeds, ...common })
+    : createSession(service, { gepa: { population_size: 4, generations: 6, evaluation: { seeds } }, ...common });
+}
+interface HandedOn {
+  resume: { plan: { leftMs: number }; leftMs: number; control: { status: string } };
+}
+const mine = (id: string) => world.container.callsOf(id);
+const isClosedAs = (id: string, name: string) =>
+  until(`its workflow is ${name}`, async () => (await short.workflow(id).describe()).status.name === name);
+
+const runsOf = (id: string) => chainOf(short.temporal, short.workflow(id).workflowId);
+const unanswered = (id: string) =>
+  short.query('select id, kind from commands where job_id = $1 and outcome is null', [id]);
+
+/** Every run ended soon after the suggestion came, and every event of the job is there once, in order. */
+async function expectChain(id: string, least: number): Promise<History[]> {
+  const runs = await runsOf(id);
+  expect(runs.length).toBeGreaterThanOrEqual(least);
+  for (const run of runs) expect(run.events.length).toBeLessThan(10 * suggested);
+  const rows = await short.query<{ seq: number }>('select seq from events where job_id = $1 order by seq', [id]);
+  expect(rows.map((row) => row.seq)).toEqual(rows.map((_, i) => i + 1));
+  expect(await unanswered(id)).toEqual([]);
+  return runs;
+}
+
+/** What a session found, without ids of its own. */
+async function found(id: string, service = short) {
+  const bare = (text: string | null) => text?.replace(id.slice(4), '') ?? null;
+  const rows = await service.query<{
+    parents: string[];
+    status: string;
+    reward: number | null;
+    rollouts: number;
+    messages: unknown;
+  }>(
+    `select parent_ids as parents, status, reward, rollout_count as rollouts, messages
+       from candidates where job_id = $1 order by lever_version`,
+    [id],
+  );
+  const results = await resultsOf(service, id);
+  return {
+    best: [results.best_reward, bare(results.best_candidate!.candidate_id)],
+    candidates: rows.map((row) => ({ ...row, parents: row.parents.map(bare) })),
+  };
+}
+
+/** Sends signals that change nothing, as a script of an operator's might, until the workflow has so many runs; says how many. */
+async function flood(id: string, signal: string, runs: number): Promise<number> {
+  let sent = 0;
+  await until(`${id} has ${runs} runs`, async () => {
+    await Promise.all(Array.from({ length: 10 }, () => short.workflow(id).signal(signal)));
+    sent += 10;
+    return (await runsOf(id)).length >= runs;
+  });
+  return sent;
+}
+const msOf = (event: History['events'][number] | undefined) =>
+  Number(event!.eventTime!.seconds) * 1_000 + Math.floor(Number(event!.eventTime!.nanos) / 1e6);
+const signalsIn = (runs: History[]) =>
+  runs.flatMap((run) => run.events).filter((event) => event.workflowExecutionSignaledEventAttributes).length;
+
+describe('a session', () => {
+  test('goes on over many runs to the very end that it has in one', async () => {
+    const one = await startTestService(world.env);
+    try {
+      const [whole, parts] = [await create('session', {}, one), await create('session')];
+      expect(await ended(one, whole)).toMatchObject({ status: 'completed', best_reward: 1 });
+      expect(await ended(short, parts)).toMatchObject({ status: 'completed', best_reward: 1, rollouts_resent: 0 });
+      expect(await found(parts)).toEqual(await found(whole, one));
+      expect((await runsOf(parts)).length).toBeGreaterThan(2);
+    } finally {
+      await one.stop();
+    }
+  }, 90_000);
+
+  test('is found by operators in each run, and its query answers', async () => {
+    const id = await create('session');
+    await ended(short, id);
+    // The row is closed first.
+    await short.workflow(id).result();
+    const runs = await expectChain(id, 3);
+    expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCompletedEventAttributes).toBeTruthy();
+    const seen = await short.workflow(id).describe();
+    expect(seen.status.name).toBe('COMPLETED');
+    expect(seen.typedSearchAttributes.get(statusAttribute)).toBe('completed');
+    expect(await short.workflow(id).query('status')).toMatchObject({ status: 'completed', bestReward: 1 });
+    // Temporal does not hand the static summary on; the details are set by each run.
+    const { currentDetails } = await short
+      .workflow(id)
+      .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(currentDetails).toMatch(/generation \d of 6, best reward 1\.000/);
+  });
+});
+
+test('a graph job goes on over many runs', async () => {
+  const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+  const id = await createGraphJob(short, graphs.job(20, { ...model, rollout_budget: 300 }));
+  expect(await ended<GraphJob>(short, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  await short.workflow(id).result();
+  await expectChain(id, 2);
+}, 90_000);
+
+describe('a session with max_minutes', () => {
+  test('takes what is left of them along; a pause takes nothing of it', async () => {
+    world.container.behave((call) => (call.seed < 100 ? world.answer(call) : answers.pending202()));
+    const id = await create('session', {
+      budget: { max_minutes: 0.1 },
+      gepa: { population_size: 2, generations: 2, train_seeds: [100, 101], evaluation: { seeds } },
+    });
+    await until('a minibatch waits', () => mine(id).some(({ seed }) => seed >= 100));
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 4);
+    await command(short, id, 'resume');
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', stopped_by: 'max_minutes' });
+    const runs = await expectChain(id, 4);
+    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
+    const left = handed.map(({ leftMs }) => leftMs);
+    expect(left[0]).toBeLessThan(6_000);
+    // The runs of the pause took nothing.
+    const within = handed.filter(({ control }) => control.status === 'paused').map(({ leftMs }) => leftMs);
+    expect(within.length).toBeGreaterThan(1);
+    expect(new Set(within).size).toBe(1);
+  });
+});
+
+describe.each<Kind>(['session', 'evaluation'])('a %s', (kind) => {
+  test('that is paused and sent signals continues as new, stays paused, and goes on when it is resumed', async () => {
+    const id = await create(kind);
+    await command(short, id, 'pause');
+    const sent = await flood(id, 'pause', 3);
+    expect(await short.workflow(id).query('status')).toMatchObject({ status: 'paused' });
+    expect(await readJob(short, id)).toMatchObject({ status: 'paused' });
+    expect((await command(short, id, 'resume')).status).toBe('running');
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    // With the pause and the resume.
+    expect(signalsIn(await expectChain(id, 3))).toBe(sent + 2);
+  });
+
+  test('takes every command that comes while it continues as new', async () => {
+    world.container.behave(() => answers.pending202());
+    const id = await create(kind);
+    await until('a rollout is in flight', () => mine(id).length > 0);
+    const inTurn = Array.from({ length: 20 }, (_, i): 'pause' | 'resume' => (i % 2 ? 'resume' : 'pause'));
+    for (const names of [inTurn, inTurn.map(() => 'pause' as const)]) {
+      const runs = (await runsOf(id)).length + 3;
+      await until('it went on three times', async () => {
+        await Promise.all(names.map((name) => command(short, id, name)));
+        return (await runsOf(id)).length >= runs;
+      });
+    }
+    // The end would answer what nobody has answered.
+    await until('every command is answered', async () => (await unanswered(id)).length === 0);
+    expect((await command(short, id, 'pause')).status).toBe('paused');
+    expect((await command(short, id, 'cancel')).status).toBe('cancelled');
+    await isClosedAs(id, 'CANCELLED');
+    const runs = await expectChain(id, 3);
+    expect(runs.at(-1)!.events.at(-1)!.workflowExecutionCanceledEventAttributes).toBeTruthy();
+    const types = await short.query<{ type: string }>(
+      `select type from events where job_id = $1 and type in ('paused', 'resumed') order by seq`,
+      [id],
+    );
+    expect(types.map((row) => row.type)).toEqual(types.map((_, i) => (i % 2 ? 'resumed' : 'paused')));
+  });
+
+  test('is cancelled by Temporal itself in a later run', async () => {
+    const id = await create(kind);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 2);
+    await short.workflow(id).cancel();
+    expect(await ended(short, id)).toMatchObject({ status: 'cancelled' });
+    await isClosedAs(id, 'CANCELLED');
+    await expectChain(id, 2);
+  });
+
+  test('is closed when a later run is terminated', async () => {
+    const id = await create(kind);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 2);
+    await short.workflow(id).terminate('by hand');
+    expect(await ended(short, id)).toMatchObject({ status: 'failed', error: expect.stringMatching(/terminated/) });
+  });
+});
+
+describe('an evaluation', () => {
+  test('whose rewards come late continues as new while it waits, and no rollout is sent again', async () => {
+    world.container.behave(() => answers.pending202());
+    const id = await create('evaluation', { rollout_timeout: 600 });
+    await until('three wait', () => mine(id).length === 3);
+    await flood(id, 'resume', 3);
+    for (const [i] of seeds.entries()) {
+      const { rolloutId } = await until(`rollout ${i} is asked`, () => mine(id)[i]);
+      await command(short, id, 'reward', { rollout_id: rolloutId, reward: 1 });
+    }
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(mine(id)).toHaveLength(seeds.length);
+    await expectChain(id, 3);
+  });
+
+  test('lets what is in flight end before it continues as new: nothing is sent again', async () => {
+    const { opened, open } = gate();
+    world.container.behave(() => answers.held(opened, answers.reward(1)));
+    const id = await create('evaluation');
+    await until('three are in flight', () => mine(id).length === 3);
+    await until('its slice is asked to end', async () => {
+      await short.workflow(id).signal('resume');
+      const [run] = await runsOf(id);
+      return run!.events.some((event) => event.activityTaskCancelRequestedEventAttributes);
+    });
+    // The answer to one heartbeat tells it; by the next it has been told.
+    const beats = new Set<string>();
+    await until('it has been told', async () => {
+      const { raw } = await short.workflow(id).describe();
+      beats.add(JSON.stringify(raw.pendingActivities?.[0]?.lastHeartbeatTime));
+      return beats.size > 2;
+    });
+    open();
+    expect(await ended(short, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    expect(mine(id).map((entry) => entry.attempt)).toEqual(seeds.map(() => 1));
+    await expectChain(id, 2);
+  });
+
+  test('takes what is left of its timeout along; a pause takes nothing of it', async () => {
+    world.container.behave(() => answers.pending202());
+    const id = await create('evaluation', { timeout: 4 });
+    await until('three wait', () => mine(id).length === 3);
+    await command(short, id, 'pause');
+    await flood(id, 'pause', 4);
+    await command(short, id, 'resume');
+    const job = await ended(short, id);
+    expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/its timeout of 4 s/) });
+    const runs = await expectChain(id, 4);
+    const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
+    const left = handed.map(({ plan }) => plan.leftMs);
+    expect(left[0]).toBeLessThan(4_000);
+    // Each of these runs began and ended within the pause.
+    expect(new Set(left.slice(0, 2)).size).toBe(1);
+    const { events } = runs.at(-1)!;
+    const timers = events.map((event) => event.timerStartedEventAttributes?.startToFireTimeout);
+    const ms = timers.filter(Boolean).map((t) => Number(t!.seconds) * 1_000 + Number(t!.nanos) / 1e6);
+    // The resume may have come while the last run but one still went on: then the last counts from its start.
+    const begun = events.find((event) => event.workflowTaskStartedEventAttributes);
+    const counted = handed.at(-1)!.control.status === 'running' ? msOf(begun) - msOf(events[0]) : 0;
+    expect(ms).toContain(left.at(-1)! - counted);
+  });
+});

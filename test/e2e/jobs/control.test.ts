@@ -1,0 +1,392 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { WorkflowFailedError } from '@temporalio/client';
+import { statusQuery } from '../../../workflows/messages.js';
+import { answers, startFakeContainer, type FakeContainer } from '../../support/fakes/container.js';
+import { startGraphWorld, type GraphWorld } from '../../support/worlds/graph.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  ended,
+  eventsOf,
+  pathOf,
+  readJob,
+  type Session,
+} from '../../support/jobs-over-http.js';
+import { startTestService, type TestService } from '../../support/service.js';
+import { gate } from '../../support/gate.js';
+import { until } from '../../support/until.js';
+
+// The transition table of every job over HTTP, through the real workflow, cell by cell; and the same commands from the
+// Temporal UI. The kinds of job share the machinery, so each runs the whole table.
+
+let service: TestService;
+let box: FakeContainer;
+let world: GraphWorld;
+beforeAll(async () => {
+  world = await startGraphWorld();
+  service = await startTestService(world.env);
+  box = await startFakeContainer({ prompt: [{ role: 'system', content: 'Say yes.' }] });
+}, 60_000);
+afterAll(async () => {
+  await box.close();
+  await service.stop();
+  await world.close();
+}, 60_000);
+afterEach(() => behave('reward'));
+
+type Kind = 'evaluation' | 'session' | 'graph';
+const kinds: Kind[] = ['evaluation', 'session', 'graph'];
+
+/** What containers and models do from now on: reward every rollout, once `opened`, refuse the key, or never answer. */
+function behave(how: 'reward' | 'refuse' | 'hang', opened: Promise<unknown> = Promise.resolve()): void {
+  const reward = answers.held(opened, answers.reward(1));
+  box.behave(() => ({ reward, refuse: answers.refuseKey(401), hang: answers.hang() })[how]);
+  world.model.reply(async (request) => {
+    if (how === 'hang') await new Promise(() => undefined);
+    await opened;
+    return how === 'refuse' ? { status: 401, raw: '{}' } : world.answer(request);
+  });
+}
+
+/** The calls for a job's rollouts, and whether each is over. */
+function callsOf(id: string): { over: boolean }[] {
+  const asked = world.model.requests.filter(({ body }) => body.model === models.get(id));
+  return [
+    ...box.callsOf(id).map(({ out }) => ({ over: out !== null })),
+    ...asked.map(({ closed }) => ({ over: closed })),
+  ];
+}
+/** The model of each graph job, by its id: models are not told whose calls they answer. */
+const models = new Map<string, string>();
+const commands = ['pause', 'resume', 'cancel', 'reward', 'stop'] as const;
+type CommandName = (typeof commands)[number];
+const policy = { provider: 'local', model: 'local' };
+
+async function create(kind: Kind, atOnce = 1, at = service): Promise<string> {
+  const common = { container_url: box.url, policy, max_concurrent: atOnce };
+  if (kind === 'graph') {
+    const model = `task-${models.size}`;
+    const { dataset, ...job } = world.job(12, { policy_model: model, max_concurrent: atOnce, rollout_budget: 30 });
+    // It knows every rule from the beginning.
+    const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
+    const id = await createGraphJob(at, { ...job, dataset: known });
+    models.set(id, model);
+    return id;
+  }
+  const seeds = [0, 1, 2];
+  return kind === 'evaluation'
+    ? createEvaluation(at, { ...common, seeds })
+    : createSession(at, { ...common, gepa: { population_size: 1, generations: 1, evaluation: { seeds } } });
+}
+async function command(id: string, name: CommandName, at = service) {
+  const path = name === 'stop' ? 'reward' : name;
+  const body = name === 'reward' ? { reward: 0.5 } : name === 'stop' ? { reward: 0.5, stop: true } : {};
+  const response = await fetch(`${at.url}${pathOf(id)}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${at.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+const statusOf = async (id: string, at = service) => (await readJob(at, id)).status;
+const reached = (id: string, status: string, at = service) =>
+  until(`${id} is ${status}`, async () => (await statusOf(id, at)) === status);
+const isClosedAs = (id: string, name: string) =>
+  until(`its workflow is ${name}`, async () => (await service.workflow(id).describe()).status.name === name);
+
+/** A job in that status, by the ways that lead there. */
+async function jobIn(kind: Kind, status: string): Promise<string> {
+  if (status === 'failed') {
+    behave('refuse');
+    const id = await create(kind);
+    await reached(id, 'failed');
+    return id;
+  }
+  behave(status === 'completed' ? 'reward' : 'hang');
+  const id = await create(kind);
+  if (status === 'running') await until('a rollout is in flight', () => callsOf(id).length > 0);
+  if (status === 'completed') await reached(id, 'completed');
+  if (status === 'paused') expect(await command(id, 'pause')).toMatchObject({ status: 200 });
+  if (status === 'cancelled') expect(await command(id, 'cancel')).toMatchObject({ status: 200 });
+  return id;
+}
+
+describe('a graph job that waits to be started', () => {
+  const waiting = async () => {
+    const { dataset, ...job } = world.job(12, { rollout_budget: 30, auto_start: false });
+    const known = { ...(dataset as object), initial_prompt: 'There is rule-0, rule-1, rule-2.' };
+    return createGraphJob(service, { ...job, dataset: known });
+  };
+  const hasWorkflow = (id: string) =>
+    service
+      .workflow(id)
+      .describe()
+      .then(
+        () => true,
+        (error: Error) => {
+          if (error.name !== 'WorkflowNotFoundError') throw error;
+          return false;
+        },
+      );
+  const pending = {
+    pause: [409, 'pending'],
+    resume: [409, 'pending'],
+    cancel: [200, 'cancelled'],
+    reward: [200, 'pending'],
+    stop: [200, 'completed'],
+  } as const;
+
+  test.each(commands)('%s: as the table has it, and no workflow is begun for it', async (name) => {
+    const id = await waiting();
+    const [code, after] = pending[name];
+    const answer = await command(id, name);
+    expect([answer.status, code === 409 ? answer.body['current_status'] : answer.body['status']]).toEqual([
+      code,
+      after,
+    ]);
+    expect([await statusOf(id), await hasWorkflow(id)]).toEqual([after, false]);
+    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    const told = { cancelled: ['job_cancelled'], completed: ['reward_received', 'job_complete'], pending: [] }[after];
+    expect(types).toEqual(name === 'reward' ? ['reward_received'] : told);
+  });
+
+  test('a reward before the start is kept; started, paused and at its end it is told what it is', async () => {
+    const id = await waiting();
+    expect(await command(id, 'reward')).toMatchObject({ status: 200, body: { counted: true } });
+    const start = () => service.api.call<{ status: string }>('POST', `${pathOf(id)}/start`);
+    behave('hang');
+    expect([(await start()).status, (await start()).status]).toEqual(['running', 'running']);
+    await until('its workflow decides', () => service.workflow(id).query(statusQuery));
+    expect((await command(id, 'pause')).status).toBe(200);
+    expect((await start()).status).toBe('paused');
+    expect(await service.workflow(id).query(statusQuery)).toMatchObject({ status: 'paused' });
+    expect((await command(id, 'cancel')).status).toBe(200);
+    await expect(start()).rejects.toThrow('The job is cancelled and cannot be started.');
+    const types = (await eventsOf(service, id)).map(({ type }) => type);
+    expect(types).toEqual(['reward_received', 'job_started', 'paused', 'job_cancelled']);
+  });
+});
+
+const refused = 409;
+type Row = Record<CommandName, [code: number, status: string]>;
+const allRefused = (status: string): Row => ({
+  pause: [refused, status],
+  resume: [refused, status],
+  cancel: [refused, status],
+  reward: [refused, status],
+  stop: [refused, status],
+});
+const table: Record<string, Row> = {
+  running: {
+    pause: [200, 'paused'],
+    resume: [200, 'running'],
+    cancel: [200, 'cancelled'],
+    reward: [200, 'running'],
+    stop: [200, 'completed'],
+  },
+  paused: {
+    pause: [200, 'paused'],
+    resume: [200, 'running'],
+    cancel: [200, 'cancelled'],
+    reward: [200, 'paused'],
+    stop: [200, 'completed'],
+  },
+  completed: allRefused('completed'),
+  failed: allRefused('failed'),
+  cancelled: { ...allRefused('cancelled'), cancel: [200, 'cancelled'] },
+};
+
+describe.each(kinds)('%s: the transition table', (kind) => {
+  const cells = Object.entries(table).flatMap(([from, row]) =>
+    commands.map((name) => [from, name, ...row[name]] as const),
+  );
+  test.each(cells)('%s, %s: %i, %s', async (from, name, code, after) => {
+    const id = await jobIn(kind, from);
+    const answer = await command(id, name);
+    expect(answer.status).toBe(code);
+    if (code === refused) expect(answer.body).toMatchObject({ current_status: after, detail: expect.any(String) });
+    else expect(answer.body).toMatchObject({ job_id: id, status: after });
+    expect(await statusOf(id)).toBe(after);
+    if (!['running', 'paused'].includes(after)) return;
+    await command(id, 'cancel');
+  });
+});
+
+describe.each(kinds)('%s: what commands do', (kind) => {
+  test('once a pause is answered nothing starts; what is in flight finishes and counts; a resume goes on', async () => {
+    const { opened, open } = gate();
+    behave('reward', opened);
+    const id = await create(kind);
+    const mine = () => callsOf(id);
+    await until('one is in flight', () => mine().length === 1);
+    expect((await command(id, 'pause')).status).toBe(200);
+    open();
+    await until('what was in flight counts', async () => {
+      const rows = await service.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]);
+      return rows.length === 1;
+    });
+    // The workflow itself says that nothing runs: no activity waits through the pause.
+    await until('no activity is pending', async () => {
+      const { raw } = await service.workflow(id).describe();
+      return (raw.pendingActivities ?? []).length === 0;
+    });
+    expect(mine()).toHaveLength(1);
+    const view = await service.workflow(id).query<Record<string, unknown>>('status');
+    expect(view['status']).toBe('paused');
+    expect((await command(id, 'resume')).status).toBe(200);
+    await reached(id, 'completed');
+    expect(mine().length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('a job whose last rollout ends while it is paused stays paused until it is resumed', async () => {
+    const { opened, open } = gate();
+    behave('reward', opened);
+    const id = await create(kind, 3);
+    await until('all are in flight', () => callsOf(id).length === 3);
+    expect((await command(id, 'pause')).status).toBe(200);
+    open();
+    await until('all have ended, and nothing runs', async () => {
+      const rows = await service.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]);
+      const { raw, status } = await service.workflow(id).describe();
+      return rows.length === 3 && ((raw.pendingActivities ?? []).length === 0 || status.name !== 'RUNNING');
+    });
+    expect(await statusOf(id)).toBe('paused');
+    expect(await command(id, 'resume')).toMatchObject({ status: 200, body: { status: 'running' } });
+    await reached(id, 'completed');
+  });
+
+  test('a cancel tells what is in flight to stop, closes the workflow CANCELED and the row cancelled', async () => {
+    const id = await jobIn(kind, 'running');
+    expect((await command(id, 'cancel')).status).toBe(200);
+    await until('whoever was asked was told', () => callsOf(id)[0]!.over);
+    await expect(service.workflow(id).result()).rejects.toThrow(WorkflowFailedError);
+    expect((await service.workflow(id).describe()).status.name).toBe('CANCELLED');
+    const events = await eventsOf(service, id);
+    expect(events.at(-1)!.type).toBe(kind === 'evaluation' ? 'eval.policy.job.cancelled' : 'job_cancelled');
+  });
+
+  test.each(['pause', 'cancel'])(
+    'an operator’s signal %s from the Temporal UI, without arguments, works too',
+    async (name) => {
+      const id = await jobIn(kind, 'running');
+      await service.workflow(id).signal(name);
+      await reached(id, name === 'pause' ? 'paused' : 'cancelled');
+      if (name === 'pause') {
+        await service.workflow(id).signal('resume');
+        await reached(id, 'running');
+        await service.workflow(id).signal('reward', { stop: true });
+        await reached(id, 'completed');
+        await service.workflow(id).result();
+      } else {
+        await isClosedAs(id, 'CANCELLED');
+      }
+    },
+  );
+
+  test('Temporal’s own cancel does the same', async () => {
+    const id = await jobIn(kind, 'running');
+    await service.workflow(id).cancel();
+    await reached(id, 'cancelled');
+    await isClosedAs(id, 'CANCELLED');
+  });
+
+  test('a terminated workflow: the reconciler closes the row as failed, with the reason', async () => {
+    const id = await jobIn(kind, 'running');
+    await service.workflow(id).terminate('by hand');
+    await reached(id, 'failed');
+    expect((await readJob(service, id)).error).toMatch(/terminated/);
+  });
+
+  test('the query and the row say the same at rest', async () => {
+    for (const status of ['paused', 'completed']) {
+      const id = await jobIn(kind, status);
+      const view = await service.workflow(id).query(statusQuery);
+      const [row] = await service.query<{ status: string; projection: Record<string, unknown> }>(
+        'select status, projection from jobs where id = $1',
+        [id],
+      );
+      expect(view.status).toBe(row!.status);
+      if (kind !== 'evaluation' && status === 'completed') {
+        expect(row!.projection).toMatchObject({
+          generation: view.generation,
+          bestReward: view.bestReward,
+          bestCandidateId: view.bestCandidate,
+          rolloutsCompleted: view.rolloutsCompleted,
+        });
+      }
+    }
+  });
+
+  test('operators find it: search attributes, summary, an id that holds ours, and FAILED with the reason', async () => {
+    const id = await jobIn(kind, 'failed');
+    const description = await until('the workflow is closed', async () => {
+      const seen = await service.workflow(id).describe();
+      return seen.status.name === 'FAILED' && seen;
+    });
+    expect(await description.staticSummary()).toContain(id);
+    const query = `RatchetStatus = 'failed' and RatchetOrg = 'default' and RatchetKind = '${kind}' and WorkflowId = '${kind}-${id}'`;
+    await until('it is listed', async () => {
+      for await (const found of service.temporal.workflow.list({ query })) return found.workflowId === `${kind}-${id}`;
+      return false;
+    });
+    await expect(service.workflow(id).result()).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/refused|answered the step with 401/) },
+    });
+  });
+});
+
+test('no worker to answer: 202 with the pending command, which takes effect when one returns', async () => {
+  const alone = await startTestService({}, { serve: true, work: false });
+  try {
+    const id = await create('evaluation', 1, alone);
+    expect(await command(id, 'pause', alone)).toMatchObject({
+      status: 202,
+      body: { job_id: id, status: 'running', pending_command: expect.anything() },
+    });
+    await alone.another({ serve: false, work: true });
+    await reached(id, 'paused', alone);
+  } finally {
+    await alone.stop();
+  }
+}, 90_000);
+
+test('a pause in a stage’s last rollouts: what follows from them is decided and stands in row and log', async () => {
+  const { opened, open } = gate();
+  box.behave(() => answers.held(opened, answers.reward(0.25)));
+  const id = await create('session', 3);
+  const mine = () => box.callsOf(id);
+  await until('the whole baseline is in flight', () => mine().length === 3);
+  expect((await command(id, 'pause')).status).toBe(200);
+  open();
+  const rewardOf = async () => (await readJob<Session>(service, id)).best_reward;
+  await until('the row knows the baseline’s reward', async () => (await rewardOf()) === 0.25);
+  expect(await service.workflow(id).query('status')).toMatchObject({ status: 'paused', bestReward: 0.25 });
+  const events = await eventsOf(service, id);
+  expect(events.map(({ type }) => type)).toContain('generation_complete');
+  expect(mine()).toHaveLength(3);
+  expect((await command(id, 'cancel')).status).toBe(200);
+});
+
+test('commands that waited for a worker take effect in the order in which they were sent', async () => {
+  const alone = await startTestService({}, { serve: true, work: false });
+  try {
+    box.behave(() => answers.hang());
+    const id = await create('evaluation', 1, alone);
+    for (const name of ['pause', 'stop', 'cancel'] as const) {
+      expect(await command(id, name, alone)).toMatchObject({ body: { pending_command: expect.anything() } });
+    }
+    await alone.another({ serve: false, work: true });
+    expect(await ended(alone, id)).toMatchObject({ status: 'completed', stopped_by: 'reward_stop' });
+    const outcomes = await alone.query('select kind, outcome from commands where job_id = $1 order by created_at', [
+      id,
+    ]);
+    expect(outcomes).toEqual([
+      { kind: 'pause', outcome: 'accepted' },
+      { kind: 'stop', outcome: 'accepted' },
+      { kind: 'cancel', outcome: 'refused' },
+    ]);
+  } finally {
+    await alone.stop();
+  }
+}, 90_000);

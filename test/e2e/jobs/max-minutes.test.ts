@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import { answers, type ReceivedRollout } from '../../support/fakes/container.js';
+import { createSession, ended, eventsOf, resultsOf } from '../../support/jobs-over-http.js';
+import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+
+// budget.max_minutes: minutes of running. When they are over nothing new starts, and the session has its best so far.
+
+const on = serviceOfFile(startRulesWorld);
+const gepa = { population_size: 2, generations: 50, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } };
+const create = (maxSeconds: number) =>
+  createSession(on.service, { ...on.world.job, gepa, budget: { max_minutes: maxSeconds / 60 } });
+
+describe('budget.max_minutes', () => {
+  test('ends a session with the best so far, also when its worker was away, and what hung is told to stop', async () => {
+    const { container, answer } = on.world;
+    const isChild = (call: Pick<ReceivedRollout, 'body'>) => promptOf(call).includes('rule-');
+    container.behave((call) => (isChild(call) ? answers.hang() : answer(call, 0.25)));
+    const id = await create(4);
+    await until('the first child hangs', () => container.callsOf(id).some(isChild));
+    await on.service.restart();
+    const session = await ended(on.service, id);
+    expect(session).toMatchObject({ status: 'completed', stopped_by: 'max_minutes', best_reward: 0.25, error: null });
+    expect((await resultsOf(on.service, id)).best_prompt).toMatchObject({ reward: 0.25 });
+    await until('nothing is in flight', () => container.callsOf(id).every(({ out }) => out !== null));
+    expect((await on.service.workflow(id).describe()).status.name).toBe('COMPLETED');
+    expect((await eventsOf(on.service, id)).at(-1)).toMatchObject({
+      type: 'job_complete',
+      data: { stopped_by: 'max_minutes' },
+    });
+  });
+
+  test('fails a session whose baseline was not evaluated in time, and says so', async () => {
+    on.world.container.behave(() => answers.hang());
+    expect(await ended(on.service, await create(1))).toMatchObject({
+      status: 'failed',
+      stopped_by: 'max_minutes',
+      error: expect.stringMatching(/budget\.max_minutes was over before the baseline was evaluated.*raise it/),
+      error_details: { code: 'max_minutes' },
+    });
+  });
+
+  test('does not end one that is done before', async () => {
+    on.world.container.behave(() => answers.reward(1));
+    expect(await ended(on.service, await create(600))).toMatchObject({ status: 'completed', stopped_by: 'solved' });
+  });
+});

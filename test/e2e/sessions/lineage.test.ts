@@ -1,0 +1,125 @@
+import { expect, test } from '@jest/globals';
+import type { z } from 'zod';
+import type { candidateDetailSchema } from '../../../src/contracts/candidates/lineage.js';
+import { isTerminal } from '../../../src/core/jobs/status.js';
+import { createSession, pathOf, type Session } from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
+import { baseline, propose, startRulesWorld } from '../../support/worlds/rules.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+
+const on = serviceOfFile(startRulesWorld);
+
+type Detail = z.output<typeof candidateDetailSchema>;
+interface Page<Row> {
+  data: Row[];
+  has_more: boolean;
+}
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+
+test('of each sentence of the winner it can be said which feedback it came from', async () => {
+  // The first answer of all is not usable, so that one candidate took two; a later one makes things worse.
+  let asked = 0;
+  on.world.model.reply((request) => {
+    asked += 1;
+    const text = asked === 1 ? 'I would rather not.' : asked === 4 ? '```\nAnswer.\n```' : propose(request);
+    return { text };
+  });
+  const id = await createSession(on.service, {
+    ...on.world.job,
+    gepa: {
+      population_size: 2,
+      generations: 6,
+      minibatch_size: 3,
+      train_seeds: range(0, 24),
+      evaluation: { seeds: range(0, 12) },
+    },
+  });
+  const get = <T>(path: string) => on.service.api.call<T>('GET', pathOf(id) + path);
+  const unreadable: unknown[] = [];
+  const ended = await until(
+    'the session has ended, and its candidates can be read all the time',
+    async () => {
+      await get('/candidates').catch((error: unknown) => unreadable.push(error));
+      const seen = await get<Session>('');
+      return isTerminal(seen.status) && seen;
+    },
+    60,
+  );
+  expect(ended.status).toBe('completed');
+  expect(unreadable).toEqual([]);
+
+  const { data: candidates } = await get<Page<{ candidate_id: string }>>('/candidates?limit=1000');
+  const details = new Map<string, Detail>();
+  for (const { candidate_id: candidate } of candidates) {
+    details.set(candidate, await get<Detail>(`/candidates/${candidate}`));
+  }
+  const winner = details.get(ended.best_candidate!.candidate_id)!;
+  expect(winner.segments.map(({ text }) => text.trim())).toEqual(expect.arrayContaining([baseline]));
+  for (let rule = 0; rule < on.world.rules; rule += 1) {
+    const segment = winner.segments.find(({ text }) => text.includes(`rule-${rule}.`))!;
+    const source = details.get(segment.introduced_by)!;
+    const told = segment.feedback.find(({ feedback }) => feedback === `needs rule-${rule}.`)!;
+    expect(told.seed! % on.world.rules).toBe(rule);
+    // It is what the model was really shown, and what the rollout's trace says.
+    expect(source.reflection!.messages[0]!.content).toContain(`needs rule-${rule}.`);
+    expect(source.reflection!.output).toContain(`rule-${rule}.`);
+    const trace = await get<{ feedback: string; seed: number }>(`/traces/${told.rollout_id}`);
+    expect(trace).toMatchObject({ seed: told.seed, feedback: told.feedback });
+    // And it was new there: no parent had it.
+    for (const parent of source.parent_ids) {
+      expect(details.get(parent)!.segments.some(({ text }) => text.includes(`rule-${rule}.`))).toBe(false);
+    }
+  }
+
+  // Without noise a verdict is about what was last measured: of the parent or an ancestor, and of the candidate.
+  const verdicts = { accepted: 0, rejected: 0, merged: 0, unevaluated: 0 };
+  for (const one of details.values()) {
+    const { is_baseline: isBaseline, decision, status, reflection, minibatch, parent_ids: parents } = one;
+    expect(['accepted', 'rejected']).toContain(decision.outcome);
+    expect(decision.outcome === 'rejected').toBe(status === 'rejected');
+    if (isBaseline) continue;
+    const isMerge = parents.length > 1;
+    const isAccepted = decision.outcome === 'accepted';
+    verdicts[isAccepted ? 'accepted' : 'rejected'] += 1;
+    if (isMerge) verdicts.merged += 1;
+    if (isAccepted && status === 'proposed') verdicts.unevaluated += 1;
+    if (isMerge)
+      expect([reflection, decision.message]).toEqual([null, expect.stringContaining('It combines candidates')]);
+    else expect(reflection!.attempts.filter(({ accepted }) => accepted)).toHaveLength(1);
+    expect(decision.parent_sum).toBe(sum(minibatch.map((pair) => pair.parent_reward!)));
+    expect(decision.child_sum).toBe(sum(minibatch.map((pair) => pair.candidate_reward!)));
+    expect(isAccepted).toBe(decision.child_sum! + (isMerge ? 1e-9 : 0) > decision.parent_sum!);
+    expect(decision.estimated_reward).toEqual(isAccepted ? expect.any(Number) : null);
+    const shown = new Set(reflection?.examples.map(({ seed }) => seed) ?? minibatch.map(({ seed }) => seed));
+    for (const { seed, role, ...pair } of minibatch) {
+      expect(role).toBe(shown.has(seed) ? 'shown' : 'guard');
+      const before = await get<{ seed: number; reward: number }>(`/traces/${pair.parent_rollout_id}`);
+      expect(before).toMatchObject({ seed, reward: pair.parent_reward });
+      for (const { rollout_id: rollout, reward } of pair.candidate_rollouts) {
+        const own = { seed, reward, candidate_id: one.candidate_id };
+        expect(await get(`/traces/${rollout}`)).toMatchObject(own);
+      }
+    }
+  }
+  // All kinds of verdicts there were.
+  expect(Object.entries(verdicts).filter(([, count]) => count === 0)).toEqual([]);
+  const refused = [...details.values()].flatMap(({ reflection }) => reflection?.attempts ?? []);
+  expect(refused.filter(({ accepted }) => !accepted)).toMatchObject([{ reason: expect.stringContaining('fence') }]);
+
+  const rollouts = await get<Page<{ seed: number; stage: string }>>(
+    `/candidates/${winner.candidate_id}/seed-evals?limit=1000`,
+  );
+  expect(rollouts.data).toHaveLength(winner.rollout_count);
+  // What its tests had bought its evaluation did not buy again.
+  expect(rollouts.data.filter(({ stage }) => stage === 'evaluation').length).toBeLessThan(12);
+  const { seeds, front } = await get<{
+    seeds: { best_reward: number; candidate_ids: string[] }[];
+    front: { candidate_id: string }[];
+  }>('/pareto');
+  expect(seeds).toHaveLength(12);
+  for (const seed of seeds)
+    expect([seed.best_reward, seed.candidate_ids.includes(winner.candidate_id)]).toEqual([1, true]);
+  expect(front.map((holder) => holder.candidate_id)).toEqual([winner.candidate_id]);
+});
