@@ -9,7 +9,7 @@ import { surveyActivity } from './proposals/survey.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { NewEvent } from '../src/storage/jobs/events.js';
-export type { CommandOutcome } from '../src/storage/jobs/record.js';
+export type { CommandOutcome } from '../src/storage/decisions/record.js';
 export type { Decided } from './jobs/lifecycle.js';
 export type { GateRun, Incumbent } from './deployments/deployment.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';

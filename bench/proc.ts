@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { ifItLives } from '../src/embedded/process.js';
-import { descendants } from '../test/support/tree.js';
+import { descendants } from '../test/support/servers/tree.js';
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { descendants, startTree, type Tree } from '../test/support/tree.js';
+import { descendants, startTree, type Tree } from '../test/support/servers/tree.js';
 import { createCaller, type Caller } from './caller.js';
 import { startChild, type Child } from './child.js';
 import { countStatements, writeStatements } from './profile.js';

@@ -233,6 +233,64 @@ describe('the rule', () => {
   });
 });
 
+/** Layers whose own files, such as index.ts, put the folders below them together. */
+const layers = ['src', 'src/contracts', 'src/http', 'activities', 'workflows'];
+
+/** The folder of a file; a file directly in a layer stands for itself. */
+function folderOf(file: string): string {
+  const folder = posix.dirname(file);
+  return layers.includes(folder) ? file : folder;
+}
+
+/** Which folder imports values of which, with the imports that do so. */
+function folderArrows(sources: ReadonlyMap<string, string>): Map<string, Map<string, string[]>> {
+  const all = new Map<string, Map<string, string[]>>();
+  for (const [file, text] of sources) {
+    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    for (const { module, typeOnly, line } of arrows(source)) {
+      if (typeOnly || !module.startsWith('.')) continue;
+      const from = folderOf(file);
+      const to = folderOf(posix.join(posix.dirname(file), module).replace(/\.js$/, '.ts'));
+      if (from === to) continue;
+      const targets = all.get(from) ?? new Map<string, string[]>();
+      targets.set(to, [...(targets.get(to) ?? []), `${file}:${line}`]);
+      all.set(from, targets);
+    }
+  }
+  return all;
+}
+
+/** Each import cycle between folders, with the imports between its first two. */
+function folderCycles(sources: ReadonlyMap<string, string>): string[] {
+  const graph = folderArrows(sources);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (folder: string, path: readonly string[]): void => {
+    if (path.includes(folder)) {
+      const cycle = path.slice(path.indexOf(folder));
+      const [first, second = folder] = cycle;
+      found.push(`${[...cycle, folder].join(' -> ')} (${graph.get(first!)!.get(second)!.join(', ')})`);
+      return;
+    }
+    if (done.has(folder)) return;
+    for (const next of graph.get(folder)?.keys() ?? []) visit(next, [...path, folder]);
+    done.add(folder);
+  };
+  for (const folder of graph.keys()) visit(folder, []);
+  return found;
+}
+
+test('a cycle between folders is found, also over a third folder', () => {
+  const sources = new Map([
+    ['src/core/a/x.ts', `import { y } from '../b/y.js';`],
+    ['src/core/b/y.ts', `import { z } from '../c/z.js';`],
+    ['src/core/c/z.ts', `import type { T } from '../b/y.js';\nimport { x } from '../a/other.js';`],
+  ]);
+  expect(folderCycles(sources)).toEqual(['src/core/a -> src/core/b -> src/core/c -> src/core/a (src/core/a/x.ts:1)']);
+  sources.delete('src/core/c/z.ts');
+  expect(folderCycles(sources)).toEqual([]);
+});
+
 describe('every file', () => {
   const root = resolve(__dirname, '..');
   const folders = ['src', 'workflows', 'activities', 'examples', 'bench'];
@@ -242,6 +300,18 @@ describe('every file', () => {
     for (const part of ['src/core/', 'src/http/', 'src/storage/', 'workflows/', 'activities/']) {
       expect(files.filter((file) => file.startsWith(part))).not.toEqual([]);
     }
+  });
+
+  test('is in a folder of at most 25 files', () => {
+    const sizes = new Map<string, number>();
+    for (const file of files) sizes.set(posix.dirname(file), (sizes.get(posix.dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > 25)).toEqual([]);
+  });
+
+  test('imports no folder that imports its own', () => {
+    const product = files.filter((file) => !file.startsWith('bench/') && !file.startsWith('examples/'));
+    const sources = new Map(product.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
+    expect(folderCycles(sources)).toEqual([]);
   });
 
   test('keeps the arrows', () => {

@@ -15,7 +15,7 @@ import {
   readRewards,
   type GateEvaluation,
 } from '../../src/storage/deployments/gate.js';
-import { finishJob, type ErrorDetails } from '../../src/storage/jobs/record.js';
+import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import type { ActivityDeps } from '../deps.js';
 import { guarded, jobFailure } from '../errors.js';

@@ -5,7 +5,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, patiently } from '../../src/storage/db/patience.js';
 import { answerId, recordAnswer, type ModelText } from '../../src/storage/rollouts/answers.js';
-import { meterOf } from './call-meter.js';
+import { meterOf } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** A run of a graph on a task under way, and the answers that an earlier runner of it had recorded. */

@@ -7,7 +7,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { patiently } from '../../src/storage/db/patience.js';
 import { findProposerCall, recordProposerCall } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
-import { meterOf } from '../graphs/call-meter.js';
+import { meterOf } from '../call-meter.js';
 
 const recordPatienceMs = 15_000;
 /** How long one proposal may take, all its answers, tries and waits together. */

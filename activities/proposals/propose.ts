@@ -29,7 +29,7 @@ import { beating } from '../heartbeat.js';
 import { lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
 import { recordDecided, type Decided } from '../jobs/lifecycle.js';
 import { mapLimited } from '../../src/util/map-limited.js';
-import { proposeGraph, type ProposedGraph } from '../graphs/propose.js';
+import { proposeGraph, type ProposedGraph } from './graph.js';
 import { reflect, type Reflected } from './reflect.js';
 
 type Merged =

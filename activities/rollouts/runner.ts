@@ -13,7 +13,7 @@ import { Ahead } from './prefetch.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { outcomeOf, runOne, type Slice } from './one.js';
-import { costSpentMessage } from '../graphs/call-meter.js';
+import { costSpentMessage } from '../call-meter.js';
 
 /** Renewed by every exchange; after a kill the job waits this long for its next runner. */
 export const leaseSeconds = 10;

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, type JobEvent } from '../../src/cli/api.js';
-import { startTree } from '../../test/support/tree.js';
+import { startTree } from '../../test/support/servers/tree.js';
 import { textsOf } from '../../src/core/prompts/components.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { populationSize } from '../curve/trajectory.js';

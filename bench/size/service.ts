@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Api } from '../../src/cli/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
 import { runTypeScript } from '../../test/support/children.js';
-import { startTree } from '../../test/support/tree.js';
+import { startTree } from '../../test/support/servers/tree.js';
 
 /** The whole service as `npm start` brings it up, beside the world that it works on. */
 export interface Bench {

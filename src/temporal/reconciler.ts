@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { JobKind } from '../../workflows/messages.js';
 import type { Db } from '../storage/db/db.js';
 import { isDeleted } from '../storage/deployments/deployments.js';
-import { finishJob, type Ending } from '../storage/jobs/record.js';
+import { finishJob, type Ending } from '../storage/decisions/record.js';
 import { takeLostWake } from '../storage/rollouts/slots.js';
 import { cancelWorkflow, tellOfRewards } from './commands.js';
 import { startWorkflow } from './starter.js';

@@ -6,7 +6,7 @@ import { startClient, type Client } from './client.js';
 import { startDeployment, type DeploymentPlan } from './deployments.js';
 import { startGraphJob, startSession, type Job, type JobPlan, type Where } from './jobs.js';
 import { isOfClient } from './keys.js';
-import { callsTo } from './kills.js';
+import { callsTo } from './faults/kills.js';
 import type { Ledger, ModelLine } from './ledger.js';
 import type { Round } from './round.js';
 

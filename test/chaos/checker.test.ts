@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { check, rules } from './checker.js';
-import type { DeploymentEvidence, Evidence, JobEvidence } from './evidence.js';
-import { asked, end, sound } from './sound-round.js';
+import type { DeploymentEvidence, Evidence, JobEvidence } from './evidence/evidence.js';
+import { asked, end, sound } from './evidence/sound-round.js';
 
 // A checker that finds nothing proves nothing: each rule must see what it is there for.
 

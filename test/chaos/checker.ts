@@ -1,4 +1,4 @@
-import type { Evidence } from './evidence.js';
+import type { Evidence } from './evidence/evidence.js';
 import { answerRules } from './rules/answers.js';
 import { callRules } from './rules/calls.js';
 import { endingRules } from './rules/endings.js';

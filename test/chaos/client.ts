@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { deployments } from '../support/jobs-over-http.js';
 import { ask } from './ask.js';
 import type { Dice } from './seeded-choice.js';
-import type { AskedByName } from './evidence.js';
+import type { AskedByName } from './evidence/evidence.js';
 import { questionOfClient } from './keys.js';
 import type { World } from './world.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { firstFree } from '../../src/embedded/ports.js';
 import { lives, type ProcessMark } from '../../src/embedded/process.js';
-import { startTree } from '../support/tree.js';
+import { startTree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 import { ready, type Engine, type Ground } from './world.js';
 

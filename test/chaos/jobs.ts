@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { workflowId } from '../../workflows/messages.js';
 import { graphDataset } from '../support/worlds/graph.js';
 import { evaluations, graphs as graphJobs, pathOf, sessions } from '../support/jobs-over-http.js';
-import { startJobContainer, type ContainerNature, type JobContainer } from './container.js';
+import { startJobContainer, type ContainerNature, type JobContainer } from './faults/container-server.js';
 import type { Dice } from './seeded-choice.js';
-import type { JobEvidence } from './evidence.js';
+import type { JobEvidence } from './evidence/evidence.js';
 import { startReader, type Reader } from './reader.js';
 import type { World } from './world.js';
 

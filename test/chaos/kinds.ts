@@ -1,12 +1,12 @@
 import { check } from './checker.js';
-import type { Evidence } from './evidence.js';
-import { containerKind, modelKind } from './hostile.js';
-import { killKinds } from './kills.js';
-import { outsideKind } from './outside.js';
+import type { Evidence } from './evidence/evidence.js';
+import { containerKind, modelKind } from './faults/hostile.js';
+import { killKinds } from './faults/kills.js';
+import { outsideKind } from './faults/outside.js';
 import { report, type Round } from './round.js';
 import { servedKinds } from './served.js';
 import { statesKind } from './states.js';
-import { sseKind } from './streams.js';
+import { sseKind } from './faults/streams.js';
 
 /** What a round came to: `said` is for its line, `violations` are what must not be. */
 interface RoundResult {

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SeenEvent } from './evidence.js';
+import type { SeenEvent } from './evidence/evidence.js';
 
 /** A reader of a job's stream that comes back with Last-Event-ID whenever it loses it. */
 export interface Reader {

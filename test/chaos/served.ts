@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { begin } from './actors.js';
-import { peakMemory } from './hostile.js';
+import { peakMemory } from './faults/hostile.js';
 import type { JobPlan } from './jobs.js';
 import type { Judged } from './kinds.js';
-import { killAll, patientPlan, sceneOf, targets } from './kills.js';
-import { readCut } from './streams.js';
+import { killAll, patientPlan, sceneOf, targets } from './faults/kills.js';
+import { readCut } from './faults/streams.js';
 import { conclude, type Round } from './round.js';
 
 /** About so many calls come in a round, those for the client left out. */

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { firstFree } from '../../src/embedded/ports.js';
 import { startPostgres } from '../../src/embedded/postgres.js';
 import { startTemporal } from '../../src/embedded/temporal.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { ready, type Engine, type Ground } from './world.js';
 
 /** The longest that something stays away after it was killed. */

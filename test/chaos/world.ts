@@ -6,7 +6,7 @@ import pg from 'pg';
 import { Api } from '../../src/cli/api.js';
 import { until } from '../support/until.js';
 import type { Dice } from './seeded-choice.js';
-import { startChaosModel, type ChaosModel } from './model.js';
+import { startChaosModel, type ChaosModel } from './faults/model-server.js';
 
 /** What can be killed. `tree`: everything at once. */
 export type Target = 'tree' | 'worker' | 'api' | 'temporal' | 'postgres';

@@ -53,7 +53,7 @@ function startElsewhere(
   clone = root,
   as: { uid?: number; gid?: number } = {},
 ): Child<Answer> {
-  const script = join(clone, 'test', 'support', 'run-embedded.ts');
+  const script = join(clone, 'test', 'support', 'servers', 'run-embedded.ts');
   const child = runTypeScript<Answer>(script, ['postgres', JSON.stringify(options)], as);
   stops.push(() => {
     child.process.kill('SIGTERM');

@@ -32,7 +32,7 @@ async function start(options: Partial<TemporalOptions> & { dataDir: string }): P
 
 /** Starts one in a process of its own and kills that process: the server stays. */
 async function orphan(dataDir: string): Promise<Answer> {
-  const script = join(import.meta.dirname, '..', 'support', 'run-embedded.ts');
+  const script = join(import.meta.dirname, '..', 'support', 'servers', 'run-embedded.ts');
   const parent: Child<Answer> = runTypeScript(script, ['temporal', JSON.stringify({ dataDir, port: 0 })]);
   const answer = await parent.first;
   const mark = markOf(answer.pid)!;

@@ -9,9 +9,9 @@ import { connect, type Db } from '../../src/storage/db/db.js';
 import { readJob } from '../../src/storage/jobs/jobs.js';
 import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
 import { listen } from '../../src/storage/db/notifications.js';
-import { finishJob, recordDecision } from '../../src/storage/jobs/record.js';
+import { finishJob, recordDecision } from '../../src/storage/decisions/record.js';
 import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
-import { createDatabase } from '../support/embedded.js';
+import { createDatabase } from '../support/servers/embedded.js';
 
 /** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
 class FakeCommander implements Commander {

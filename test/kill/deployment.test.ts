@@ -9,7 +9,7 @@ import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf, type Tree } from '../support/tree.js';
+import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: what is deleted before a worker has seen it never comes about. And kill -9 of the worker of a deployment, at the moments

@@ -5,8 +5,8 @@ import { startGraphWorld, type GraphWorld } from '../support/worlds/graph.js';
 import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
-import { startWorkerOf, type Tree } from '../support/tree.js';
+import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
+import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which most can go wrong: between a model's

@@ -7,7 +7,7 @@ import { Api } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { judgeFrames } from '../support/frames.js';
 import { startLedger } from '../support/fakes/ledger.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a session.

@@ -10,7 +10,7 @@ import { gate } from '../support/gate.js';
 import { range } from '../support/range.js';
 import { propose } from '../support/worlds/rules.js';
 import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '../support/fakes/traffic.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at seeded moments and while MIPRO waits

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Api } from '../../src/cli/api.js';
 import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
 import { range } from '../support/range.js';
-import { startTree, type Tree } from '../support/tree.js';
+import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 // The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 calls of a model under way for

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { answers, startFakeContainer } from '../support/fakes/container.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf } from '../support/tree.js';
+import { startWorkerOf } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
 let service: TestService;

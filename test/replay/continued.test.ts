@@ -3,7 +3,7 @@ import { chainOf } from '../support/chain.js';
 import { answers } from '../support/fakes/container.js';
 import { startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
-import { startShortHistories, type OwnTemporal } from '../support/short-histories.js';
+import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Api } from '../../src/cli/api.js';
 import { checkRoles, ConfigError, readConfig } from '../../src/config.js';
-import { startCluster, type Cluster } from '../support/cluster.js';
+import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
-import { refusedRole, startRole, type RoleProcess } from '../support/processes.js';
+import { refusedRole, startRole, type RoleProcess } from '../support/servers/processes.js';
 import { until } from '../support/until.js';
 
 // What each role needs to be told, what it says when it is not, and what an API can do while Temporal is away.

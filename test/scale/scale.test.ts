@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api, type JobEvent } from '../../src/cli/api.js';
 import { seedRng, uniformInt } from '../../src/core/math/random.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { startCluster, type Cluster } from '../support/cluster.js';
+import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 import { startFakeModel, type FakeModel } from '../support/fakes/model.js';
 import { follow } from '../support/follow.js';
-import { startFront } from '../support/load-balancer.js';
-import { startRole, type RoleProcess } from '../support/processes.js';
+import { startFront } from '../support/servers/load-balancer.js';
+import { startRole, type RoleProcess } from '../support/servers/processes.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
 

@@ -7,7 +7,7 @@ import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
 import { installRuntime } from '../../src/worker.js';
 import { workflowId } from '../../workflows/messages.js';
-import { createDatabase, temporalAddress, workflowBundlePath } from './embedded.js';
+import { createDatabase, temporalAddress, workflowBundlePath } from './servers/embedded.js';
 import { kindOf } from './jobs-over-http.js';
 import { until } from './until.js';
 

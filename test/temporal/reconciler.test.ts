@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { connect } from '../../src/storage/db/db.js';
 import { startReconciler } from '../../src/temporal/reconciler.js';
-import { createDatabase } from '../support/embedded.js';
+import { createDatabase } from '../support/servers/embedded.js';
 import { insertJob } from '../support/job.js';
 
 test('a Temporal that takes connections and says nothing does not hold up the reconciler', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageSchema, pageQuery, timestamp } from '../common.js';
-import { candidateSchema } from '../sessions/session.js';
+import { candidateSchema } from './candidate.js';
 
 export const candidatesQuerySchema = z.strictObject({ status: candidateSchema.shape.status.optional(), ...pageQuery });
 export const seedEvalsQuerySchema = z.strictObject(pageQuery);

@@ -15,15 +15,9 @@ import {
 } from '../common.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
-import {
-  budgetViewSchema,
-  candidateSchema,
-  estimate,
-  historySchema,
-  outcome,
-  policyOptimizationSchema,
-  searchFields,
-} from '../sessions/session.js';
+import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';
+import { candidateSchema } from '../candidates/candidate.js';
+import { policyOptimizationSchema } from '../sessions/create.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);

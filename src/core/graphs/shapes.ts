@@ -1,7 +1,7 @@
 /** What is known of a step's value before it has run, so that a ref that can lead nowhere is found. */
 import { closedNames } from './json-schema.js';
 import type { AnswerForm, Step } from './graph.js';
-import { opForms } from './run/transform.js';
+import { opForms } from './transform.js';
 
 /** `fields`: the only names that an object can have; null: any. */
 export type Shape = { kind: 'object'; fields: readonly string[] | null } | { kind: 'list' | 'text' | 'number' | 'any' };

@@ -1,5 +1,5 @@
 /** The graph that an initial prompt is. */
-import { freeName } from './edits/drafts.js';
+import { freeName } from './drafts.js';
 import type { Graph, PromptMessage } from './graph.js';
 import { placeholdersOf } from './template.js';
 

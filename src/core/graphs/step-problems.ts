@@ -1,11 +1,11 @@
 /** What is required of each kind of step by itself; where its refs lead is seen to in `ref-problems.ts`. */
-import { conditionProblem } from './run/condition.js';
+import { conditionProblem } from './condition.js';
 import { candidatesName, itemOf, limits, namePattern } from './graph.js';
 import type { AnswerForm, Prompt, Step, TransformStep, VoteStep } from './graph.js';
 import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
 import { brokenPlaceholders, placeholdersOf } from './template.js';
-import { opForms } from './run/transform.js';
+import { opForms } from './transform.js';
 import { cutText } from '../prompts/quote.js';
 
 export const nameForm = 'must be 1 to 64 letters, digits or _, and begin with a letter';

@@ -7,7 +7,7 @@ import { readCandidates } from '../../storage/candidates/reads.js';
 import { readJudged } from './decision-view.js';
 import { readAttempts, reflectionView, type Answers } from './reflection-view.js';
 import { attributePrompt, segmentViews, shownTo } from './segments-view.js';
-import { candidateView } from '../sessions/view.js';
+import { candidateView } from './view.js';
 import { unifiedDiff } from './text-diff.js';
 import { readTrialView } from './trial-view.js';
 

@@ -16,7 +16,7 @@ import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { numberedPage, placeAfter } from '../server/pages.js';
 import { problems } from '../server/schema.js';
-import { candidateView } from '../sessions/view.js';
+import { candidateView } from './view.js';
 
 /** What is shown of a kind's candidates: `view` and `read` answer what `schema` describes. */
 export interface LineageRoutes<Head> {

@@ -11,7 +11,7 @@ import {
 } from '../../contracts/evaluations/evaluation.js';
 import type { EvaluationHead } from '../../storage/jobs/jobs.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
-import { readSeedResults, readTotals } from '../../storage/candidates/reads.js';
+import { readSeedResults, readTotals } from '../../storage/rollouts/totals.js';
 import { usageOf } from '../../storage/jobs/usage.js';
 import { resolveCandidate } from '../candidates/choice.js';
 import { findJob } from '../jobs/control.js';

@@ -7,7 +7,7 @@ import type {
 } from '../../contracts/evaluations/evaluation.js';
 import type { Usage } from '../../storage/jobs/usage.js';
 import type { EvaluationHead, JobRow } from '../../storage/jobs/jobs.js';
-import type { RolloutTotals, SeedResult } from '../../storage/candidates/reads.js';
+import type { RolloutTotals, SeedResult } from '../../storage/rollouts/totals.js';
 import type { HttpDeps } from '../deps.js';
 import { concurrencyView, isoOrNull, jobView, usageView, type Concurrency } from '../jobs/view.js';
 

@@ -6,7 +6,8 @@ import type { CandidateRow } from '../../storage/candidates/reads.js';
 import type { Usage } from '../../storage/jobs/usage.js';
 import type { HttpDeps } from '../deps.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
-import { best, budgetView, candidateView, estimateView, historyView, outcomeView } from '../sessions/view.js';
+import { best, candidateView } from '../candidates/view.js';
+import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
 
 type GraphJob = JobRow<GraphHead>;
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
 import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/commands.js';
-import { closePending } from '../../storage/jobs/pending.js';
+import { closePending } from '../../storage/decisions/pending.js';
 import { readJob, type JobHead, type JobKind, type JobRow } from '../../storage/jobs/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';

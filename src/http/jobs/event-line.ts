@@ -1,5 +1,5 @@
 import type { EventLine } from '../../contracts/events.js';
-import type { EventRow } from '../../storage/candidates/reads.js';
+import type { EventRow } from '../../storage/jobs/event-reads.js';
 import { idFields, iso } from './view.js';
 import type { Frame } from '../server/sse.js';
 

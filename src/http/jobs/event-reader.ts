@@ -1,6 +1,6 @@
 import type { Db } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
-import { readEvents } from '../../storage/candidates/reads.js';
+import { readEvents } from '../../storage/jobs/event-reads.js';
 import { frame } from './event-line.js';
 import { createSharedReads } from '../server/shared-reads.js';
 import type { Page } from '../server/sse.js';

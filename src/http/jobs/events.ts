@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventPageSchema, eventQuerySchema, terminalEvents } from '../../contracts/events.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { isAtEnd, readEvents } from '../../storage/candidates/reads.js';
+import { isAtEnd, readEvents } from '../../storage/jobs/event-reads.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { line } from './event-line.js';

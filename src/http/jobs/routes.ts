@@ -15,7 +15,7 @@ import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
 import { reward } from './reward.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
-import { trace, traceArchive } from '../rollouts/traces.js';
+import { trace, traceArchive } from './traces.js';
 
 /** Where the jobs of one kind are, and how their paths name the id. */
 export interface JobRoutes {

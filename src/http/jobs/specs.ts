@@ -6,7 +6,7 @@ import {
   optimizationsIn,
   type CreateSession,
   type PolicyOptimization,
-} from '../../contracts/sessions/session.js';
+} from '../../contracts/sessions/create.js';
 import type {
   ContainerSpec,
   EvaluationSpec,

@@ -7,7 +7,7 @@ import type {
   leverVersionItemSchema,
   leverVersionSchema,
 } from '../../contracts/candidates/levers.js';
-import type { candidateSchema } from '../../contracts/sessions/session.js';
+import type { candidateSchema } from '../../contracts/candidates/candidate.js';
 import { candidateId, demosPart, leverId } from '../../core/jobs/ids.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { versionsOf, type ComponentLevers, type LeverVersion } from '../../storage/candidates/levers.js';

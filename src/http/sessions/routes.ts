@@ -1,6 +1,5 @@
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
-  createSessionSchema,
   promptQuerySchema,
   sessionCreatedSchema,
   sessionHistorySchema,
@@ -9,11 +8,13 @@ import {
   sessionSchema,
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
+import { createSessionSchema } from '../../contracts/sessions/create.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readCostBudget } from '../../storage/jobs/cost-budget.js';
 import { resolveCall } from '../../storage/rollouts/calls.js';
 import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
-import { readCandidates, readPrompt, readResent } from '../../storage/candidates/reads.js';
+import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
+import { readResent } from '../../storage/rollouts/totals.js';
 import { readTraffic } from '../../storage/rollouts/slots.js';
 import { usageOf } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';

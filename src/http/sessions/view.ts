@@ -1,7 +1,5 @@
 import type { z } from 'zod';
 import type {
-  budgetViewSchema,
-  candidateSchema,
   sessionHistorySchema,
   sessionPromptSchema,
   sessionResultsSchema,
@@ -9,7 +7,6 @@ import type {
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
-import type { BudgetSpec } from '../../core/jobs/spec.js';
 import { generationsOf } from '../../core/algorithms/mipro/config.js';
 import type { ResolvedCall } from '../../storage/rollouts/calls.js';
 import type { CostBudget } from '../../storage/jobs/cost-budget.js';
@@ -18,14 +15,13 @@ import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import type { CandidateRow, Prompt } from '../../storage/candidates/reads.js';
 import type { TrafficNow } from '../../storage/rollouts/slots.js';
 import type { HttpDeps } from '../deps.js';
+import { best, candidateView } from '../candidates/view.js';
+import { budgetView, estimateView, historyView, outcomeView } from '../jobs/search-view.js';
 import { concurrencyView, jobView, usageView, type Concurrency } from '../jobs/view.js';
 import { leverView } from './levers-view.js';
 import { sensorView, type Telemetry } from './sensors-view.js';
 
 type Session = JobRow<SessionHead>;
-/** A job of a search, of whatever kind. */
-type Searched = Pick<JobRow, 'projection'>;
-type Candidate = z.output<typeof candidateSchema>;
 
 /** The proxy URLs of a session. */
 export function proxyUrls(jobId: string, publicUrl: string) {
@@ -91,53 +87,6 @@ function trafficView({ traffic, wanted, claimed }: TrafficNow) {
   return { compared: traffic, wanted, claimed };
 }
 
-/** How a search's budgets stand. */
-export function budgetView(
-  { budget }: { budget: BudgetSpec },
-  cost: CostBudget | null,
-): z.output<typeof budgetViewSchema> {
-  return {
-    max_rollouts: budget.maxRollouts,
-    max_minutes: budget.maxMinutes,
-    max_cost_usd: cost?.maxUsd ?? null,
-    spent_usd: cost?.spentUsd ?? null,
-    reserved_usd: cost?.reservedUsd ?? null,
-  };
-}
-
-/** What is expected of the most promising candidate. */
-export function estimateView({ projection: { estimate } }: Searched) {
-  return {
-    estimated_reward: estimate?.reward ?? null,
-    estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
-    estimated_candidate_id: estimate?.candidateId ?? null,
-  };
-}
-
-/** How winner and baseline compare. */
-export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: Searched) {
-  return {
-    verdict: verdict?.verdict ?? null,
-    comparison: verdict
-      ? {
-          basis: verdict.basis,
-          seeds: verdict.seeds,
-          baseline_reward: verdict.baseline,
-          winner_reward: verdict.winner,
-          difference: verdict.difference,
-          interval: { low: verdict.low, high: verdict.high },
-        }
-      : null,
-    noise_floor: noise
-      ? {
-          rollout_sd: noise.sd,
-          comparisons: noise.comparisons,
-          reward_se: noise.sd / Math.sqrt(evaluationRollouts ?? 1),
-        }
-      : null,
-  };
-}
-
 /** What a session has found so far. */
 export function sessionResults(
   job: Session,
@@ -165,11 +114,6 @@ export function sessionHistory(job: Session): z.output<typeof sessionHistorySche
   return { session_id: job.jobId, job_id: job.jobId, history: historyView(job) };
 }
 
-/** The best rewards of a search. */
-export function historyView({ projection: { history = [] } }: Searched) {
-  return history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward }));
-}
-
 /** Where a session's inference goes and which prompt it gets there. */
 export function promptView(
   job: Session,
@@ -188,23 +132,3 @@ export function promptView(
 }
 
 const rendered = ({ messages, demos }: Pick<Prompt, 'messages' | 'demos'>) => renderPrompt(messages ?? [], demos);
-
-/** A candidate as every answer shows it. */
-export function candidateView(row: CandidateRow): Candidate {
-  return {
-    candidate_id: row.id,
-    parent_ids: row.parentIds,
-    generation: row.generation,
-    status: row.status,
-    reward: row.reward,
-    avg_reward: row.avgReward,
-    rollout_count: row.rolloutCount,
-    is_baseline: row.leverVersion === 0,
-    lever_version: row.leverVersion,
-  };
-}
-
-/** The best candidate so far. */
-export function best({ projection }: Searched, candidates: Candidate[]): Candidate | null {
-  return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
-}

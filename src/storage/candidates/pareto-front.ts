@@ -1,7 +1,7 @@
 /** What is read for the fronts over a search's evaluation seeds. */
 import type { Weighed } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
-import { countedReward } from './reads.js';
+import { countedReward } from '../rollouts/totals.js';
 
 /** On which seeds a search evaluates, in its own order, and how often each. */
 export interface EvaluationPlan {

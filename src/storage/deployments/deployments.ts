@@ -3,7 +3,7 @@ import type { DeploymentStatus } from '../../contracts/deployments/deployment.js
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
-import type { ErrorDetails } from '../jobs/record.js';
+import type { ErrorDetails } from '../decisions/record.js';
 
 /** Seed by seed means and what they come to, as the gate has them; ids are the evaluations'. */
 export interface GateResult {

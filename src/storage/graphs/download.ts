@@ -1,7 +1,7 @@
 /** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { Tx } from '../db/db.js';
-import { countedReward } from '../candidates/reads.js';
+import { countedReward } from '../rollouts/totals.js';
 
 /** The tasks, by place, that candidates were chosen by and those that winner and baseline were compared on at the end. */
 export interface TaskParts {

@@ -16,7 +16,7 @@ import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
-import type { ErrorDetails } from './record.js';
+import type { ErrorDetails } from '../decisions/record.js';
 
 /** The kinds of job. */
 export type JobKind = (JobSpec | DeploymentSpec)['kind'];

@@ -1,7 +1,7 @@
 import type { Stage } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { countedReward } from '../candidates/reads.js';
+import { countedReward } from './totals.js';
 
 /** A frame names so many traces at most; its rollout sensor says of how many rollouts it is. */
 export const mostTraces = 100;

@@ -1,5 +1,5 @@
-import { containerFault } from '../container-faults.js';
-import type { JobEvidence } from '../evidence.js';
+import { containerFault } from '../faults/container.js';
+import type { JobEvidence } from '../evidence/evidence.js';
 import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 
 /** Largest resident memory of a process of the service, in MiB, while containers and models send 1 GiB and bombs. */

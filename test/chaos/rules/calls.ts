@@ -1,6 +1,6 @@
-import type { JobEvidence } from '../evidence.js';
+import type { JobEvidence } from '../evidence/evidence.js';
 import { askOf } from '../keys.js';
-import { modelFault } from '../model-faults.js';
+import { modelFault } from '../faults/model.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
 /** From a record's time stamp to its commit, and from a look at the records to the model's ledger. */

@@ -1,4 +1,4 @@
-import type { AskedByName, Evidence } from '../evidence.js';
+import type { AskedByName, Evidence } from '../evidence/evidence.js';
 import { askOf } from '../keys.js';
 import { deploymentsIn, liveInTurn } from './deployments.js';
 import { perJob, type Rule } from './rule.js';

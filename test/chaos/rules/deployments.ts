@@ -1,4 +1,4 @@
-import type { DeploymentEvidence, JobEvidence } from '../evidence.js';
+import type { DeploymentEvidence, JobEvidence } from '../evidence/evidence.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
 type Deployment = JobEvidence & { deployment: DeploymentEvidence };

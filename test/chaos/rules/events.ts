@@ -1,5 +1,5 @@
 import { terminalEvents } from '../../../src/contracts/events.js';
-import type { JobEvidence, SeenEvent } from '../evidence.js';
+import type { JobEvidence, SeenEvent } from '../evidence/evidence.js';
 import { grouped, hasOutcome, perJob, same, type Rule } from './rule.js';
 
 const shown = ({ seq, type, message, data }: SeenEvent) => same({ seq, type, message, data });

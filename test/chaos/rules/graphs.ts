@@ -1,4 +1,4 @@
-import type { JobEvidence, Kill } from '../evidence.js';
+import type { JobEvidence, Kill } from '../evidence/evidence.js';
 import type { ModelLine } from '../ledger.js';
 import { defaultRules } from '../../support/worlds/graph.js';
 import { grouped, perJob, type Rule } from './rule.js';

@@ -1,5 +1,5 @@
-import { containerFault } from '../container-faults.js';
-import type { JobEvidence } from '../evidence.js';
+import { containerFault } from '../faults/container.js';
+import type { JobEvidence } from '../evidence/evidence.js';
 import type { ContainerLine } from '../ledger.js';
 import { grouped, hasOutcome, perJob, same, type Rule } from './rule.js';
 

@@ -1,4 +1,4 @@
-import type { Evidence, JobEvidence } from '../evidence.js';
+import type { Evidence, JobEvidence } from '../evidence/evidence.js';
 
 /** One promise of the service: `broken` answers how the evidence contradicts it, a line each. */
 export interface Rule {

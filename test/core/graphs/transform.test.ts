@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Transform } from '../../../src/core/graphs/graph.js';
-import { applyTransform, lastNumber, opForms } from '../../../src/core/graphs/run/transform.js';
+import { applyTransform, lastNumber, opForms } from '../../../src/core/graphs/transform.js';
 import { keyOf, type Json } from '../../../src/core/graphs/values.js';
 
 type Inputs = Record<string, Json>;

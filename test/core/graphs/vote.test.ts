@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { conditionProblem, judgeCondition } from '../../../src/core/graphs/run/condition.js';
+import { conditionProblem, judgeCondition } from '../../../src/core/graphs/condition.js';
 import type { Condition } from '../../../src/core/graphs/graph.js';
 import type { Json } from '../../../src/core/graphs/values.js';
 import { majorityOf, numberedCandidates, parseVerdict } from '../../../src/core/graphs/run/vote.js';

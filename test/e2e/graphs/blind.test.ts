@@ -3,7 +3,7 @@ import type { Service } from '../../../src/main.js';
 import { gate } from '../../support/gate.js';
 import { startGraphWorld } from '../../support/worlds/graph.js';
 import { command, createGraphJob, ended, pathOf, type GraphJob } from '../../support/jobs-over-http.js';
-import { startRole } from '../../support/processes.js';
+import { startRole } from '../../support/servers/processes.js';
 import { startTestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 

@@ -15,7 +15,7 @@ import {
 } from '../../support/jobs-over-http.js';
 import { startRulesWorld, type RulesWorld } from '../../support/worlds/rules.js';
 import { startTestService, type TestService } from '../../support/service.js';
-import { startShortHistories, type OwnTemporal } from '../../support/short-histories.js';
+import { startShortHistories, type OwnTemporal } from '../../support/servers/short-histories.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 

@@ -22,7 +22,7 @@ import { pricedPolicy, startPricedWorld } from '../../support/worlds/priced.js';
 import { range } from '../../support/range.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
-import { startShortHistories } from '../../support/short-histories.js';
+import { startShortHistories } from '../../support/servers/short-histories.js';
 import { until } from '../../support/until.js';
 
 // What every session is promised holds for MIPRO's: commands, budgets, a proposer that does not work, prompts of several parts.

@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import { createMeter, type CountedRequest, type Meter } from '../../../src/http/inference/deployment-meter.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { readCounters } from '../../../src/storage/deployments/counters.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
-import { startWires, type Wires } from '../../support/tcp-proxies.js';
+import { startWires, type Wires } from '../../support/servers/tcp-proxies.js';
 
 // Invariants: every request is counted exactly once, whatever is lost between the service and the database; `count` resolves once it is, or when
 // its patience is over; an organization has one write under way, and none waits for another's.

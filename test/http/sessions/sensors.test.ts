@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { candidateId, leverId, rolloutId } from '../../../src/core/jobs/ids.js';
-import { recordDecision } from '../../../src/storage/jobs/record.js';
+import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, finish, startHttp, type TestHttp } from '../support.js';
 

@@ -10,7 +10,7 @@ import {
   isWholeKey,
   touchKey,
 } from '../../../src/storage/access/keys.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 
 const secretKey = Buffer.alloc(32, 1);
 let db: Db;

@@ -12,7 +12,7 @@ import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readComponentLevers } from '../../../src/storage/candidates/levers.js';
 import { readExamples } from '../../../src/storage/candidates/reflection-examples.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 let db: Db;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 
 const settings = ['idle_in_transaction_session_timeout', 'statement_timeout', 'tcp_keepalives_idle'];

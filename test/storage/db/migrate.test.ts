@@ -4,7 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { connect } from '../../../src/storage/db/db.js';
 import { migrate, MigrationError } from '../../../src/storage/db/migrate.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
 

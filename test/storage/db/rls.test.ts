@@ -6,13 +6,13 @@ import { writeCounters } from '../../../src/storage/deployments/counters.js';
 import { insertDeployment, setSnapshot, takeName } from '../../../src/storage/deployments/deployments.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
-import { recordDecision } from '../../../src/storage/jobs/record.js';
+import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { publishSlots } from '../../../src/storage/rollouts/slots.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
 import { counterOf } from '../../support/counters.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 // Invariants: the service's role is no superuser and owns nothing; a transaction sees its own organization's rows in every

@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer, type AddressInfo, type Server } fr
 import { pino } from 'pino';
 import { connect } from '../../../src/storage/db/db.js';
 import { checkDatabase, DatabaseMismatchError, fingerprintOf } from '../../../src/storage/db/start-check.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
 const key = Buffer.alloc(32, 1);

@@ -10,7 +10,7 @@ import {
   type DeploymentCounter,
 } from '../../../src/storage/deployments/counters.js';
 import { counterOf } from '../../support/counters.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 
 // Invariants: whatever states of counters are written, how often and in which order, the totals are the sums over the counters' latest.
 

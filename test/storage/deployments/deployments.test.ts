@@ -16,9 +16,9 @@ import {
 } from '../../../src/storage/deployments/deployments.js';
 import { lockJob } from '../../../src/storage/jobs/events.js';
 import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
-import { finishJob } from '../../../src/storage/jobs/record.js';
+import { finishJob } from '../../../src/storage/decisions/record.js';
 import { contentOf, putSnapshot } from '../../../src/storage/deployments/snapshots.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { range } from '../../support/range.js';
 
 // Invariants: a name is served by the deployment that took it last, or has it back, unless that is deleted; a roll back gives it to what

@@ -7,7 +7,7 @@ import { graphOf } from '../../../src/core/graphs/json.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { putSnapshot, readSnapshot, snapshotId } from '../../../src/storage/deployments/snapshots.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 
 // Invariants: the same content has the same id, in whatever order its fields are written; what is stored is what was hashed, and stays.
 

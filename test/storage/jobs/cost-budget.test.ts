@@ -14,7 +14,7 @@ import {
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { listen, type Notifications } from '../../../src/storage/db/notifications.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 

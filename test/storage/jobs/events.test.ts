@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../../src/storage/rollouts/answers.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 let db: Db;

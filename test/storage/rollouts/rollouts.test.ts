@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { insertCommand } from '../../../src/storage/jobs/commands.js';
-import { finishJob, recordDecision } from '../../../src/storage/jobs/record.js';
+import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { exchange, type Claim, type Report, type Want } from '../../../src/storage/rollouts/exchange.js';
 import { acquireLease, releaseLease } from '../../../src/storage/jobs/leases.js';
 import { settleAwaited, type Outcome } from '../../../src/storage/rollouts/outcomes.js';
@@ -11,7 +11,7 @@ import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { areWhole, planRollouts, readAnswers } from '../../../src/storage/rollouts/rollouts.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 // Invariants: one runner holds a job; an outcome counts only under the attempt that claimed the row and the token that

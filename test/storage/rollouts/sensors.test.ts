@@ -7,10 +7,10 @@ import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { expireAwaiting, settleAwaited } from '../../../src/storage/rollouts/outcomes.js';
-import { finishJob, recordDecision } from '../../../src/storage/jobs/record.js';
+import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { mostTraces, readFrames, readLatestFrames, type FrameRow } from '../../../src/storage/rollouts/sensors.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
 // Invariants: each finished rollout of a session is in exactly one frame, whatever is written twice or how the session ends; a frame is of one

@@ -4,7 +4,7 @@ import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import { callerRolloutId } from '../../../src/storage/rollouts/calls.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
-import { finishJob, recordDecision } from '../../../src/storage/jobs/record.js';
+import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { readAnswers } from '../../../src/storage/rollouts/rollouts.js';
 import {
@@ -16,7 +16,7 @@ import {
   readTraffic,
   type LiveCall,
 } from '../../../src/storage/rollouts/slots.js';
-import { createDatabase } from '../../support/embedded.js';
+import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 

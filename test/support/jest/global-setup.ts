@@ -19,9 +19,13 @@ export default async function setup(): Promise<void> {
   // As root, Postgres runs as another user, who has to pass through here.
   chmodSync(folder, 0o755);
   const loader = join(import.meta.dirname, '../../../scripts/ts-loader.mjs');
-  const servers = spawn(process.execPath, ['--import', loader, join(import.meta.dirname, '../servers.ts'), folder], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const servers = spawn(
+    process.execPath,
+    ['--import', loader, join(import.meta.dirname, '../servers/start.ts'), folder],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   globalThis.testServers = servers;
   const [up] = await Promise.all([firstLine(servers), bundle(join(folder, 'workflow-bundle.js'))]);
   const { databaseUrl, temporalAddress, temporalUi } = JSON.parse(up) as Record<string, string>;

@@ -1,5 +1,5 @@
 /** What the edits of a graph are made of. */
-import type { DraftAnswer } from './drafts.js';
+import type { DraftAnswer } from '../drafts.js';
 import { itemOf, type Graph, type LlmStep, type PromptMessage, type Ref, type Step } from '../graph.js';
 import { headOf, headsOf, mapRefs, withHead } from '../refs.js';
 import { placeholdersOf } from '../template.js';

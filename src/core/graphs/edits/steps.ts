@@ -1,7 +1,7 @@
 /** What each edit does; the table is in `edits.ts`. */
 import { defaultVerify } from './texts.js';
 import { changed, follow, idsOf, lacks, llm, moveUsers, user, withoutSamples, wrong, type Applied } from './editing.js';
-import { answerRef, choicesOf, draftOf, freeName, sameForm, withInputs } from './drafts.js';
+import { answerRef, choicesOf, draftOf, freeName, sameForm, withInputs } from '../drafts.js';
 import type { Edit, EditRules } from './edits.js';
 import {
   itemOf,

@@ -1,11 +1,11 @@
 /** What follows in a run from the value of one step: which steps are asked for, run, and finished. */
-import { judgeCondition } from './condition.js';
+import { judgeCondition } from '../condition.js';
 import { defaults, type SelectStep } from '../graph.js';
 import { measured } from './messages.js';
 import type { Plan, PlannedStep, Way } from '../plan.js';
 import { Failure, fail, find, read, resolve } from './reading.js';
 import type { Outcome, StepState } from './run.js';
-import { applyTransform } from './transform.js';
+import { applyTransform } from '../transform.js';
 import { groupValues, majorityOf } from './vote.js';
 import { described, isList, sizeProblem, type Json } from '../values.js';
 

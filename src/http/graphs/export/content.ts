@@ -17,7 +17,8 @@ import type { GraphHead, JobRow } from '../../../storage/jobs/jobs.js';
 import { readOutcomesOf } from '../../../storage/candidates/lineage.js';
 import { readCandidates } from '../../../storage/candidates/reads.js';
 import { countedReward, readJudged } from '../../candidates/decision-view.js';
-import { candidateView, historyView, outcomeView } from '../../sessions/view.js';
+import { candidateView } from '../../candidates/view.js';
+import { historyView, outcomeView } from '../../jobs/search-view.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';
 
 type GraphJob = JobRow<GraphHead>;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Graph, Prompt, SelectCase, Step, Transform } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
 import { shapeOf } from '../../../../src/core/graphs/shapes.js';
-import { opForms } from '../../../../src/core/graphs/run/transform.js';
+import { opForms } from '../../../../src/core/graphs/transform.js';
 import { user } from '../../../core/graphs/cases.js';
 
 /** Texts that two languages are likely to take differently. */

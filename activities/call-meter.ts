@@ -1,0 +1,57 @@
+import { v7 as uuid } from 'uuid';
+import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
+import type { Meter } from '../src/clients/models/complete-chat.js';
+import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
+import { costSpent } from '../src/core/jobs/failures.js';
+import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
+import type { JobRef } from '../src/storage/jobs/events.js';
+import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
+import type { ActivityDeps } from './deps.js';
+import { jobFailure } from './errors.js';
+
+/** What the fault `costSpent` says. */
+export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';
+
+/** A call whose tries are to be paid; `rolloutId` null: the proposer's. */
+interface Payer {
+  budget: BudgetSpec;
+  policy: PolicySpec;
+  rolloutId: string | null;
+}
+
+/** What pays the tries of one call of the service itself; null: the job has no budget of money. */
+export function meterOf(
+  { db, notifications, log }: ActivityDeps,
+  job: JobRef,
+  { budget, policy, rolloutId }: Payer,
+  signal: AbortSignal,
+): Meter | null {
+  if (budget.maxCostUsd == null) return null;
+  let open: string | null = null;
+  return {
+    async open(asked) {
+      const unlimited = rolloutId === null ? answerTokens.proposer : answerTokens.rollout;
+      const bounded = boundCall(policy.provider, asked, unlimited);
+      if ('field' in bounded) return bounded;
+      const { costUsd, body } = bounded;
+      const id = `res_${uuid().replaceAll('-', '')}`;
+      const call = { id, rolloutId, costUsd, presence: notifications.presence };
+      const reserved = await reserveInTurn(db, job, call, signal, {
+        patienceMs: databasePatienceMs,
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'money cannot be reserved yet; trying again'),
+      });
+      if (reserved === 'refused') throw jobFailure(costSpent, costSpentMessage);
+      open = id;
+      return { body };
+    },
+    async close({ costUsd }) {
+      if (open === null) return;
+      const id = open;
+      open = null;
+      await patiently(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
+        patienceMs: databasePatienceMs,
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a call cost is not counted yet; trying again'),
+      });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** The parts of an answer that jobs with a search share. */
+import type { z } from 'zod';
+import type { budgetViewSchema } from '../../contracts/search.js';
+import type { BudgetSpec } from '../../core/jobs/spec.js';
+import type { CostBudget } from '../../storage/jobs/cost-budget.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
+
+type SearchJob = Pick<JobRow, 'projection'>;
+
+/** How a search's budgets stand. */
+export function budgetView(
+  { budget }: { budget: BudgetSpec },
+  cost: CostBudget | null,
+): z.output<typeof budgetViewSchema> {
+  return {
+    max_rollouts: budget.maxRollouts,
+    max_minutes: budget.maxMinutes,
+    max_cost_usd: cost?.maxUsd ?? null,
+    spent_usd: cost?.spentUsd ?? null,
+    reserved_usd: cost?.reservedUsd ?? null,
+  };
+}
+
+/** What is expected of the most promising candidate. */
+export function estimateView({ projection: { estimate } }: SearchJob) {
+  return {
+    estimated_reward: estimate?.reward ?? null,
+    estimated_reward_interval: estimate ? { low: estimate.low, high: estimate.high } : null,
+    estimated_candidate_id: estimate?.candidateId ?? null,
+  };
+}
+
+/** How winner and baseline compare. */
+export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: SearchJob) {
+  return {
+    verdict: verdict?.verdict ?? null,
+    comparison: verdict
+      ? {
+          basis: verdict.basis,
+          seeds: verdict.seeds,
+          baseline_reward: verdict.baseline,
+          winner_reward: verdict.winner,
+          difference: verdict.difference,
+          interval: { low: verdict.low, high: verdict.high },
+        }
+      : null,
+    noise_floor: noise
+      ? {
+          rollout_sd: noise.sd,
+          comparisons: noise.comparisons,
+          reward_se: noise.sd / Math.sqrt(evaluationRollouts ?? 1),
+        }
+      : null,
+  };
+}
+
+/** The best rewards of a search. */
+export function historyView({ projection: { history = [] } }: SearchJob) {
+  return history.map(({ generation, bestReward }) => ({ generation, best_reward: bestReward }));
+}

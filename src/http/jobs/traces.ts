@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { ZipArchive } from 'archiver';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { traceSchema } from '../../contracts/rollouts/trace.js';
+import { kindOf, type JobRow } from '../../storage/jobs/jobs.js';
+import { stepOfAnswer } from '../../storage/rollouts/answers.js';
+import {
+  readTraceCalls,
+  readTraceHead,
+  readTraceHeads,
+  type TraceCall,
+  type TraceHead,
+} from '../../storage/rollouts/traces.js';
+import type { HttpDeps } from '../deps.js';
+import { refuse } from '../server/errors.js';
+import { idFields, iso, isoOrNull } from './view.js';
+import { entryDate } from '../server/zip.js';
+
+type Trace = z.output<typeof traceSchema>;
+
+const headsAtOnce = 100;
+const bytesAtOnce = 4 * 1024 * 1024;
+
+/** One trace as JSON. */
+export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {
+  const found = await deps.db.org(job.orgId, async (tx) => {
+    const head = await readTraceHead(tx, job.jobId, traceId);
+    return head && view(job, head, await readTraceCalls(tx, job.jobId, [head.rolloutId]));
+  });
+  if (!found) throw refuse.notFound(`trace ${traceId.slice(0, 200)}`);
+  return found;
+}
+
+/**
+ * Every trace of a job as a ZIP of `<trace_id>.json`, sorted by name: the same traces give the same bytes. It is read
+ * and sent piece by piece; when that breaks off, so does the download.
+ */
+export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
+  const archive = new ZipArchive({ zlib: { level: 6 } });
+  fill(archive, deps, job).catch((error: unknown) => {
+    request.log.error({ err: error, job_id: job.jobId }, 'an archive of traces broke off');
+    archive.destroy(error as Error);
+  });
+  return reply
+    .type('application/zip')
+    .header('content-disposition', `attachment; filename="${job.jobId}-traces.zip"`)
+    .send(archive);
+}
+
+async function fill(archive: ZipArchive, deps: HttpDeps, job: JobRow): Promise<void> {
+  const gone = once(archive, 'close').then(
+    () => false,
+    () => false,
+  );
+  let after = '';
+  for (;;) {
+    const heads = await deps.db.org(job.orgId, (tx) => readTraceHeads(tx, job.jobId, after, headsAtOnce));
+    for (const batch of batches(heads)) {
+      for (const one of await readTraces(deps, job, batch)) {
+        const taken = once(archive, 'entry').then(() => true);
+        archive.append(`${JSON.stringify(one, null, 2)}\n`, { name: `${one.trace_id}.json`, date: entryDate });
+        if (!(await Promise.race([taken, gone]))) return;
+      }
+    }
+    const last = heads.at(-1);
+    if (!last || heads.length < headsAtOnce) break;
+    after = last.rolloutId;
+  }
+  await archive.finalize();
+}
+
+/** Heads in batches whose calls together stay small. */
+function* batches(heads: TraceHead[]): Generator<TraceHead[]> {
+  let batch: TraceHead[] = [];
+  let bytes = 0;
+  for (const head of heads) {
+    if (batch.length > 0 && bytes + head.bytes > bytesAtOnce) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(head);
+    bytes += head.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function readTraces(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Promise<Trace[]> {
+  const ids = heads.map((head) => head.rolloutId);
+  const calls = await deps.db.org(job.orgId, (tx) => readTraceCalls(tx, job.jobId, ids));
+  const byRollout = new Map<string, TraceCall[]>(ids.map((id) => [id, []]));
+  for (const call of calls) byRollout.get(call.rolloutId)?.push(call);
+  return heads.map((head) => view(job, head, byRollout.get(head.rolloutId) ?? []));
+}
+
+/** What each step of a graph has taken, in the order of their first calls. */
+function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
+  const byStep = new Map<string, TraceCall[]>();
+  for (const call of calls) {
+    const step = stepOfAnswer(call.callId, call.rolloutId);
+    if (step !== null) byStep.set(step, [...(byStep.get(step) ?? []), call]);
+  }
+  return [...byStep].map(([step, own]) => ({
+    step,
+    calls: own.length,
+    prompt_tokens: sum(own, (call) => call.promptTokens ?? 0),
+    completion_tokens: sum(own, (call) => call.completionTokens ?? 0),
+    cost_usd: own.every((call) => call.costUsd !== null) ? sum(own, (call) => call.costUsd!) : null,
+    latency_ms: sum(own, (call) => call.latencyMs ?? 0),
+  }));
+}
+
+function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
+  const isGraph = kindOf(job.jobId) === 'graph';
+  const promptTokens = sum(calls, (call) => call.promptTokens ?? 0);
+  const completionTokens = sum(calls, (call) => call.completionTokens ?? 0);
+  const answered = calls.filter((call) => call.httpStatus < 300);
+  const known = answered.length > 0 && answered.every((call) => call.costUsd !== null);
+  return {
+    trace_id: head.rolloutId,
+    rollout_id: head.rolloutId,
+    correlation_id: calls[0]?.correlationId ?? head.rolloutId,
+    ...idFields(job.jobId),
+    rollout_idx: head.idx,
+    source: head.source,
+    candidate_id: head.candidateId,
+    seed: head.seed,
+    stage: head.stage,
+    generation: head.generation,
+    status: head.status,
+    reward: head.reward,
+    feedback: head.feedback,
+    details: head.details,
+    error: head.error?.message ?? null,
+    error_code: head.error?.code ?? null,
+    resent: head.resent,
+    latency_ms: head.latencyMs,
+    created_at: iso(head.createdAt),
+    started_at: isoOrNull(head.startedAt),
+    completed_at: isoOrNull(head.completedAt),
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+      total_cost_usd: known ? sum(answered, (call) => call.costUsd ?? 0) : null,
+    },
+    ...(isGraph && { steps: stepsView(calls) }),
+    calls: calls.map((call) => ({
+      call_id: call.callId,
+      ...(isGraph && { step: stepOfAnswer(call.callId, call.rolloutId) }),
+      provider: call.provider,
+      model: call.model,
+      stream: call.stream,
+      http_status: call.httpStatus,
+      request: call.request,
+      response: call.response,
+      prompt_tokens: call.promptTokens,
+      completion_tokens: call.completionTokens,
+      cost_usd: call.costUsd,
+      cost_source: call.costSource,
+      latency_ms: call.latencyMs,
+      created_at: iso(call.createdAt),
+    })),
+  };
+}
+
+const sum = <Item>(items: Item[], value: (item: Item) => number) =>
+  items.reduce((total, item) => total + value(item), 0);

@@ -1,0 +1,44 @@
+import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
+import type { Tx } from '../db/db.js';
+import { lockJob, type JobRef } from '../jobs/events.js';
+import { finishJob } from './record.js';
+
+/** Lets a job that waits to be started run; its workflow's start is an intent until that is confirmed. Answers the status before. */
+export async function startPending(tx: Tx, job: JobRef): Promise<Status> {
+  const { status } = await lockJob(tx, job);
+  if (status === 'pending') await tx.query(`update jobs set status = 'running' where id = $1`, [job.jobId]);
+  return status;
+}
+
+/**
+ * What a command does to a job that waits to be started: the status with which it is closed, or that the command is refused, or that
+ * the job was started meanwhile, so that its workflow is to decide.
+ */
+export async function closePending(
+  tx: Tx,
+  job: JobRef,
+  command: StatusCommand,
+): Promise<Status | 'refused' | 'started'> {
+  const { status } = await lockJob(tx, job);
+  const after = transition(status, command);
+  if (!after.ok) return 'refused';
+  if (status !== 'pending') return isTerminal(status) ? status : 'started';
+  if (after.status !== 'cancelled' && after.status !== 'completed') return 'refused';
+  const type = after.status === 'cancelled' ? 'job_cancelled' : 'job_complete';
+  const stoppedBy = after.status === 'cancelled' ? 'cancelled' : 'reward_stop';
+  await finishJob(tx, job, {
+    status: after.status,
+    stoppedBy,
+    error: null,
+    events: [
+      {
+        key: 'end',
+        type,
+        message: `${after.status}: never started`,
+        data: { best_reward: null, stopped_by: stoppedBy },
+      },
+    ],
+    accepted: [],
+  });
+  return after.status;
+}

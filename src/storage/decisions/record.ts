@@ -1,0 +1,193 @@
+import { isTerminal, type Status } from '../../core/jobs/status.js';
+import type { CandidateSummary } from '../../core/search/protocol.js';
+import type { Tx } from '../db/db.js';
+import { appendEvents, lockJob, type JobRef, type NewEvent } from '../jobs/events.js';
+import { toJsonb } from '../db/json.js';
+import { candidateId } from '../../core/jobs/ids.js';
+import { readCounted, rewardSums } from '../rollouts/totals.js';
+import { recordFrames } from '../rollouts/sensors.js';
+
+export interface ErrorDetails {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** A command's outcome, as the workflow decided it; `statusAfter` where later ones of the same decision changed it again. */
+export interface CommandOutcome {
+  commandId: string;
+  outcome: 'accepted' | 'refused';
+  statusAfter?: Status;
+}
+
+/** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
+export interface Decision {
+  /** Which decision of the job's search it is; one that a later one has overtaken, or that is there already, changes nothing. */
+  step?: number;
+  projection?: Record<string, unknown>;
+  candidates?: CandidateSummary[];
+  /** Every rollout with an ordinal below has its outcome, for good. */
+  outcomesThrough?: number;
+  events?: NewEvent[];
+  status?: 'running' | 'paused';
+  commands?: CommandOutcome[];
+}
+
+/** Records a decision of an open job; a job that is already closed is left alone. */
+export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
+  const row = await lockJob(tx, job);
+  if (isTerminal(row.status)) return;
+  const { step } = decision;
+  // A worker that was cut off may come back with what it was to write long ago.
+  if (step !== undefined && row.step !== null && step <= row.step) return;
+  await Promise.all([
+    step !== undefined && tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]),
+    decision.projection &&
+      tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [
+        job.jobId,
+        toJsonb(decision.projection),
+      ]),
+    updateCandidates(tx, job, decision.candidates ?? []),
+    decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
+    decision.status && setStatus(tx, job, decision.status),
+    settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
+    appendEvents(tx, job, decision.events ?? []),
+  ]);
+}
+
+async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Promise<void> {
+  await Promise.all([
+    tx.query('update jobs set status = $2 where id = $1', [job.jobId, status]),
+    tx.query(`update job_controls set control = $2 where job_id = $1`, [
+      job.jobId,
+      status === 'paused' ? 'pause' : 'run',
+    ]),
+    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
+  ]);
+}
+
+async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummary[]): Promise<void> {
+  if (candidates.length === 0) return;
+  await tx.query(
+    `update candidates c set status = i.status, reward = i.reward, rollout_count = i.rollout_count
+       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, rollout_count int)
+      where c.id = i.id and c.job_id = $1`,
+    [
+      job.jobId,
+      toJsonb(
+        candidates.map((c) => ({
+          id: candidateId(job.jobId, c.candidate),
+          status: c.status,
+          reward: c.reward,
+          rollout_count: c.rolloutCount,
+        })),
+      ),
+    ],
+  );
+}
+
+/**
+ * Adds to the candidates' sums, and puts into frames, what has come since that was last done. With `rest` what came beyond is put into
+ * frames, too: nothing follows.
+ */
+async function countOutcomes(tx: Tx, job: JobRef, outcomesThrough: number, rest = false): Promise<void> {
+  const from = await readCounted(tx, job.jobId);
+  const through = Math.max(from, outcomesThrough);
+  await Promise.all([
+    through > from && countRewards(tx, job, from, through),
+    (through > from || rest) && recordFrames(tx, job, { from, through, rest }),
+  ]);
+}
+
+async function countRewards(tx: Tx, job: JobRef, from: number, through: number): Promise<void> {
+  await tx.query(
+    `with fresh as (
+       ${rewardSums} and ordinal < $3 group by candidate_id
+     ), moved as (
+       update jobs set rollouts_counted = $3 where id = $1
+     )
+     update candidates c
+        set rollouts_counted = c.rollouts_counted + f.n, rewards_counted = c.rewards_counted + f.succeeded,
+            reward_sum = c.reward_sum + f.rewards
+       from fresh f where c.id = f.candidate_id and c.job_id = $1`,
+    [job.jobId, from, through],
+  );
+}
+
+async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status): Promise<void> {
+  await Promise.all(
+    commands.flatMap(({ commandId, outcome, statusAfter = status }) => [
+      tx.query(
+        'update commands set outcome = $2, status_after = $3, settled_at = now() where id = $1 and outcome is null',
+        [commandId, outcome, statusAfter],
+      ),
+      tx.query(`select pg_notify('ratchet_commands', $1)`, [commandId]),
+    ]),
+  );
+}
+
+/** How a job ends. */
+export interface Ending {
+  status: 'completed' | 'failed' | 'cancelled';
+  stoppedBy: string | null;
+  error: ErrorDetails | null;
+  projection?: Record<string, unknown>;
+  candidates?: CandidateSummary[];
+  outcomesThrough?: number;
+  events: NewEvent[];
+  /** The commands that brought this end about; every other open command of the job is refused. */
+  accepted: string[];
+}
+
+/**
+ * Closes a job for good: status, last events, commands, and the fence that turns away whoever still runs its rollouts.
+ * Called again, or on a closed job, it changes nothing. Answers whether this call closed it.
+ */
+export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<boolean> {
+  const row = await lockJob(tx, job);
+  if (isTerminal(row.status)) return false;
+  const [open] = await Promise.all([
+    tx.query<{ id: string; kind: string }>('select id, kind from commands where job_id = $1 and outcome is null', [
+      job.jobId,
+    ]),
+    tx.query(
+      `update job_controls set control = 'stop', lease_token = lease_token + 1, lease_owner = null, lease_expires_at = null
+        where job_id = $1`,
+      [job.jobId],
+    ),
+    tx.query(
+      `update rollouts r set status = 'cancelled', completed_at = now()
+        where r.job_id = $1 and (r.status in ('queued', 'running', 'awaiting_reward')
+                                 or (r.status = 'open' and exists (select 1 from slots s where s.job_id = $1 and s.ordinal = r.slot)))`,
+      [job.jobId],
+    ),
+    tx.query('delete from slots where job_id = $1', [job.jobId]),
+    updateCandidates(tx, job, ending.candidates ?? []),
+    row.kind !== 'evaluation' && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
+    tx.query(
+      `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
+              started_at = coalesce(started_at, now()), completed_at = now()
+        where id = $1`,
+      [
+        job.jobId,
+        ending.status,
+        ending.stoppedBy,
+        ending.error && toJsonb(ending.error),
+        toJsonb(ending.projection ?? {}),
+      ],
+    ),
+    tx.query('delete from secrets where job_id = $1', [job.jobId]),
+    appendEvents(tx, job, ending.events),
+    tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
+  ]);
+  await settleCommands(
+    tx,
+    open.map(({ id, kind }) => ({
+      commandId: id,
+      outcome:
+        ending.accepted.includes(id) || (kind === 'cancel' && ending.status === 'cancelled') ? 'accepted' : 'refused',
+    })),
+    ending.status,
+  );
+  return true;
+}

@@ -1,0 +1,116 @@
+import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../../support/fakes/container.js';
+import { baseline } from '../../support/worlds/rules.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { askModel } from '../ask.js';
+import { containerFaults, type ContainerFault } from './container.js';
+import type { Dice } from '../seeded-choice.js';
+import { questionOfRollout } from '../keys.js';
+import { Ledger, type ContainerLine } from '../ledger.js';
+
+/** How a job's container is. */
+export interface ContainerNature {
+  /** Percent of the rollouts that it answers wrongly. */
+  faults: number;
+  /** Milliseconds of work, least and most. */
+  workMs: [number, number];
+  /** Most model calls in a rollout. */
+  asks: number;
+  /** How long a model call that failed is tried again, in milliseconds; 0: not at all. */
+  patienceMs: number;
+}
+
+/** The container of one job, with what its ledger has, which judges what the service did. */
+export interface JobContainer {
+  url: string;
+  lines(): ContainerLine[];
+  trapped(): boolean;
+  close(): Promise<void>;
+}
+
+/** How many rules there are to find; see rules-world.ts. */
+const rules = 4;
+/** By this the n-th answer to a rollout is less than the first, so that the row shows which of them was recorded. */
+const attemptStep = 1e-6;
+
+/**
+ * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not by the order of calls.
+ * `job`: its name in the round.
+ */
+export async function startJobContainer(
+  job: string,
+  file: string,
+  dice: Dice,
+  nature: ContainerNature,
+): Promise<JobContainer> {
+  const ledger = new Ledger<ContainerLine>(file);
+  let url = '';
+  const behave = (call: ReceivedRollout): Behaviour => {
+    const prompt = call.body.policy.config.prompt_template?.sections[0]?.content ?? '';
+    // The order in which it was asked for, which comes from the seed alone.
+    const ordinal = call.rolloutId.split('_').at(-1)!;
+    const own = dice.of('rollout', job, ordinal);
+    const fault = drawFault(own, nature.faults);
+    const once = own.chance(50);
+    const { rolloutId, attempt } = call;
+    if (fault && !(fault.mendable && once && attempt > 1)) {
+      ledger.note({ event: 'plan', at: Date.now(), rolloutId, attempt, fault: fault.name });
+      return fault.make(url, own);
+    }
+    ledger.note({ event: 'plan', at: Date.now(), rolloutId, attempt, fault: 'good' });
+    return work(job, ledger, own, nature, score(prompt, call.seed));
+  };
+  const container = await startFakeContainer({
+    prompt: [{ role: 'system', content: baseline }],
+    behave,
+    ledgerFile: file,
+  });
+  url = container.url;
+  return {
+    url,
+    lines: () => ledger.lines(),
+    trapped: () => container.probes.some(({ path }) => path === '/trap'),
+    close: () => container.close(),
+  };
+}
+
+function drawFault(dice: Dice, percent: number): ContainerFault | null {
+  const fault = dice.weighted(containerFaults);
+  return dice.chance(percent) ? fault : null;
+}
+
+const score = (prompt: string, seed: number): number =>
+  prompt === '' ? (seed % 5) / 5 : prompt.includes(`rule-${seed % rules}.`) ? 1 : 0;
+
+/** Works, asks the model, and answers with what it is worth; a model that gives no answer makes it 0. */
+function work(
+  job: string,
+  ledger: Ledger<ContainerLine>,
+  dice: Dice,
+  nature: ContainerNature,
+  worth: number,
+): Behaviour {
+  const worksMs = dice.between(...nature.workMs);
+  const asks = dice.between(0, nature.asks);
+  return async (call, response) => {
+    const { rolloutId, attempt } = call;
+    // Most of the work comes after the model's answers: a kill then finds rollouts with answers on record.
+    await delay(worksMs / 4);
+    let answered = true;
+    for (let n = 0; n < asks && !response.destroyed; n += 1) {
+      const stream = dice.chance(40);
+      const givenUpAt = Date.now() + nature.patienceMs;
+      for (;;) {
+        const heard = await askModel(call, questionOfRollout(job, call.seed, rolloutId, n), stream);
+        ledger.note({ event: 'asked', at: Date.now(), rolloutId, attempt, ...heard });
+        answered &&= heard.text !== null || nature.patienceMs > 0;
+        // Nobody waits for the answer any more: its worker was killed.
+        if (heard.text !== null || Date.now() > givenUpAt || response.destroyed) break;
+        await delay(300);
+      }
+    }
+    await delay(worksMs);
+    const reward = (answered ? worth : 0) - attempt * attemptStep;
+    ledger.note({ event: 'answer', at: Date.now(), rolloutId, attempt, reward });
+    if (!response.destroyed) await answers.reward(reward, `needs rule-${call.seed % rules}.`)(call, response);
+  };
+}

@@ -1,0 +1,33 @@
+import { connect, createServer } from 'node:net';
+import { listen, type Listening } from '../../support/loopback.js';
+
+/** A TCP proxy that breaks each connection after so many bytes of the answer; `draw`: how many bytes the next connection lives; Infinity for one that is left alone. */
+export async function startCutter(target: string, draw: () => number): Promise<Listening> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    let left = draw();
+    for (const socket of [client, upstream]) {
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+      // Its 'close' follows.
+      socket.on('error', () => undefined);
+    }
+    client.pipe(upstream);
+    upstream.on('data', (bytes: Buffer) => {
+      if (bytes.length < left) {
+        left -= bytes.length;
+        client.write(bytes);
+        return;
+      }
+      const last = bytes.subarray(0, left);
+      left = 0;
+      client.write(last, () => client.resetAndDestroy());
+      upstream.destroy();
+    });
+    upstream.on('end', () => client.end());
+  });
+  return listen(server);
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../support/until.js';
+import type { Kill } from '../evidence/evidence.js';
+import { startEvaluation, startSession, type Job, type JobPlan } from '../jobs.js';
+import type { Judged } from '../kinds.js';
+import type { Ledger, ModelLine } from '../ledger.js';
+import { conclude, type Round } from '../round.js';
+import type { Target, World } from '../world.js';
+
+/** A container that works for a while and goes on asking for its model as long as its rollout is wanted. */
+export const patientPlan = (seeds: number): JobPlan => ({
+  nature: { faults: 0, workMs: [30, 200], asks: 2, patienceMs: 25_000 },
+  seeds,
+  generations: 3,
+  maxConcurrent: 3,
+  rolloutTimeout: 40,
+  mayEnd: ['completed'],
+});
+
+/** A kill comes this long after so many percent of what is to come have come since the last, or there is nothing more to come. */
+const afterPercent = [0, 45] as const;
+const afterMs = [0, 400] as const;
+const mostKills = 2;
+/** These hold runners of rollouts. */
+const runners: Target[] = ['tree', 'worker'];
+/** Without these no client is answered. */
+const servers: Target[] = ['tree', 'api', 'postgres'];
+
+export const targets: readonly Target[] = ['tree', 'worker', 'api', 'temporal', 'postgres'];
+
+/** kill -9 at random moments of an evaluation and a session that run at once. */
+export const killKinds: Judged[] = targets.map((target) => ({
+  name: `kill-${target}`,
+  async play(round) {
+    const { dice, folder, after } = round;
+    const scene = await sceneOf(round, target);
+    const { world, model } = scene;
+    const where = { world, folder, dice, after };
+    const plan = patientPlan(dice.between(40, 70));
+    const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', plan)];
+    const calls = () => callsTo(jobs[0]!.container!);
+    const kills = await killAll(round, scene, { come: calls, toCome: plan.seeds, isOver: () => calls() >= plan.seeds });
+    return conclude(round, world, jobs, { model, kills, lastFaultAt: Date.now() });
+  },
+}));
+
+/** Where a round of kills is played. */
+export interface Scene {
+  target: Target;
+  embedded: boolean;
+  world: World;
+  model: Ledger<ModelLine>;
+}
+
+/** The world of a round in which `target` is killed. */
+export async function sceneOf({ dice, folder, worlds }: Round, target: Target): Promise<Scene> {
+  const embedded = target === 'tree' || ((target === 'temporal' || target === 'postgres') && dice.chance(50));
+  const world = await worlds.get(embedded ? 'dev' : 'split');
+  return { target, embedded, world, model: world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0) };
+}
+
+/** By what the moments of kills are counted: calls that have come, and how many are to come about. */
+interface Progress {
+  come(): number;
+  toCome: number;
+  isOver(): boolean;
+}
+
+/** Kills it once or twice, at random moments. */
+export async function killAll(
+  { dice }: Round,
+  { target, embedded, world }: Scene,
+  { come, toCome, isOver }: Progress,
+): Promise<Kill[]> {
+  const kills: Kill[] = [];
+  for (let left = dice.between(1, mostKills); left > 0; left -= 1) {
+    const wanted = come() + (toCome * dice.between(...afterPercent)) / 100;
+    await until(`${wanted} calls have come`, () => come() >= wanted || isOver(), 60);
+    await delay(dice.between(...afterMs));
+    const kill = {
+      ...{ at: Date.now(), goneAt: Infinity, until: Infinity, what: embedded ? `${target} of npm start` : target },
+      ...{ worker: runners.includes(target), serving: servers.includes(target) },
+    };
+    kills.push(kill);
+    kill.goneAt = await world.kill(target, dice);
+    kill.until = Date.now();
+  }
+  return kills;
+}
+
+/** How many calls have come to a container. */
+export const callsTo = (container: NonNullable<Job['container']>): number =>
+  container.lines().filter(({ event }) => event === 'in').length;

@@ -1,0 +1,57 @@
+import { answers, type Behaviour, type ReceivedRollout } from '../../support/fakes/container-answers.js';
+import { gzipBomb } from './container.js';
+
+/** One thing that a model does wrong. `whole`: what it answers passes for an answer all the same. */
+export interface ModelFault {
+  name: string;
+  weight: number;
+  whole: boolean;
+  /** null: what only `cutStream` can do. */
+  behave: Behaviour | null;
+}
+
+const nothing = {} as ReceivedRollout;
+/** Runs a behaviour that looks at no call. */
+export const behaveAs = (behave: Behaviour, response: Parameters<Behaviour>[1]) => behave(nothing, response);
+
+const fault = (name: string, behave: Behaviour | null, weight = 2, whole = false): ModelFault => ({
+  name,
+  weight,
+  whole,
+  behave,
+});
+
+/** How long a model that hangs says nothing before it breaks the connection: a round must end. */
+const hangMs = 4_000;
+
+const drip: Behaviour = async (call, response) => {
+  void answers.drip()(call, response);
+  await answers.after(hangMs, answers.reset())(call, response);
+};
+
+export const modelFaults: ModelFault[] = [
+  fault('500', answers.status(500, '{"error":{"message":"it broke"}}')),
+  fault('401', answers.status(401, '{"error":{"message":"bad key"}}'), 1),
+  fault('429 Retry-After', answers.busySeconds(1), 3),
+  fault('503', answers.status(503, 'later')),
+  fault('redirect', answers.redirect('http://127.0.0.1:9/'), 1),
+  fault('hang', answers.after(hangMs, answers.reset()), 1),
+  fault('one byte a second', drip, 1),
+  fault('half a JSON', answers.halfJson(), 3),
+  fault('cut in the middle', null, 4),
+  fault('reset before the head', answers.reset(), 3),
+  fault('reset after the head', answers.cut(), 3),
+  fault('1 GiB', answers.huge(1024 ** 3)),
+  fault('gzip bomb', answers.raw(gzipBomb, 200, { 'content-encoding': 'gzip' })),
+  fault('204', answers.noContent()),
+  fault('not HTTP', answers.garbage()),
+  fault('a list', answers.raw('[1]')),
+  fault('null', answers.raw('null')),
+  fault('NaN', answers.raw('{"choices": [], "usage": {"cost": NaN}}')),
+  // Objects pass: what a completion looks like is between the container and its model.
+  fault('choices is a text', answers.raw('{"choices": "no", "usage": [1]}'), 2, true),
+  fault('no choices', answers.raw('{"choices": [], "usage": {"prompt_tokens": "1", "cost": -1}}'), 2, true),
+  fault('1e400', answers.raw('{"choices": [], "usage": {"prompt_tokens": 1e400, "cost": 1e400}}'), 2, true),
+];
+
+export const modelFault = (name: string): ModelFault | undefined => modelFaults.find((one) => one.name === name);

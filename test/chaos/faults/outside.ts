@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEvaluation, startSession, type Job } from '../jobs.js';
+import type { Judged } from '../kinds.js';
+import { patientPlan } from './kills.js';
+import { conclude } from '../round.js';
+import type { World } from '../world.js';
+
+const atMs = [0, 4_000] as const;
+
+/** Workflows terminated and cancelled by an operator, at random moments, past the service. */
+export const outsideKind: Judged = {
+  name: 'outside',
+  async play(round) {
+    const { dice, folder, worlds, after } = round;
+    const world = await worlds.get('split');
+    const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0);
+    const where = { world, folder, dice, after };
+    // A job that ends before the operator's hand reaches it ends as ever.
+    const plan = { ...patientPlan(40), mayEnd: ['completed', 'cancelled', 'failed'] };
+    const jobs: Job[] = [];
+    for (const n of [1, 2]) {
+      jobs.push(await startEvaluation(where, `evaluation-${n}`, plan));
+      jobs.push(await startSession(where, `session-${n}`, plan));
+    }
+    const acts = jobs.map((job) => {
+      job.outside = dice.pick(['terminate', 'terminate', 'cancel', 'signal'] as const);
+      job.mayEnd = ['completed', job.outside === 'terminate' ? 'failed' : 'cancelled'];
+      return { job, after: dice.between(...atMs) };
+    });
+    await Promise.all(acts.map(({ job, after }) => delay(after).then(() => interfere(world, job))));
+    return conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
+  },
+};
+
+/** What an operator does in the Temporal UI; a workflow that has closed meanwhile is left alone. */
+async function interfere(world: World, { workflowId, outside }: Job): Promise<void> {
+  await world.temporal(async (client) => {
+    const handle = client.workflow.getHandle(workflowId);
+    try {
+      if (outside === 'terminate') await handle.terminate('chaos');
+      else if (outside === 'cancel') await handle.cancel();
+      else await handle.signal('cancel');
+    } catch (error) {
+      if ((error as Error).name !== 'WorkflowNotFoundError') throw error;
+    }
+  });
+}

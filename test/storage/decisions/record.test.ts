@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { connect, type Db } from '../../../src/storage/db/db.js';
+import { recordDecision } from '../../../src/storage/decisions/record.js';
+import { createDatabase } from '../../support/servers/embedded.js';
+import { insertJob } from '../../support/job.js';
+
+let db: Db;
+beforeAll(async () => {
+  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
+});
+afterAll(() => db.close());
+
+test('a decision that a later one has overtaken, or that is there already, changes nothing', async () => {
+  const job = await insertJob(db);
+  const write = (step: number) =>
+    db.org('default', (tx) =>
+      recordDecision(tx, job, {
+        step,
+        projection: { generation: step },
+        events: [{ key: `generation:${step}`, type: 'generation_complete', message: '', data: {} }],
+      }),
+    );
+  for (const step of [1, 2, 1, 3, 3, 2]) await write(step);
+  const [row] = await db.org('default', (tx) =>
+    tx.query<{ generation: number; keys: string[] }>(
+      `select (projection->>'generation')::int as generation,
+              (select array_agg(key order by seq) from events where job_id = $1) as keys
+         from jobs where id = $1`,
+      [job.jobId],
+    ),
+  );
+  expect(row).toEqual({ generation: 3, keys: ['generation:1', 'generation:2', 'generation:3'] });
+});

@@ -1,0 +1,40 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { connect } from '../../../src/storage/db/db.js';
+import { createDatabase, temporalAddress } from './embedded.js';
+import { createNamespace } from '../service.js';
+
+/**
+ * What several processes of one deployment share: a database that nobody has migrated, a Temporal namespace without search
+ * attributes, the keys; and what a test looks at it with.
+ */
+export async function startCluster() {
+  const databaseUrl = await createDatabase('empty');
+  const namespace = `test-${randomUUID().slice(0, 8)}`;
+  const connection = await Connection.connect({ address: temporalAddress() });
+  await createNamespace(connection, namespace);
+  const apiKey = `scale-key-${randomUUID()}`;
+  const env: Record<string, string> = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_NAMESPACE: namespace,
+    RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
+    RATCHET_API_KEY: apiKey,
+    RATCHET_EGRESS: 'dev',
+    RATCHET_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+  };
+  const db = connect(databaseUrl, pino({ level: 'silent' }), 2);
+  return {
+    env,
+    apiKey,
+    db,
+    temporal: new Client({ connection, namespace }),
+    async close() {
+      await db.close();
+      await connection.close();
+    },
+  };
+}
+
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { migrate } from '../../../src/storage/db/migrate.js';
+
+const template = 'ratchet_template';
+const templateLock = 7_284_250;
+
+/** The address of the run's Temporal server, as host:port. */
+export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
+
+/** The path of the bundled workflows. */
+export const workflowBundlePath = (): string => fromSetup('TEST_WORKFLOW_BUNDLE');
+
+/**
+ * A database of this test's own, migrated or empty, as the superuser's URL. It goes when the run ends, or when its worker
+ * opens a new file.
+ */
+export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
+  const url = new URL(fromSetup('TEST_DATABASE_URL'));
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await dropEarlier(client);
+    await makeTemplate(client, url);
+    url.pathname = `${prefix}${fileToken}_${randomUUID().slice(0, 8)}`;
+    const from = content === 'migrated' ? template : 'template0';
+    await client.query(`create database "${url.pathname.slice(1)}" template ${from}`);
+    return url.href;
+  } finally {
+    await client.end();
+  }
+}
+
+const prefix = `test_${process.env.JEST_WORKER_ID ?? '0'}_`;
+const fileToken = randomUUID().slice(0, 8);
+let dropped = false;
+
+// A worker runs one test file at a time, so what an earlier file made is no longer in use.
+async function dropEarlier(client: pg.Client): Promise<void> {
+  if (dropped) return;
+  const earlier = await client.query<{ datname: string }>(
+    'select datname from pg_database where starts_with(datname, $1) and not starts_with(datname, $2)',
+    [prefix, `${prefix}${fileToken}`],
+  );
+  for (const { datname } of earlier.rows) await client.query(`drop database "${datname}" with (force)`);
+  dropped = true;
+}
+
+// Migrated once for all workers: whoever has the lock first makes it under another name, so that it is never seen half done.
+async function makeTemplate(client: pg.Client, admin: URL): Promise<void> {
+  await client.query('select pg_advisory_lock($1)', [templateLock]);
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [template]);
+    if (rowCount) return;
+    const draft = `${template}_new`;
+    await client.query(`drop database if exists ${draft} with (force)`);
+    await client.query(`create database ${draft}`);
+    await migrate(Object.assign(new URL(admin), { pathname: draft }).href, pino({ level: 'warn' }));
+    await client.query(`alter database ${draft} rename to ${template}`);
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [templateLock]);
+  }
+}
+
+function fromSetup(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests through jest, whose global setup sets it`);
+  return value;
+}

@@ -1,0 +1,43 @@
+/**
+ * The embedded servers of one test run, in a process of their own: jest loads its global setup without our module mapping, and this
+ * way the servers end, and their folder goes, even if jest is killed, because standard input then closes.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pino } from 'pino';
+import { startPostgres } from '../../../src/embedded/postgres.js';
+import { startTemporal } from '../../../src/embedded/temporal.js';
+
+const [folder] = process.argv.slice(2);
+if (!folder) throw new Error('usage: servers.ts <folder of the run>');
+const log = pino({ level: 'info' }, pino.destination(2));
+const dataDir = join(folder, 'data');
+
+const starting = [startPostgres({ dataDir, log }), startTemporal({ dataDir, port: 0, log })] as const;
+
+async function stopAll(): Promise<void> {
+  for (const server of await Promise.allSettled(starting)) {
+    if (server.status === 'fulfilled') await server.value.stop();
+  }
+  rmSync(folder!, { recursive: true, force: true });
+}
+
+createInterface({ input: process.stdin }).on('close', () => {
+  stopAll().catch((error: Error) => {
+    log.error({ err: error }, 'the servers of the tests could not be stopped');
+    process.exitCode = 1;
+  });
+});
+
+// Whoever reads this line may be gone by now; then standard input is closed too.
+process.stdout.on('error', (error) => log.debug({ err: error }, 'nobody reads the output'));
+try {
+  const [postgres, temporal] = await Promise.all(starting);
+  const up = { databaseUrl: postgres.url, temporalAddress: temporal.address, temporalUi: temporal.uiUrl };
+  console.log(JSON.stringify(up));
+} catch (error) {
+  log.error((error as Error).message);
+  await stopAll();
+  process.exit(1);
+}

@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ifItLives } from '../../../src/embedded/process.js';
+import type { TestService } from '../service.js';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** The real `npm start` (or another command of the product), as a process tree of its own. */
+export interface Tree {
+  /** Empty for a worker alone. */
+  url: string;
+  process: ChildProcess;
+  /** kill -9 of every process of the tree; resolves when all are gone. */
+  kill(): Promise<void>;
+  /** Ctrl-C; resolves when the tree has ended by itself. */
+  stop(): Promise<void>;
+}
+
+/** What starts the service, if not `npm start`: a role of the built service, or a whole command; and the file that takes its log. */
+interface TreeOptions {
+  command?: 'serve' | 'worker' | 'dev' | readonly [string, ...string[]] | undefined;
+  logFile?: string;
+}
+
+/** Starts the service with these settings and waits until it says that it is ready. */
+export async function startTree(
+  env: Record<string, string>,
+  { command = ['npm', 'start', '--silent'], logFile }: TreeOptions = {},
+): Promise<Tree> {
+  const log = logFile === undefined ? 'inherit' : openSync(logFile, 'a');
+  const [file, ...args] =
+    typeof command === 'string' ? [process.execPath, join(root, 'dist', 'src', 'cli', 'ratchet.js'), command] : command;
+  const child = spawn(file, args, {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', log],
+    detached: true,
+  });
+  if (typeof log === 'number') closeSync(log);
+  const url = (await ready(child)) ?? '';
+  if (!url && command !== 'worker') throw new Error('the service is ready, but has not said where');
+  return {
+    url,
+    process: child,
+    async kill() {
+      const pids = descendants(child.pid!);
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+    async stop() {
+      const pids = descendants(child.pid!);
+      // As a terminal does: to the whole foreground group.
+      process.kill(-child.pid!, 'SIGINT');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+  };
+}
+
+/** Waits until a process of ours says that it is ready; answers where its API is, null: it has none. */
+export async function ready(child: ChildProcess): Promise<string | null> {
+  let url: string | null = null;
+  for await (const line of createInterface({ input: child.stdout! })) {
+    url ??= /^API +(\S+)/.exec(line)?.[1] ?? null;
+    if (line.startsWith('Ready.')) {
+      // Whatever else it says must not fill the pipe.
+      child.stdout!.resume();
+      return url;
+    }
+  }
+  throw new Error(`${child.spawnargs.join(' ')} ended before it was ready; see above`);
+}
+
+/** A process and all below it, from the process table. */
+export function descendants(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const parent = parentOf(Number(entry));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+  }
+  const found = [pid];
+  for (const next of found) found.push(...(children.get(next) ?? []));
+  return found;
+}
+
+function parentOf(pid: number): number | undefined {
+  const fields = statOf(pid);
+  return fields && Number(fields[1]);
+}
+
+function alive(pid: number): boolean {
+  const fields = statOf(pid);
+  return fields !== undefined && fields[0] !== 'Z';
+}
+
+/** What /proc/<pid>/stat says from its third field on; undefined where the process is gone. */
+function statOf(pid: number): string[] | undefined {
+  const stat = ifItLives(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** A worker alone, as a tree of its own, for a service of the test's that works nothing itself. */
+export function startWorkerOf({ config, url }: Pick<TestService, 'config' | 'url'>): Promise<Tree> {
+  const env = Object.entries(config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  const settings = Object.fromEntries(env) as Record<string, string>;
+  return startTree({ ...settings, RATCHET_PUBLIC_URL: url }, { command: 'worker' });
+}
