@@ -25,7 +25,7 @@ type Reflected = { texts: Texts | null; reason: string | null; shown: number[] }
 
 /**
  * Answers a search out of a world, in this process and at once: rollouts by the world's scores, proposals by the world's
- * proposer between the same pure parts as `activities/propose.ts` and `activities/reflect.ts` put together.
+ * proposer between the same pure parts as `activities/proposals/propose.ts` and `activities/proposals/reflect.ts` put together.
  */
 export class InProcess {
   private readonly world: World;

@@ -6,7 +6,7 @@ import { runStateSequences } from './sequences.js';
 
 const seed = 20_261_121;
 
-/** Of the jobs that are open; test/core/status.test.ts has all. */
+/** Of the jobs that are open; test/core/jobs/status.test.ts has all. */
 const cells = ['running', 'paused'].flatMap((status) =>
   ['pause', 'resume', 'cancel', 'stop'].map((verb) => `${status} ${verb}`),
 );

@@ -1,5 +1,5 @@
 /**
- * The table of the contract, written down a second time and apart from src/core/status.ts: what the product does is
+ * The table of the contract, written down a second time and apart from src/core/jobs/status.ts: what the product does is
  * compared with this. Pure.
  */
 

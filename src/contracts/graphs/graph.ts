@@ -1,6 +1,6 @@
 /**
  * The JSON form of a graph and of the edits by which one is changed. The schemas say which fields there are and of what type; what
- * else is required of a graph (refs, placeholders, limits) `src/core/graph/validate.ts` says.
+ * else is required of a graph (refs, placeholders, limits) `src/core/graphs/validate.ts` says.
  */
 import { z } from 'zod';
 import { unlessMissing } from '../common.js';

@@ -145,7 +145,7 @@ export interface VerdictEvent extends Record<string, unknown> {
   data: Record<string, unknown>;
 }
 
-/** The verdicts there are on these candidates, by lever version; the keys are those of activities/lifecycle.ts. */
+/** The verdicts there are on these candidates, by lever version; the keys are those of activities/jobs/lifecycle.ts. */
 export async function readVerdicts(
   tx: Tx,
   jobId: string,

@@ -120,7 +120,7 @@ function showFailure({ input, output, feedback, reward, steps, calls, tokens }: 
 export interface EditsRules {
   /** As the model reported it; null where it did not. */
   finishReason: string | null;
-  /** `editsSchema` of `src/contracts/graph.ts`, which this layer may not import. */
+  /** `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
   schema: typeof editsSchema;
   maxEdits: number;
 }

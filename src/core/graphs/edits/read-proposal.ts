@@ -26,7 +26,7 @@ export function readGraphText(graph: Graph, component: string, { text, finishRea
   return rewritten.ok ? parsed : { ok: false, reason: inWords(rewritten.problems) };
 }
 
-/** `schema`: `editsSchema` of `src/contracts/graph.ts`, which this layer may not import. */
+/** `schema`: `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
 export interface EditingRules extends EditRules {
   schema: typeof editsSchema;
 }

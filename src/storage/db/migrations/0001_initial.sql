@@ -512,7 +512,7 @@ create table deployment_counters (
   cost_usd double precision not null,
   -- requests of unknown cost
   without_cost bigint not null,
-  -- answered requests per bucket of src/core/latency-sketch.ts
+  -- answered requests per bucket of src/core/math/latency-sketch.ts
   latencies jsonb not null,
   updated_at timestamptz not null default now(),
   primary key (deployment_id, counter_id)
@@ -540,7 +540,7 @@ to ratchet_app;
 grant select, insert on orgs, snapshots, secret_key_fingerprint to ratchet_app;
 
 -- A transaction sees the rows of one organization (app.org). The policies after the loop are for
--- work across organizations (app.scope). See src/storage/db.ts.
+-- work across organizations (app.scope). See src/storage/db/db.ts.
 do $$
 declare t text;
 begin
