@@ -13,7 +13,7 @@ const hopeless = /^(21|22|23|42)/;
  * Decides, for every activity, what is retried: faults of the outside world are, faults of ours are not. A job whose
  * activity is not retried fails with the reason instead of trying for ever.
  */
-export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,12 +1,6 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { judgeGate } from '../../src/core/deployments/gate.js';
-import {
-  isDeleted,
-  readLive,
-  setGateResult,
-  setSnapshot,
-  takeName,
-} from '../../src/storage/deployments/deployments.js';
+import { isDeleted, readLive, setGateResult, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
 import {
@@ -18,7 +12,7 @@ import {
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded, jobFailure } from '../errors.js';
+import { classifyErrors, jobFailure } from '../errors.js';
 import { containerKey, lockOpenJob, readSpec } from '../jobs/spec.js';
 
 /** An evaluation to run for a gate. */
@@ -38,7 +32,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
     /** Freezes the deployment's source. Answers the evaluation of its gate; null: it has none. */
     freezeDeployment: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
           const spec = await readSpec<DeploymentSpec>(tx, job);
@@ -60,7 +54,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
 
     /** What the candidate is to be judged against now; `round` counts how often that was asked before. */
     nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
           const { name, source } = await readSpec<DeploymentSpec>(tx, job);
@@ -79,7 +73,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       workflowId,
       ...job
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { deploymentId, snapshotId } = evaluation;
           const deployment = { orgId: job.orgId, jobId: deploymentId };
@@ -96,7 +90,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       incumbent,
       ...job
     }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> =>
-      guarded(async () => {
+      classifyErrors(async () => {
         const verdict = await db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
           const { gate } = await readSpec<DeploymentSpec>(tx, job);
@@ -126,12 +120,12 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
      * is served by another since, and nothing was done.
      */
     publishDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           // An earlier attempt has done it, and its answer was lost.
           if ((await lockJob(tx, job)).status === 'completed') return 'done';
           await lockOpenJob(tx, job);
-          const found = await takeName(tx, job, against);
+          const found = await promote(tx, job, against);
           if (found === 'moved') return found;
           if (found === 'deleted') throw deleted();
           await finishJob(tx, job, {
@@ -147,7 +141,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       ending,
       ...job
     }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { status, error } = ending;
           const said = error && { code: error.code, message: error.message, retryable: error.retryable };

@@ -7,7 +7,7 @@ import { candidateId } from '../../src/core/jobs/ids.js';
 import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
+import { classifyErrors } from '../errors.js';
 import { readSpec } from './spec.js';
 import { graphStarted, sessionStarted } from './prepare.js';
 
@@ -21,14 +21,14 @@ export interface FinishInput extends JobRef {
  * What a search has decided, and where it stands since. `step` counts its decisions; `view` holds of the candidates only
  * those that changed.
  */
-export interface Decided {
+export interface SearchUpdate {
   step: number;
   view: SearchView;
   decisions: SearchDecision[];
 }
 
 /** Records where a search stands, with the events of what it decided. Called again, or late, it changes nothing. */
-export async function recordDecided(tx: Tx, job: JobRef, { step, view, decisions }: Decided): Promise<void> {
+export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
   await recordDecision(tx, job, {
     step,
     projection: projection(job.jobId, view),
@@ -43,7 +43,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, commands' outcomes and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const events = decision.events ?? [];
           const started = events.length > 0 ? await startOf(tx, job) : [];
@@ -52,12 +52,12 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
       ),
 
     /** Records what a search decided, where no work follows that could do it on its way. */
-    recordSearch: ({ orgId, jobId, ...decided }: JobRef & Decided) =>
-      guarded(() => db.org(orgId, (tx) => recordDecided(tx, { orgId, jobId }, decided))),
+    recordSearch: ({ orgId, jobId, ...decided }: JobRef & SearchUpdate) =>
+      classifyErrors(() => db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, decided))),
 
     /** Closes the job's row with its terminal event. */
     finish: ({ ending, search, accepted, ...job }: FinishInput) =>
-      guarded(async () => {
+      classifyErrors(async () => {
         await db.org(job.orgId, async (tx) => {
           // What is told of the end must be what there is then: a runner may still be recording.
           await lockJob(tx, job);
@@ -82,7 +82,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
 
     /** Asks Temporal to cancel the workflow that runs this activity, so that it closes as CANCELED. */
     requestCancellation: () =>
-      guarded(async () => {
+      classifyErrors(async () => {
         const { workflowExecution } = Context.current().info;
         if (!workflowExecution) throw new TypeError('not called by a workflow');
         await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();

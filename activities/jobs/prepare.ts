@@ -20,8 +20,8 @@ import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import { toJsonb } from '../../src/storage/db/json.js';
 import { adoptCarried } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded, jobFailure } from '../errors.js';
-import { beating } from '../heartbeat.js';
+import { classifyErrors, jobFailure } from '../errors.js';
+import { withHeartbeat } from '../heartbeat.js';
 import { containerKey, containerOf, lockOpenJob, readSpec } from './spec.js';
 
 /** Why a container may be unfit now and fit later. */
@@ -43,7 +43,7 @@ export type SessionPlan = { limits: SessionLimits } & (
 );
 
 /** A probe may take a minute: that its worker was killed must be known before. */
-const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => guarded(() => beating(work));
+const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => classifyErrors(() => withHeartbeat(work));
 
 /** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
@@ -71,7 +71,7 @@ export function prepareActivities(deps: ActivityDeps) {
   return {
     /** Stores the first graph as the baseline. Answers what the search needs to know. */
     prepareGraph: (job: JobRef): Promise<SessionPlan> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const spec = await readSpec<GraphSpec>(tx, job);
           await begin(tx, job, [graphStarted(spec)]);
@@ -100,7 +100,8 @@ export function prepareActivities(deps: ActivityDeps) {
       }),
 
     /** Finds the baseline's prompt in its calls, where nobody named it. */
-    adoptBaseline: (job: JobRef): Promise<void> => guarded(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
+    adoptBaseline: (job: JobRef): Promise<void> =>
+      classifyErrors(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>

@@ -2,7 +2,7 @@ import { editsSchema, type GraphJson } from '../../src/contracts/graphs/graph.js
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
-import { mostAttempts, type EditRules } from '../../src/core/graphs/edits/edits.js';
+import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
 import { graphOf, jsonOf } from '../../src/core/graphs/json.js';
 import { inWords, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
@@ -81,7 +81,7 @@ async function editStructure(
   const shown = examples.map(({ ordinal }) => ordinal);
   const rules: EditRules = {
     models: spec.policies.map(({ model }) => model),
-    maxAttempts: mostAttempts(graphOf(initialGraphOf(spec))),
+    maxAttempts: attemptsLimit(graphOf(initialGraphOf(spec))),
   };
   const question = buildEditProposal({
     graph: graphText(parent),

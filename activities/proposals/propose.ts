@@ -24,10 +24,10 @@ import {
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
-import { beating } from '../heartbeat.js';
+import { classifyErrors } from '../errors.js';
+import { withHeartbeat } from '../heartbeat.js';
 import { lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
-import { recordDecided, type Decided } from '../jobs/lifecycle.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { proposeGraph, type ProposedGraph } from './graph.js';
 import { reflect, type Reflected } from './reflect.js';
@@ -45,15 +45,17 @@ type Result = (Reflected | ProposedGraph | Merged | Composed) & { shown?: number
 export function proposeActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    propose: (input: JobRef & { requests: ProposalRequest[]; decided?: Decided | null }): Promise<ProposalAnswer[]> =>
-      guarded(() =>
-        beating(async () => {
+    propose: (
+      input: JobRef & { requests: ProposalRequest[]; decided?: SearchUpdate | null },
+    ): Promise<ProposalAnswer[]> =>
+      classifyErrors(() =>
+        withHeartbeat(async () => {
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const [spec, pool] = await db.org(job.orgId, (tx) =>
             Promise.all([
               readSpec<SearchSpec>(tx, job),
               readPool(tx, job.jobId),
-              input.decided && recordDecided(tx, job, input.decided),
+              input.decided && recordSearchUpdate(tx, job, input.decided),
             ]),
           );
           const needed = input.requests.flatMap(({ parent, merge = [], compose }) => [
@@ -83,7 +85,7 @@ export function proposeActivity(deps: ActivityDeps) {
     { texts, demos }: Composition,
   ): Promise<Composed> {
     const names = Object.keys(textsOf(pool.get(0)!.messages));
-    const chosen = names.map((name, place) => [name, textsOf(pool.get(texts[place]!)!.messages)[name]!] as const);
+    const chosen = names.map((name, index) => [name, textsOf(pool.get(texts[index]!)!.messages)[name]!] as const);
     const shown = await db
       .org(job.orgId, (tx) => buildDemos(tx, job.jobId, demos))
       .catch((error: unknown) => {

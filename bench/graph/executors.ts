@@ -1,4 +1,4 @@
-import { driveGraph, type Said } from '../../src/core/graphs/run/drive.js';
+import { driveGraph, type ModelReply } from '../../src/core/graphs/run/drive.js';
 import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
 import { headOf } from '../../src/core/graphs/refs.js';
 import { outcomeOf } from '../../src/core/graphs/run/run.js';
@@ -13,7 +13,7 @@ export type Executor = () => Promise<string>;
 
 /** The service's own driver of its interpreter. */
 export function ratchet(graph: Graph, ask: Ask): Executor {
-  const said = async (messages: Parameters<Ask>[0]): Promise<Said> => {
+  const said = async (messages: Parameters<Ask>[0]): Promise<ModelReply> => {
     return { ok: true, text: await ask(messages) };
   };
   return async () => {

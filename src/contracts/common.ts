@@ -35,10 +35,10 @@ export const promptMessagesSchema = z
   .max(maxComponents, `must hold at most ${maxComponents} messages`)
   .superRefine((messages, ctx) => {
     const names = componentNames(messages);
-    for (const [place, name] of names.entries()) {
-      if (names.indexOf(name) === place) continue;
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) === index) continue;
       const message = `is "${name}", which messages.${names.indexOf(name)} is called already; give one of them another name`;
-      ctx.addIssue({ code: 'custom', path: [place, 'name'], message });
+      ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
     }
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });

@@ -11,7 +11,7 @@ import { graphText } from '../../src/core/graphs/text.js';
 import { textOf, type Json } from '../../src/core/graphs/values.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../src/core/algorithms/gepa/step.js';
-import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js';
 import { chooseComponents, mergeCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../src/core/search/protocol.js';
@@ -75,7 +75,7 @@ export function evolve(
     const before = graphs.get(parent)!;
     if (merge) return keep(candidate, merged(before, merge), {});
     const known = ordinals.map((ordinal) => ({ ...runs.get(ordinal)!, ordinal }));
-    const examples = groupByCause(known, pick!.size, pick!.of)[pick!.place]!.map((place) => known[place]!);
+    const examples = clusterByFeedback(known, pick!.size, pick!.of)[pick!.index]!.map((index) => known[index]!);
     const after = edits && candidate % 2 === 0 ? edited(before, examples) : rewritten(before, examples, candidate);
     return keep(candidate, after, { shown: examples.map(({ ordinal }) => ordinal), removed: [] });
   };

@@ -135,21 +135,21 @@ function foreignAnswer(json: Record<string, unknown>, asked: Pick<RolloutRequest
 
 function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
   const info = json['reward_info'];
-  const places: [string, unknown][] = [
+  const indexes: [string, unknown][] = [
     ['reward_info.outcome_reward', field(info, 'outcome_reward')],
     ['metrics.outcome_reward', field(json['metrics'], 'outcome_reward')],
     ['reward', field(json, 'reward')],
   ];
-  const found = places.find(([, value]) => value !== undefined);
+  const found = indexes.find(([, value]) => value !== undefined);
   if (!found) {
     return fault(
       'reward_missing',
       'The container gave no reward: expected reward_info.outcome_reward, or status "pending".',
     );
   }
-  const [place, reward] = found;
+  const [index, reward] = found;
   if (typeof reward !== 'number' || !Number.isFinite(reward)) {
-    return fault('reward_invalid', `The container's ${place} is ${quote(reward)}; it must be a finite number.`);
+    return fault('reward_invalid', `The container's ${index} is ${quote(reward)}; it must be a finite number.`);
   }
   const details = readDetails(field(info, 'details'));
   return { kind: 'reward', reward, feedback: readFeedback(json, details), details };

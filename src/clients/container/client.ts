@@ -124,7 +124,7 @@ function readPrompt(at: string, value: unknown): Message[] | null {
     throw refuse('initial_prompt must be {messages: [{role, content, name?}, …]} with texts as content.');
   }
   const names = valid.flatMap(({ name }) => name ?? []);
-  const twice = names.find((name, place) => names.indexOf(name) < place);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw refuse(`initial_prompt has two messages named "${twice}"; give one another name.`);
   if (names.length > maxComponents) {
     throw refuse(`initial_prompt has ${names.length} messages with a name; at most ${maxComponents} can be optimized.`);

@@ -1,5 +1,5 @@
 import { request, type Dispatcher } from 'undici';
-import { TimeoutError, within } from '../net/bounded.js';
+import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault } from './answer.js';
 import { EgressError } from '../net/egress.js';
 import { cutText, errorCode } from '../net/untrusted.js';
@@ -35,7 +35,7 @@ export async function exchange(
   signal: AbortSignal,
 ): Promise<Answer | Fault> {
   try {
-    return await within(ms, signal, async (bounded) => {
+    return await withTimeout(ms, signal, async (bounded) => {
       const { url, method, headers, body = null } = what;
       const answer = await request(url, { dispatcher, method, headers, body, signal: bounded });
       return {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { pause, retryAfterMs } from '../net/bounded.js';
+import { sleep, retryAfterMs } from '../net/bounded.js';
 import type { Answer, Fault } from './answer.js';
 import { exchange, type ExchangeRequest } from './exchange.js';
 import type { RolloutRequest } from './request.js';
@@ -63,7 +63,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
         wait = baseMs * 2 ** (tries - 1);
       }
       if (Date.now() + wait >= deadline) return result;
-      await pause(wait, signal);
+      await sleep(wait, signal);
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import { pause, retryAfterMs, within } from '../net/bounded.js';
+import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
@@ -7,7 +7,7 @@ import { readStream, StreamedError, textOfContent } from './streamed-text.js';
 import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
 
 /** Sees to it that every try is paid for. */
-export interface Meter {
+export interface CostReservation {
   /** Called before a try is sent: the request as it may be sent, or why it may not. Rejects to end the call. */
   open(body: Record<string, unknown>): Promise<{ body: Record<string, unknown> } | { message: string }>;
   /** Called when it is over, with what it has cost as far as that is known. */
@@ -18,13 +18,13 @@ export interface Meter {
 type Asker = 'proposer' | 'step' | 'judge';
 
 /** What a model is asked by the service itself. */
-export interface ProposerRequest {
+export interface ChatRequest {
   policy: PolicySpec;
   /** The proposer where absent. */
   asker?: Asker;
   messages: Message[];
   signal: AbortSignal;
-  meter?: Meter | null;
+  meter?: CostReservation | null;
   /** Epoch milliseconds after which nothing more is tried or waited for. */
   deadline?: number;
   /** First wait between tries; it doubles. */
@@ -43,7 +43,7 @@ export interface ProposerRequest {
  * Its answer; `ok` false with the reason when no try gave one. `infrastructure`: it is not what was asked that is at fault.
  * `refused`: the status that the provider answered with, and when it says that it can be asked again.
  */
-export type ProposerAnswer =
+export type ChatResult =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
   | {
       ok: false;
@@ -53,7 +53,7 @@ export type ProposerAnswer =
       refused?: { status: number; retryAfter: string | null };
     };
 
-type Failure = Extract<ProposerAnswer, { ok: false }>;
+type Failure = Extract<ChatResult, { ok: false }>;
 interface Retryable {
   failure: Failure;
   retryAfter: string | null;
@@ -69,7 +69,7 @@ const maxWaitMs = 60_000;
  * One completion for the service itself (its proposer, a step of a graph, a judge), by the same providers as everybody's calls. 429, 5xx, time-outs and broken
  * connections are tried three times, after `Retry-After` where it is given. Rejects only with the signal's reason.
  */
-export async function proposerCall(providers: Providers, asked: ProposerRequest): Promise<ProposerAnswer> {
+export async function completeChat(providers: Providers, asked: ChatRequest): Promise<ChatResult> {
   const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = asked;
   let hasBegun = false;
   const request = onText ? { ...asked, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : asked;
@@ -80,12 +80,12 @@ export async function proposerCall(providers: Providers, asked: ProposerRequest)
     if (hasBegun) return result.failure;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
     if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
-    await waiting(asked, () => pause(wait, signal));
+    await waiting(asked, () => sleep(wait, signal));
   }
 }
 
 /** Tells of a wait while it lasts. */
-async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): Promise<T> {
+async function waiting<T>({ onWait }: ChatRequest, wait: () => Promise<T>): Promise<T> {
   const over = onWait?.();
   try {
     return await wait();
@@ -94,11 +94,7 @@ async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): 
   }
 }
 
-async function once(
-  providers: Providers,
-  asked: ProposerRequest,
-  tryTimeoutMs: number,
-): Promise<ProposerAnswer | Retryable> {
+async function once(providers: Providers, asked: ChatRequest, tryTimeoutMs: number): Promise<ChatResult | Retryable> {
   const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = asked;
   const isUsageAsked = onText !== undefined && usageMustBeAsked(policy.provider);
   const body = {
@@ -112,7 +108,7 @@ async function once(
   const startedAt = performance.now();
   let sent: Sent;
   try {
-    sent = await within(tryTimeoutMs, signal, async (bounded) =>
+    sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
       readSent(await providers.send(policy.provider, allowed.body, bounded), onText),
     );
   } catch (error) {
@@ -166,7 +162,7 @@ const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
 
 async function readSent(
   { status, retryAfter, contentType, body }: ModelAnswer,
-  onText: ProposerRequest['onText'],
+  onText: ChatRequest['onText'],
 ): Promise<Sent> {
   // A provider may answer in one piece after all.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
@@ -183,7 +179,7 @@ function read(
   asker: Asker,
   { text, completion }: Sent,
   latencyMs: number,
-): ProposerAnswer {
+): ChatResult {
   const choices = field(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = asObject(field(choice, 'message'));

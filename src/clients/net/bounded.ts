@@ -9,7 +9,7 @@ export class TimeoutError extends Error {
  * Runs `work` under a signal that fires with the parent's or after `ms`, whichever is first; its rejection is then the
  * parent's reason or a TimeoutError. This bounds the whole exchange, so that one byte a second does not hold it open.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   parent: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -31,16 +31,16 @@ export async function within<T>(
 }
 
 /** A clock that stands still while what is waited for is not of the making of whom it measures. */
-export interface Clock {
+export interface PausableTimer {
   /** It stands still until what this answers is called; of several until the last is. */
   hold(): () => void;
 }
 
 /** As `within`, by a clock that can be held: `ms` are of the time in which it goes. */
-export async function withinHeld<T>(
+export async function withPausableTimeout<T>(
   ms: number,
   parent: AbortSignal,
-  work: (signal: AbortSignal, clock: Clock) => Promise<T>,
+  work: (signal: AbortSignal, clock: PausableTimer) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
   const fire = () => over.abort(new TimeoutError(`nothing within ${ms} ms`));
@@ -76,7 +76,7 @@ export async function withinHeld<T>(
 }
 
 /** Sleeps, or rejects with the signal's reason as soon as it fires. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, { signal });
   } catch (error) {

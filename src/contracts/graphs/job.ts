@@ -64,9 +64,9 @@ export const createGraphJobSchema = z
     if (one !== undefined && several !== undefined)
       refuse(['policy_models'], 'is given beside policy_model: leave one of them out');
     if (Array.isArray(several)) {
-      for (const [place, model] of several.entries()) {
-        if (several.indexOf(model) !== place)
-          refuse(['policy_models', place], `is policy_models.${several.indexOf(model)} already`);
+      for (const [index, model] of several.entries()) {
+        if (several.indexOf(model) !== index)
+          refuse(['policy_models', index], `is policy_models.${several.indexOf(model)} already`);
       }
     }
     const rollouts = at('budget', 'max_rollouts');

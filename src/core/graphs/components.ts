@@ -13,7 +13,7 @@ export function graphTexts({ steps }: Graph): Record<string, string> {
     steps.flatMap((step) => {
       const messages = promptOf(step)?.messages ?? [];
       const names = messageNames(messages);
-      return messages.map(({ content }, place) => [`${step.id}.${names[place]!}`, content]);
+      return messages.map(({ content }, index) => [`${step.id}.${names[index]!}`, content]);
     }),
   );
 }
@@ -53,20 +53,20 @@ export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, stri
     return missing.map((name) => ({ path, message: `lacks the placeholder {{${name}}}, which the text before has` }));
   });
   if (problems.length > 0) return { ok: false, problems };
-  const places = new Map<string, string>();
+  const indexes = new Map<string, string>();
   const steps = graph.steps.map((step, at) => {
     const prompt = promptOf(step);
     if (prompt === null) return step;
     const names = messageNames(prompt.messages);
-    const messages = prompt.messages.map((message, place) => {
-      const name = `${step.id}.${names[place]!}`;
-      places.set(`steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}messages[${place}].content`, name);
+    const messages = prompt.messages.map((message, index) => {
+      const name = `${step.id}.${names[index]!}`;
+      indexes.set(`steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}messages[${index}].content`, name);
       return Object.hasOwn(texts, name) ? { ...message, content: texts[name]! } : message;
     });
     return withPrompt(step, { messages });
   });
   const rewritten = { ...graph, steps };
-  const found = graphProblems(rewritten).map(({ path, message }) => ({ path: places.get(path) ?? path, message }));
+  const found = graphProblems(rewritten).map(({ path, message }) => ({ path: indexes.get(path) ?? path, message }));
   return found.length === 0 ? { ok: true, graph: rewritten } : { ok: false, problems: found };
 }
 

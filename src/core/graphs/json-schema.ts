@@ -110,7 +110,7 @@ export function valueProblem(schema: JsonSchema, value: Json, path = ''): string
   if (isList(value))
     return items === undefined
       ? null
-      : firstProblem(value, (item, place) => valueProblem(items, item, `${path}[${place}]`));
+      : firstProblem(value, (item, index) => valueProblem(items, item, `${path}[${index}]`));
   if (!isObject(value)) return null;
   const missing = [...required].find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return `${at} lacks "${missing}"`;
@@ -123,10 +123,10 @@ export function valueProblem(schema: JsonSchema, value: Json, path = ''): string
 
 function firstProblem<Item>(
   items: readonly Item[],
-  problemOf: (item: Item, place: number) => string | null,
+  problemOf: (item: Item, index: number) => string | null,
 ): string | null {
-  for (const [place, item] of items.entries()) {
-    const problem = problemOf(item, place);
+  for (const [index, item] of items.entries()) {
+    const problem = problemOf(item, index);
     if (problem !== null) return problem;
   }
   return null;

@@ -18,11 +18,11 @@ export function graphMermaid({ inputs, steps, output }: Graph): string {
     '  output(["output"])',
   ];
   for (const [at, step] of steps.entries()) {
-    for (const { place, ref } of refsOf(step)) {
+    for (const { path, ref } of refsOf(step)) {
       const from = names.get(headOf(ref));
       // What is of the map's own item has no arrow: the list that it is of has.
       if (from !== undefined)
-        lines.push(edge(from, `s${at}`, coded(labelOf(place, ref)), step.type === 'select' ? '-.->' : '-->'));
+        lines.push(edge(from, `s${at}`, coded(labelOf(path, ref)), step.type === 'select' ? '-.->' : '-->'));
     }
   }
   const last = names.get(headOf(output));
@@ -30,8 +30,8 @@ export function graphMermaid({ inputs, steps, output }: Graph): string {
   return `${lines.join('\n')}\n`;
 }
 
-function labelOf(place: string, ref: string): string {
-  return `${place.replace(/^(by\.judge\.)?inputs\./, '')} = ${ref}`;
+function labelOf(path: string, ref: string): string {
+  return `${path.replace(/^(by\.judge\.)?inputs\./, '')} = ${ref}`;
 }
 
 function boxOf(step: Step): string {

@@ -33,7 +33,7 @@ export interface PlannedStep {
 export interface Plan {
   graph: Graph;
   steps: readonly PlannedStep[];
-  places: ReadonlyMap<string, number>;
+  indexes: ReadonlyMap<string, number>;
   output: Way;
 }
 
@@ -51,25 +51,25 @@ export function planOf(graph: Graph): Plan {
 }
 
 function makePlan(graph: Graph): Plan {
-  const places = new Map(graph.steps.map(({ id }, place) => [id, place]));
-  const needs = graph.steps.map((step) => headsOf(step).flatMap((head) => places.get(head) ?? []));
+  const indexes = new Map(graph.steps.map(({ id }, index) => [id, index]));
+  const needs = graph.steps.map((step) => headsOf(step).flatMap((head) => indexes.get(head) ?? []));
   const users: number[][] = graph.steps.map(() => []);
-  for (const [place, needed] of needs.entries()) for (const one of needed) users[one]!.push(place);
+  for (const [index, needed] of needs.entries()) for (const one of needed) users[one]!.push(index);
   const wayOf = (ref: Ref): Way => {
     const { head, path } = parseRef(ref)!;
-    return { ref, from: head === 'input' ? 'input' : (places.get(head) ?? 'item'), path };
+    return { ref, from: head === 'input' ? 'input' : (indexes.get(head) ?? 'item'), path };
   };
-  const steps = graph.steps.map((step, place): PlannedStep => {
+  const steps = graph.steps.map((step, index): PlannedStep => {
     const prompt = promptOf(step);
     return {
       step,
-      needs: needs[place]!,
-      users: users[place]!,
+      needs: needs[index]!,
+      users: users[index]!,
       ways: new Map(otherRefs(step).map((ref) => [ref, wayOf(ref)])),
       prompt: prompt === null ? null : planPrompt(prompt, wayOf),
     };
   });
-  return { graph, steps, places, output: wayOf(graph.output) };
+  return { graph, steps, indexes, output: wayOf(graph.output) };
 }
 
 /** The refs of a step that are not inputs of its prompt. */

@@ -8,8 +8,8 @@ import { cutText } from '../prompts/quote.js';
 /** What is wrong with the refs of a step; paths are within it. */
 export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {
   const item = itemOf(step);
-  const problems = refsOf(step).flatMap(({ place, ref, inItem }) =>
-    refProblems(ref, place, inputs, byId, inItem ? item : null, place === 'over'),
+  const problems = refsOf(step).flatMap(({ path, ref, inItem }) =>
+    refProblems(ref, path, inputs, byId, inItem ? item : null, path === 'over'),
   );
   return item !== null && byId.has(item)
     ? [...problems, { path: 'as', message: `is the id of a step too: "${item}"` }]

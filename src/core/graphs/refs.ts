@@ -38,29 +38,29 @@ export function valueAt(value: Json, path: readonly string[], ref: Ref): Found {
   return { ok: true, value: current };
 }
 
-export interface PlacedRef {
+export interface RefUse {
   /** Where in the step: `inputs.question`, `over`, `of[0]`, `by.judge.inputs.x`, `cases[0].when.of`, `otherwise`. */
-  place: string;
+  path: string;
   ref: Ref;
   /** Whether it may be of the item of a map. */
   inItem: boolean;
 }
 
 /** All refs of a step. */
-export function refsOf(step: Step): PlacedRef[] {
-  const refs: PlacedRef[] = [];
-  mapRefs(step, (ref, place, inItem) => {
-    refs.push({ place, ref, inItem });
+export function refsOf(step: Step): RefUse[] {
+  const refs: RefUse[] = [];
+  mapRefs(step, (ref, path, inItem) => {
+    refs.push({ path, ref, inItem });
     return ref;
   });
   return refs;
 }
 
 /** The step with other refs. */
-export function mapRefs(step: Step, change: (ref: Ref, place: string, inItem: boolean) => Ref): Step {
-  const changeInputs = (inputs: Inputs, place: string): Inputs =>
+export function mapRefs(step: Step, change: (ref: Ref, path: string, inItem: boolean) => Ref): Step {
+  const changeInputs = (inputs: Inputs, path: string): Inputs =>
     Object.fromEntries(
-      Object.entries(inputs).map(([name, ref]) => [name, change(ref, `${place}.${name}`, itemOf(step) !== null)]),
+      Object.entries(inputs).map(([name, ref]) => [name, change(ref, `${path}.${name}`, itemOf(step) !== null)]),
     );
   switch (step.type) {
     case 'llm':

@@ -1,5 +1,5 @@
 /** How a graph job searches: with GEPA, over tasks in the place of seeds, as much as its budget of rollouts buys. */
-import { gepaLimits, guardsOf, type GepaConfig } from '../algorithms/gepa/config.js';
+import { gepaLimits, maxRegressionSeeds, type GepaConfig } from '../algorithms/gepa/config.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
 
@@ -45,7 +45,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     rngSeed,
   };
   const left = rolloutBudget - 2 * evaluationRollouts(config) - heldoutRollouts(config);
-  const generation = proposals * 2 * (minibatchOf(config) + guardsOf(config));
+  const generation = proposals * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
   const most = Math.floor((gepaLimits.candidates - 1) / proposals);
   return { ...config, generations: Math.min(most, Math.max(1, Math.floor(left / generation))) };
 }

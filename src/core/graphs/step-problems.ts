@@ -64,8 +64,8 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
       message: `must hold 1 to ${limits.messages} messages, and holds ${messages.length}`,
     });
   const used = new Set<string>();
-  for (const [place, { content }] of messages.entries()) {
-    const path = `${at}messages[${place}].content`;
+  for (const [index, { content }] of messages.entries()) {
+    const path = `${at}messages[${index}].content`;
     if (content.trim() === '') problems.push({ path, message: 'must not be blank' });
     problems.push(
       ...textProblems(path, content, limits.messageChars),

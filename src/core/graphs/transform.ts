@@ -157,8 +157,8 @@ function applyToList(transform: Transform, list: readonly Json[], fail: Fail): T
       return done(list.length);
     case 'pluck': {
       const values: Json[] = [];
-      for (const [place, item] of list.entries()) {
-        const found = valueAt(item, transform.path.split('.'), `item ${place}`);
+      for (const [index, item] of list.entries()) {
+        const found = valueAt(item, transform.path.split('.'), `item ${index}`);
         if (!found.ok) return fail(`of ${found.reason}`);
         values.push(found.value);
       }
@@ -190,8 +190,8 @@ function itemAt(list: readonly Json[], index: number, fail: Fail): Transformed {
 
 function ofNumbers(op: TransformOp, list: readonly Json[], fail: Fail): Transformed {
   let result: number | null = op === 'sum' ? 0 : null;
-  for (const [place, item] of list.entries()) {
-    if (typeof item !== 'number') return fail(`takes a list of numbers, and got ${described(item)} as item ${place}`);
+  for (const [index, item] of list.entries()) {
+    if (typeof item !== 'number') return fail(`takes a list of numbers, and got ${described(item)} as item ${index}`);
     if (result === null) result = item;
     else if (op === 'sum') result += item;
     else result = op === 'min' ? Math.min(result, item) : Math.max(result, item);

@@ -73,15 +73,15 @@ function idProblems(steps: readonly Step[]): Problem[] {
 
 /** One problem for each step at which a cycle closes that is found on the way from the first step on. */
 function cycleProblems(steps: readonly Step[]): Problem[] {
-  const at = new Map(steps.map(({ id }, place) => [id, place]));
+  const at = new Map(steps.map(({ id }, index) => [id, index]));
   const heads = steps.map(headsOf);
   const state = new Map<number, 'open' | 'done'>();
   const way: number[] = [];
   const problems: Problem[] = [];
-  const visit = (place: number): void => {
-    state.set(place, 'open');
-    way.push(place);
-    for (const head of heads[place]!) {
+  const visit = (index: number): void => {
+    state.set(index, 'open');
+    way.push(index);
+    for (const head of heads[index]!) {
       const next = at.get(head);
       if (next === undefined || state.get(next) === 'done') continue;
       if (state.get(next) === undefined) visit(next);
@@ -94,9 +94,9 @@ function cycleProblems(steps: readonly Step[]): Problem[] {
       }
     }
     way.pop();
-    state.set(place, 'done');
+    state.set(index, 'done');
   };
-  for (const place of steps.keys()) if (state.get(place) === undefined) visit(place);
+  for (const index of steps.keys()) if (state.get(index) === undefined) visit(index);
   return problems;
 }
 

@@ -29,8 +29,8 @@ export function attribute(lineage: readonly LineageText[]): AttributedSegment[] 
     const words = segments.map(wordsOf);
     for (const parent of parents) {
       const theirs = known.get(parent) ?? [];
-      for (const [index, place] of matchMoved(theirs.map(wordsOf), words).entries()) {
-        const origin = theirs[place]?.candidate;
+      for (const [index, source] of matchMoved(theirs.map(wordsOf), words).entries()) {
+        const origin = theirs[source]?.candidate;
         const segment = segments[index]!;
         if (origin !== undefined && order.get(origin)! < order.get(segment.candidate)!) segment.candidate = origin;
       }
@@ -48,7 +48,7 @@ export function removedFrom(parent: readonly AttributedSegment[], childText: str
       segmentsOf(childText).map((text) => wordsOf({ text })),
     ),
   );
-  return parent.filter((_, place) => !kept.has(place));
+  return parent.filter((_, index) => !kept.has(index));
 }
 
 function wordsOf({ text }: { text: string }): string {

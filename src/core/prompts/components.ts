@@ -26,14 +26,14 @@ export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>
 export function textsOf(messages: readonly Message[] | null): Record<string, string> {
   const all = messages ?? [];
   const names = componentNames(all);
-  return Object.fromEntries(all.map(({ content }, place) => [names[place]!, content]));
+  return Object.fromEntries(all.map(({ content }, index) => [names[index]!, content]));
 }
 
 /** The messages with other texts; a component that is not among these keeps its own. */
 export function withTexts(messages: readonly Message[], texts: Readonly<Record<string, string>>): Message[] {
   const names = componentNames(messages);
-  return messages.map((message, place) => {
-    const name = names[place]!;
+  return messages.map((message, index) => {
+    const name = names[index]!;
     // A component may be called `constructor`.
     return { ...message, content: Object.hasOwn(texts, name) ? texts[name]! : message.content };
   });

@@ -61,10 +61,10 @@ export function placeDemos(messages: readonly Message[], demos: readonly Demo[])
       .filter((demo) => demo.component === component)
       .flatMap(pairOf)
       .map((message) => ({ message, demo: true }));
-  const parts = messages.flatMap((message, place) => [
+  const parts = messages.flatMap((message, index) => [
     { message, demo: false },
-    ...pairs(names[place]!),
-    ...(place + 1 === leading ? pairs(null) : []),
+    ...pairs(names[index]!),
+    ...(index + 1 === leading ? pairs(null) : []),
   ]);
   return leading === 0 ? [...pairs(null), ...parts] : parts;
 }

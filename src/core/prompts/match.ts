@@ -70,9 +70,9 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     const inA = uniquePlaces(a, part.aFrom, part.aTo);
     const inB = uniquePlaces(b, part.bFrom, part.bTo);
     const pairs: [number, number][] = [];
-    for (const [text, place] of inB) {
+    for (const [text, index] of inB) {
       const other = inA.get(text);
-      if (place >= 0 && other !== undefined && other >= 0) pairs.push([other, place]);
+      if (index >= 0 && other !== undefined && other >= 0) pairs.push([other, index]);
     }
     const parts: Part[] = [];
     let { aFrom, bFrom } = part;
@@ -88,15 +88,15 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 
   /** Pairs each element with the next equal one that is left, in one pass. */
   function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
-    const places = placesOf(a, aFrom, aTo);
+    const indexes = placesOf(a, aFrom, aTo);
     let next = aFrom;
     for (let j = bFrom; j < bTo; j++) {
-      const left = places.get(b[j]!);
+      const left = indexes.get(b[j]!);
       while (left?.length && left.at(-1)! < next) left.pop();
-      const place = left?.pop();
-      if (place === undefined) continue;
-      partner[j] = place;
-      next = place + 1;
+      const index = left?.pop();
+      if (index === undefined) continue;
+      partner[j] = index;
+      next = index + 1;
     }
   }
 }
@@ -105,8 +105,8 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
   const partner = matchRows(a, b);
   const taken = new Set(partner);
-  const left = placesOf(a, 0, a.length, (place) => !taken.has(place));
-  return partner.map((place, j) => (place >= 0 ? place : (left.get(b[j]!)?.pop() ?? -1)));
+  const left = placesOf(a, 0, a.length, (index) => !taken.has(index));
+  return partner.map((index, j) => (index >= 0 ? index : (left.get(b[j]!)?.pop() ?? -1)));
 }
 
 /** Equal texts get the same number, across all rows with the same `numbers`. */
@@ -123,23 +123,23 @@ function placesOf<Key>(
   row: ArrayLike<Key>,
   from: number,
   to: number,
-  wanted: (place: number) => boolean = () => true,
+  wanted: (index: number) => boolean = () => true,
 ): Map<Key, number[]> {
-  const places = new Map<Key, number[]>();
+  const indexes = new Map<Key, number[]>();
   for (let i = to - 1; i >= from; i--) {
     if (!wanted(i)) continue;
-    const known = places.get(row[i]!);
+    const known = indexes.get(row[i]!);
     if (known) known.push(i);
-    else places.set(row[i]!, [i]);
+    else indexes.set(row[i]!, [i]);
   }
-  return places;
+  return indexes;
 }
 
 /** Each element's place, -1 where there are several. */
 function uniquePlaces(row: Int32Array, from: number, to: number): Map<number, number> {
-  const places = new Map<number, number>();
-  for (let i = from; i < to; i++) places.set(row[i]!, places.has(row[i]!) ? -1 : i);
-  return places;
+  const indexes = new Map<number, number>();
+  for (let i = from; i < to; i++) indexes.set(row[i]!, indexes.has(row[i]!) ? -1 : i);
+  return indexes;
 }
 
 /** The longest row of pairs, given by ascending second, whose firsts ascend too. */

@@ -24,16 +24,16 @@ export function mergeTexts(base: string, ours: string, theirs: string): Merged {
   const tokens = tokensOf(base);
   const groups = together(editsOf(tokens, tokensOf(ours)), editsOf(tokens, tokensOf(theirs)));
   const merged: string[] = [];
-  let place = 0;
+  let index = 0;
   let conflicts = 0;
   for (const { from, to, sides } of groups) {
     const by = settle(sides, tokens.slice(from, to).every(isBlank));
     if (by === null) conflicts++;
-    else for (const token of tokens.slice(place, from).concat(by)) merged.push(token);
-    place = to;
+    else for (const token of tokens.slice(index, from).concat(by)) merged.push(token);
+    index = to;
   }
   if (conflicts > 0) return { ok: false, conflicts };
-  return { ok: true, text: joined([...merged, ...tokens.slice(place)]) };
+  return { ok: true, text: joined([...merged, ...tokens.slice(index)]) };
 }
 
 /** What one side did. A removal is one edit for each token, so that two removals that overlap are no conflict. */
@@ -43,15 +43,15 @@ function editsOf(base: readonly string[], side: readonly string[]): Edit[] {
   let by: string[] = [];
   const close = (to: number) => {
     if (by.length > 0) edits.push({ from, to, by });
-    else for (let place = from; place < to; place++) edits.push({ from: place, to: place + 1, by });
+    else for (let index = from; index < to; index++) edits.push({ from: index, to: index + 1, by });
   };
-  for (const [index, place] of matchRows(base, side).entries()) {
-    if (place < 0) {
+  for (const [index, match] of matchRows(base, side).entries()) {
+    if (match < 0) {
       by.push(side[index]!);
       continue;
     }
-    close(place);
-    from = place + 1;
+    close(match);
+    from = match + 1;
     by = [];
   }
   close(base.length);

@@ -33,7 +33,7 @@ export function chooseComponents(
   if (selection === 'round_robin') return [inTurn];
   const counts = names.map((name) => feedback.filter((text) => namesIt(text, name)).length);
   const most = Math.max(...counts);
-  return most === 0 ? [inTurn] : names.filter((_, place) => 2 * counts[place]! >= most && counts[place]! > 0);
+  return most === 0 ? [inTurn] : names.filter((_, index) => 2 * counts[index]! >= most && counts[index]! > 0);
 }
 
 function namesIt(text: string, name: string): boolean {

@@ -21,6 +21,6 @@ export function heldoutMeans({ heldoutSeeds }: SearchConfig, rewards: readonly n
   const half = rewards.length / 2;
   const seeds = heldoutSeeds!.length;
   const means = (own: readonly number[]) =>
-    Array.from({ length: seeds }, (_, place) => mean(own.filter((__, at) => at % seeds === place))!);
+    Array.from({ length: seeds }, (_, index) => mean(own.filter((__, at) => at % seeds === index))!);
   return { baseline: means(rewards.slice(0, half)), winner: means(rewards.slice(half)) };
 }

@@ -1,6 +1,6 @@
 /** What a turn is in both searches of sessions, by seeds (`step.ts`) and by live traffic (`unpaired/step.ts`). */
 import type {
-  Answers,
+  SearchResponse,
   CandidateSummary,
   Decision,
   ProposalAnswer,
@@ -8,7 +8,7 @@ import type {
   RolloutAnswer,
   Stage,
   StoppedBy,
-  Work,
+  SearchRequest,
 } from './protocol.js';
 import { foldAnswers, requestsOf, type Batch } from './batch.js';
 import { isBudgetLow, repeatableRollouts, type Budgeted } from './budget.js';
@@ -21,14 +21,14 @@ type Outstanding = { name: Stage; batch: Batch };
 type Ended = { name: 'done'; stoppedBy: StoppedBy } | { name: 'failed'; code: string; message: string };
 
 /** What a proposal is wanted for: the number that it gets, whom it comes from, and the rollouts that it may be shown. */
-export interface Wanted {
+export interface PlannedProposal {
   candidate: number;
   parents: number[];
   offered: readonly { ordinal: number }[];
 }
 
 /** The rollouts that a phase asks for, or how the search ended. */
-export function workOf(phase: Outstanding | Ended, generation: number): Work {
+export function requestOf(phase: Outstanding | Ended, generation: number): SearchRequest {
   switch (phase.name) {
     case 'done':
       return { kind: 'done', stoppedBy: phase.stoppedBy };
@@ -44,17 +44,21 @@ export function workOf(phase: Outstanding | Ended, generation: number): Work {
 }
 
 /** The proposals of a generation, each asked for failures of another cause; one with several parents is a merge. */
-export function proposalsOf(wanted: readonly Wanted[], generation: number, config: GepaConfig): Work {
-  const requests = wanted.map(({ candidate, parents, offered }, place): ProposalRequest => {
+export function proposalRequest(
+  wanted: readonly PlannedProposal[],
+  generation: number,
+  config: GepaConfig,
+): SearchRequest {
+  const requests = wanted.map(({ candidate, parents, offered }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
     if (parents.length > 1) return { ...request, merge: parents };
-    return { ...request, pick: { size: minibatchOf(config), place, of: wanted.length } };
+    return { ...request, pick: { size: minibatchOf(config), index: index, of: wanted.length } };
   });
   return { kind: 'proposals', requests };
 }
 
 /** The error for answers of another kind than was asked for. */
-export function unfit(answers: Answers, work: Work): Error {
+export function mismatchedResponse(answers: SearchResponse, work: SearchRequest): Error {
   return new Error(`answers of kind ${answers.kind} do not fit: the search asks for work of kind ${work.kind}`);
 }
 
@@ -82,7 +86,7 @@ export function answerBatch(
 
 /** The candidates that proposals brought, by ascending number, each with its decision. */
 export function newCandidates(
-  proposed: readonly Pick<Wanted, 'candidate' | 'parents'>[],
+  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents'>[],
   generation: number,
   decisions: Decision[],
 ): CandidateSummary[] {

@@ -11,7 +11,7 @@ import type { Criterion } from './verification.js';
 const maxShown = { input: 8_000, output: 16_000, gold: 8_000, example: 2_000, name: 200, description: 8_000 } as const;
 
 export interface JudgementRequest {
-  /** 1 to `mostCriteria`, with different names (rubric.ts). */
+  /** 1 to `maxCriteria`, with different names (rubric.ts). */
   criteria: readonly Criterion[];
   /** The task's input, and what the graph made of it. */
   input: unknown;

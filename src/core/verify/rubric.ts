@@ -4,7 +4,7 @@
  * As an object: `{"criteria": [{"name", "weight", "description"}]}`. As a text it is a list where every line is an item
  * `- name (weight): description` (or `*` for `-`; the weight a decimal number greater than 0, at most 1,000,000), blank, or indented, which
  * goes on with the description above it; the first line that is not blank is an item; no name stands twice; there are at
- * most `mostCriteria` items. Any other text is one criterion named "rubric" with weight 1, the text its description: no
+ * most `maxCriteria` items. Any other text is one criterion named "rubric" with weight 1, the text its description: no
  * text of a rubric is refused for its form.
  */
 import type { Rubric } from '../../contracts/graphs/verifier.js';
@@ -12,10 +12,10 @@ import { normalize } from './text.js';
 import type { Criterion } from './verification.js';
 
 /** Criteria that one judgement is asked for, at most. */
-export const mostCriteria = 20;
+export const maxCriteria = 20;
 
 /** The weight of a criterion, at most. */
-const mostWeight = 1_000_000;
+const maxWeight = 1_000_000;
 
 /** How names of criteria are told apart: without case and by the words alone. */
 export function criterionKey(name: string): string {
@@ -44,8 +44,8 @@ function readList(text: string): Criterion[] | null {
     }
   }
   const names = new Set(criteria.map(({ name }) => criterionKey(name)));
-  const isList = names.size === criteria.length && criteria.length >= 1 && criteria.length <= mostCriteria;
-  return isList && criteria.every(({ weight }) => weight > 0 && weight <= mostWeight) ? criteria : null;
+  const isList = names.size === criteria.length && criteria.length >= 1 && criteria.length <= maxCriteria;
+  return isList && criteria.every(({ weight }) => weight > 0 && weight <= maxWeight) ? criteria : null;
 }
 
 /** What mode gold_examples asks its judge: one criterion, whose score is the reward. */

@@ -109,10 +109,10 @@ export function sessionAnswers(self: Ancestor, parent: Ancestor | null): Answers
   return {
     components: self.components ?? [only],
     read({ occurrence, text, finishReason }) {
-      const place = self.components === null ? { component: only, attempt: occurrence } : placeOf(occurrence, names);
-      const component = place.component ?? only;
+      const index = self.components === null ? { component: only, attempt: occurrence } : placeOf(occurrence, names);
+      const component = index.component ?? only;
       const rules = { parent: before[component] ?? '', maxChars: maxProposalChars, finishReason };
-      return { ...place, component, ...verdictOn(parseProposal(text, rules), texts[component]) };
+      return { ...index, component, ...verdictOn(parseProposal(text, rules), texts[component]) };
     },
   };
 }
@@ -130,6 +130,6 @@ export function verdictOn(read: ParsedProposal, own: string | undefined): { acce
 
 /** The component that a session rewrote while it knew only one. */
 function systemOf(messages: readonly Message[] | null): string {
-  const place = messages?.findIndex(({ role }) => role === 'system') ?? -1;
-  return componentNames(messages ?? [])[place] ?? 'system';
+  const index = messages?.findIndex(({ role }) => role === 'system') ?? -1;
+  return componentNames(messages ?? [])[index] ?? 'system';
 }

@@ -42,9 +42,9 @@ function graphOfPrompt(
   const source = ['dataset', ...(messages ? ['initial_prompt'] : description ? ['metadata', description.name] : [])];
   // The caller has written messages, and no steps: what is wrong is said of these.
   const faults = graphProblems(graph).map(({ path, message }): Fault => {
-    const [, place] = /^steps\[0\]\.messages\[(\d+)\]\.content$/.exec(path) ?? [];
-    if (place !== undefined) {
-      const within = messages && !isText ? ['messages', Number(place), 'content'] : [];
+    const [, index] = /^steps\[0\]\.messages\[(\d+)\]\.content$/.exec(path) ?? [];
+    if (index !== undefined) {
+      const within = messages && !isText ? ['messages', Number(index), 'content'] : [];
       return { path: [...source, ...within], message };
     }
     if (path === 'steps[0].inputs') {
@@ -80,9 +80,9 @@ function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fa
   }
   // Of graphProblems: what follows from a name that cannot be one is not told beside it.
   return graphProblems(graph).flatMap(({ path: at, message }) => {
-    const [, place] = /^inputs\[(\d+)\]$/.exec(at) ?? [];
-    if (place === undefined) return [];
-    return [{ path, message: `has the field ${JSON.stringify(fields[Number(place)])}, whose name ${message}` }];
+    const [, index] = /^inputs\[(\d+)\]$/.exec(at) ?? [];
+    if (index === undefined) return [];
+    return [{ path, message: `has the field ${JSON.stringify(fields[Number(index)])}, whose name ${message}` }];
   });
 }
 

@@ -116,9 +116,9 @@ function isPriced({ provider, model }: PolicySpec): boolean {
 
 function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: VerifierSpec): Fault[] {
   if (isJudged(verifier)) return [];
-  return golds.flatMap(({ output }, place) => {
+  return golds.flatMap(({ output }, index) => {
     const message = goldProblem(verifier, output);
-    return message === null ? [] : [{ path: ['dataset', 'gold_outputs', place, 'output'], message }];
+    return message === null ? [] : [{ path: ['dataset', 'gold_outputs', index, 'output'], message }];
   });
 }
 

@@ -19,12 +19,12 @@ export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<Pr
 }
 
 /** Reserves what calls can cost. */
-export interface Purse {
+export interface CostReservations {
   /** Resolves when the call may be sent; waits while only calls under way stand in its way, and refuses it with 402. */
   reserve(call: ProxyCall, reply: FastifyReply): Promise<void>;
 }
 
-export function createPurse({ db, notifications, callTimeoutMs = 600_000 }: ProxyDeps): Purse {
+export function createCostReservations({ db, notifications, callTimeoutMs = 600_000 }: ProxyDeps): CostReservations {
   return {
     async reserve(call, reply) {
       if (!call.reservation) return;

@@ -12,8 +12,8 @@ export function insertDemos(messages: unknown[], demos: readonly Demo[]): unknow
   );
   const at = conversation === -1 ? messages.length : conversation;
   const pairs = demos.flatMap(pairOf);
-  const there = pairs.every(({ role, content }, place) => {
-    const message = messages[at + place];
+  const there = pairs.every(({ role, content }, index) => {
+    const message = messages[at + index];
     return fieldOf(message, 'role') === role && textOf(fieldOf(message, 'content')) === content;
   });
   return there ? messages : messages.toSpliced(at, 0, ...pairs);

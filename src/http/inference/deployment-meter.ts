@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { addLatency } from '../../core/math/latency-sketch.js';
 import type { Db } from '../../storage/db/db.js';
-import { mostCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
-import { patiently } from '../../storage/db/patience.js';
-import { inTime } from '../server/in-time.js';
+import { maxCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
+import { retryTransient } from '../../storage/db/patience.js';
+import { settleWithin } from '../server/in-time.js';
 
 /** Beyond so many deployments those are forgotten that have had no request for so long: the next begins a new counter. */
 const kept = 1_000;
@@ -22,7 +22,7 @@ export interface CountedRequest {
 }
 
 /** Counts the requests of deployments, each once, whatever becomes of the database; of other processes it needs to know nothing. */
-export interface Meter {
+export interface RequestCounters {
   /**
    * Resolves when the request is counted in the database, or after `patienceMs` where that does not answer: then it is counted as soon as it
    * does. Until then a killed process loses it. Never rejects.
@@ -54,7 +54,7 @@ export function createMeter({
   db: Pick<Db, 'orgApart'>;
   log: Logger;
   patienceMs?: number;
-}): Meter {
+}): RequestCounters {
   // By deployment, the one that was counted last at the end.
   const entries = new Map<string, Entry>();
   const orgs = new Map<string, Pending>();
@@ -100,7 +100,7 @@ export function createMeter({
       isTold = true;
     };
     try {
-      do await patiently(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
+      do await retryTransient(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
       while (pending.entries.size > 0);
     } catch (err) {
       log.error({ err, org_id: orgId }, 'requests of deployments are not counted; the next one tries again');
@@ -121,13 +121,13 @@ export function createMeter({
       const written = new Promise<void>((resolve) => (done = resolve));
       pending.waiting.add(done);
       pending.writing ??= writeAll(orgId, pending);
-      await inTime(written, patienceMs);
+      await settleWithin(written, patienceMs);
       pending.waiting.delete(done);
     },
 
     async close() {
       const writes = [...orgs].map(([orgId, pending]) => (pending.writing ??= writeAll(orgId, pending)));
-      await inTime(Promise.all(writes), patienceMs);
+      await settleWithin(Promise.all(writes), patienceMs);
       isClosed = true;
       const left = [...orgs.values()].flatMap((pending) => [...pending.entries]);
       const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
@@ -149,8 +149,8 @@ function add(entry: Entry, { outcome, latencyMs, promptTokens, completionTokens,
   if (outcome === 'ok') addLatency(entry.latencies, latencyMs);
   else if (outcome === 'error') entry.errors += 1;
   else entry.aborted += 1;
-  entry.promptTokens = Math.min(mostCounted, entry.promptTokens + (promptTokens ?? 0));
-  entry.completionTokens = Math.min(mostCounted, entry.completionTokens + (completionTokens ?? 0));
-  entry.costUsd = Math.min(mostCounted, entry.costUsd + (costUsd ?? 0));
+  entry.promptTokens = Math.min(maxCounted, entry.promptTokens + (promptTokens ?? 0));
+  entry.completionTokens = Math.min(maxCounted, entry.completionTokens + (completionTokens ?? 0));
+  entry.costUsd = Math.min(maxCounted, entry.costUsd + (costUsd ?? 0));
   if (costUsd === null) entry.withoutCost += 1;
 }

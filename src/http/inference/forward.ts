@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
-import { TimeoutError, within } from '../../clients/net/bounded.js';
+import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { parseObject } from '../../clients/net/untrusted.js';
@@ -34,7 +34,7 @@ export function createForward<Call extends ForwardedCall>(
     const elapsed = () => performance.now() - startedAt;
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
-      await within(callTimeoutMs, watch.signal, async (signal) => {
+      await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
         const { provider, answeredBy } = call;
         const answer = await upstream(
           call,

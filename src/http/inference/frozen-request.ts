@@ -21,7 +21,7 @@ export function frozenRequest(
   if (isWhole || marked || asCandidate.components.length > 0) return asCandidate;
   const head = renderPrompt(messages, demos).map(({ role, content }) => ({ role, content }));
   const replaced = head.some(({ role }) => role === 'system') ? body.messages.findIndex(isInstruction) : -1;
-  const rest = body.messages.filter((_, place) => place !== replaced);
+  const rest = body.messages.filter((_, index) => index !== replaced);
   return substitute({ ...body, messages: [...head, ...rest] }, policy, { messages: null, marked: false, demos: [] });
 }
 

@@ -1,5 +1,5 @@
 import type { CallCost } from '../../clients/models/cost.js';
-import { providerRefusedKey, type ProposerAnswer } from '../../clients/models/complete-chat.js';
+import { providerRefusedKey, type ChatResult } from '../../clients/models/complete-chat.js';
 import { unusableAnswer, type RunFault } from '../../core/graphs/run/drive.js';
 import { ApiError } from '../server/errors.js';
 import { refusedKey } from './upstream-error.js';
@@ -18,7 +18,7 @@ export class GraphFailure extends ApiError {
 export function stepNotAnswered(
   step: string,
   provider: string,
-  { code, message, refused }: Extract<ProposerAnswer, { ok: false }>,
+  { code, message, refused }: Extract<ChatResult, { ok: false }>,
 ): ApiError {
   if (code === providerRefusedKey) return refusedKey(provider);
   const said = `Step ${step}: ${message}`;

@@ -1,8 +1,8 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
-import { proposerCall, type Meter } from '../../clients/models/complete-chat.js';
+import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { Providers } from '../../clients/models/providers.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
-import { driveGraph, unusableAnswer, type Said } from '../../core/graphs/run/drive.js';
+import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
 import type { Graph } from '../../core/graphs/graph.js';
 import { outcomeOf, type Call, type Run } from '../../core/graphs/run/run.js';
@@ -43,7 +43,7 @@ export async function runServed(
   signal: AbortSignal,
 ): Promise<Output> {
   const costs: CallCost[] = [];
-  const meter: Meter = {
+  const meter: CostReservation = {
     open: (asked) => Promise.resolve({ body: asked }),
     close: (cost) => Promise.resolve(void costs.push(cost)),
   };
@@ -54,7 +54,7 @@ export async function runServed(
     hasBegun = true;
     onText!(piece);
   };
-  const ask = async (call: Call, _tries: number, run: Run): Promise<Said> => {
+  const ask = async (call: Call, _tries: number, run: Run): Promise<ModelReply> => {
     if (hasBegun) {
       const message = 'The answer is not usable, and its text has been passed on already.';
       return { ok: false, code: unusableAnswer, message, infrastructure: false };
@@ -62,7 +62,7 @@ export async function runServed(
     calls += 1;
     const policy = policies.find(({ model }) => model === call.model) ?? policies[0]!;
     const isFinal = finalCall(run) === call.key;
-    const said = await proposerCall(providers, {
+    const said = await completeChat(providers, {
       ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
       tryTimeoutMs: call.timeoutS * 1_000,
       ...(isFinal && onText && { onText: pass }),

@@ -50,5 +50,5 @@ function at(value: unknown, field: string, change: (value: unknown) => unknown):
 /** The list with other items; the list itself where none is another. */
 function each(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change);
-  return changed.every((item, place) => item === items[place]) ? items : changed;
+  return changed.every((item, index) => item === items[index]) ? items : changed;
 }

@@ -7,12 +7,12 @@ import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-r
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
-import { claimSlot, type LiveRollout } from '../../storage/rollouts/slots.js';
+import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import type { App } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
-import { boundUpstream, createPurse } from './budget.js';
+import { boundUpstream, createCostReservations } from './budget.js';
 import { createForward } from './forward.js';
 import { createRecorder } from './record.js';
 import { replay } from './replay.js';
@@ -28,7 +28,7 @@ const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder);
-  const purse = createPurse(deps);
+  const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
@@ -111,7 +111,7 @@ async function belongsTo(
   seed: number | null,
 ): Promise<LiveRollout> {
   if (rollout) return { rollout, candidateId, messages, demos };
-  if (live) return claimSlot(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
+  if (live) return assignRollout(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
   return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages, demos };
 }
 

@@ -93,7 +93,9 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
-  const systems = messages.flatMap(({ role, content }, place) => (role === 'system' ? [{ place, content }] : []));
+  const systems = messages.flatMap(({ role, content }, index) =>
+    role === 'system' ? [{ place: index, content }] : [],
+  );
   const [only] = systems;
   return only && systems.length === 1 && !found.has(names[only.place]!) ? only.content : null;
 }

@@ -1,6 +1,6 @@
 import type { Graph } from '../../core/graphs/graph.js';
 import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
-import { thawPolicy } from '../../contracts/deployments/snapshot.js';
+import { policyOfSnapshot } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { graphOf } from '../../core/graphs/json.js';
 import type { Db } from '../../storage/db/db.js';
@@ -43,6 +43,12 @@ async function read(db: Db, orgId: string, id: string): Promise<Served> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
   if (!snapshot) throw new Error(`the snapshot ${id} is not in the database`);
   const { content } = snapshot;
-  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: thawPolicy(content.policy) };
-  return { id, kind: content.kind, content, graph: graphOf(content.graph), policies: content.policies.map(thawPolicy) };
+  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyOfSnapshot(content.policy) };
+  return {
+    id,
+    kind: content.kind,
+    content,
+    graph: graphOf(content.graph),
+    policies: content.policies.map(policyOfSnapshot),
+  };
 }

@@ -1,5 +1,5 @@
 /** Waits for hints that something may have changed; one that comes between two waits is not lost. */
-export interface Hints {
+export interface WakeSignal {
   wake(): void;
   /** Resolves at the next hint, or after `ms`. */
   next(ms: number): Promise<void>;
@@ -7,7 +7,7 @@ export interface Hints {
 }
 
 /** Hints from a subscription, which `stop` ends. */
-export function hintsFrom(subscribe: (wake: () => void) => () => void): Hints {
+export function createWakeSignal(subscribe: (wake: () => void) => () => void): WakeSignal {
   let hinted = false;
   let resume: (() => void) | null = null;
   const wake = () => {

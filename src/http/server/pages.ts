@@ -17,7 +17,7 @@ export function numberedPage<Row, Item>(
 /** The number after which a page begins: -1 for the first. Refuses what is no cursor of such a list. */
 export function placeAfter(cursor: string | undefined): number {
   if (cursor === undefined) return -1;
-  const [, place] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (place === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
-  return Number(place);
+  const [, index] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (index === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+  return Number(index);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { hintsFrom, type Hints } from './hints.js';
+import { createWakeSignal, type WakeSignal } from './hints.js';
 
 /** One message of a stream; `data` is one line of JSON. */
 export interface Frame {
@@ -50,7 +50,7 @@ export async function stream(
   reply.hijack();
   const response = reply.raw;
   response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
-  const hints = hintsFrom(source.subscribe);
+  const hints = createWakeSignal(source.subscribe);
   response.on('close', hints.wake);
   source.shutdown.addEventListener('abort', hints.wake);
   response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has gone'));
@@ -70,7 +70,7 @@ export async function stream(
 }
 
 /** Sends what there is and what comes; false: the reader has gone, or does not read. */
-async function pump(response: ServerResponse, after: number, source: Source, hints: Hints): Promise<boolean> {
+async function pump(response: ServerResponse, after: number, source: Source, hints: WakeSignal): Promise<boolean> {
   let position = after;
   let beat = Date.now();
   const send = async (text: string): Promise<boolean> => {

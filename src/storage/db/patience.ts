@@ -13,7 +13,7 @@ export interface Patience {
  * Tries again for as long as what the database says may pass. Rejects with its last error when `patienceMs` are over, and
  * at once where waiting does not help.
  */
-export async function patiently<T>(work: () => Promise<T>, { patienceMs, onRetry }: Patience): Promise<T> {
+export async function retryTransient<T>(work: () => Promise<T>, { patienceMs, onRetry }: Patience): Promise<T> {
   const givenUpAt = Date.now() + patienceMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
     try {

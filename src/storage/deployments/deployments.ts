@@ -130,7 +130,7 @@ export async function setGateResult(tx: Tx, id: string, result: GateResult): Pro
  * Has a deployment take its name; the caller holds its job's lock. With `judgedAgainst` (a deployment's id; null: none) only from
  * that one. Answers whether it has, or why not: it is deleted, or another serves the name by now.
  */
-export async function takeName(
+export async function promote(
   tx: Tx,
   { orgId, jobId }: JobRef,
   judgedAgainst?: string | null,

@@ -8,7 +8,7 @@ import { isTerminal } from '../../core/jobs/status.js';
 import type { Db, Tx } from '../db/db.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { presenceLock } from '../db/notifications.js';
-import { patiently, sqlStateOf, type Patience } from '../db/patience.js';
+import { retryTransient, sqlStateOf, type Patience } from '../db/patience.js';
 
 /** A call that is about to be sent, in dollars; `rolloutId` null: the proposer's. `presence`: the process that sends it. */
 export interface CostReservation {
@@ -114,7 +114,7 @@ export async function reserveInTurn(
 ): Promise<'reserved' | 'refused'> {
   for (;;) {
     signal.throwIfAborted();
-    const found = await patiently(() => reserveOnce(db, job, call), patience);
+    const found = await retryTransient(() => reserveOnce(db, job, call), patience);
     if (found !== 'busy') return found;
     await delay(busyMs);
   }

@@ -4,7 +4,7 @@ import type { JobRef } from '../jobs/events.js';
 import { countedReward } from './totals.js';
 
 /** A frame names so many traces at most; its rollout sensor says of how many rollouts it is. */
-export const mostTraces = 100;
+export const maxTraces = 100;
 
 /** Which outcomes are put into frames: those with an ordinal from `from` up to `through` (exclusive), a batch; with `rest`, those beyond as well. */
 export interface FrameRange {
@@ -41,7 +41,7 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
               where job_id = $1 and ordinal >= $3 and ($5 or ordinal < $4) and status in ('succeeded', 'failed')) r
       group by candidate_id, stage, generation, ordinal >= $4
      on conflict (job_id, ordinal) do nothing`,
-    [job.jobId, job.orgId, from, through, rest, mostTraces],
+    [job.jobId, job.orgId, from, through, rest, maxTraces],
   );
 }
 

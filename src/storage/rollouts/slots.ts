@@ -74,7 +74,7 @@ interface LiveRow extends Record<string, unknown> {
  * the best candidate. Whether calls name seeds is decided by the job's first. Calls that race for a correlation id get the same rollout, and take one
  * slot; one whose reward has come before it takes none. One statement, so one transaction.
  */
-export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
+export async function assignRollout(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
   const id = callerRolloutId(job.jobId, call.correlationId);
   const [claimed] = await tx.query<LiveRow>(
     `with bumped as (
@@ -153,7 +153,7 @@ export async function readTraffic(tx: Tx, jobId: string): Promise<TrafficNow> {
 }
 
 /** Notes that the workflow is to be told, once nothing that it wants is left to answer; answers whether that is so. Under `lockJob`. */
-export async function wakeWhenAnswered(tx: Tx, jobId: string): Promise<boolean> {
+export async function signalWhenComplete(tx: Tx, jobId: string): Promise<boolean> {
   const rows = await tx.query(
     `update job_controls set wake_at = clock_timestamp()
       where job_id = $1 and not exists (select 1 from slots where job_id = $1) returning 1`,

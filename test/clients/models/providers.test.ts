@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { within } from '../../../src/clients/net/bounded.js';
+import { withTimeout } from '../../../src/clients/net/bounded.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 
@@ -108,7 +108,7 @@ describe('sending', () => {
 
   test('the signal ends it', async () => {
     model.reply(() => new Promise(() => undefined));
-    const work = within(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
+    const work = withTimeout(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
     await expect(work).rejects.toThrow('no full answer within 50 ms');
   });
 });

@@ -217,8 +217,8 @@ describe('the form of a data set', () => {
     ['no weights', { fields: {} }],
     ['a text', { fields: 'a' }],
   ])('fields: %s', (_, option) => {
-    const places = Object.keys(withDataset({ verifier_config: { mode: 'json', ...option } }));
-    expect(places.some((place) => place.startsWith('dataset.verifier_config.fields'))).toBe(true);
+    const indexes = Object.keys(withDataset({ verifier_config: { mode: 'json', ...option } }));
+    expect(indexes.some((index) => index.startsWith('dataset.verifier_config.fields'))).toBe(true);
   });
 });
 

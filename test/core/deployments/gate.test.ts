@@ -92,8 +92,8 @@ describe('min_improvement', () => {
 
   test('a seed on which the incumbent failed changes nothing in the comparison', () => {
     always(
-      fc.property(rewardsOf, fc.nat(), orFailed, grid(1), ({ candidate, incumbent }, place, lucky, least) => {
-        const at = place % (candidate.length + 1);
+      fc.property(rewardsOf, fc.nat(), orFailed, grid(1), ({ candidate, incumbent }, index, lucky, least) => {
+        const at = index % (candidate.length + 1);
         const more = judgeGate(betterBy(least), {
           // None that is lower than all others: that is what failed ones count.
           candidate: candidate.toSpliced(at, 0, lucky && Math.max(lucky, worstOf({ candidate, incumbent }))),

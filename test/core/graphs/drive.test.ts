@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { driveGraph, type Said } from '../../../src/core/graphs/run/drive.js';
+import { driveGraph, type ModelReply } from '../../../src/core/graphs/run/drive.js';
 import type { Graph, LlmStep } from '../../../src/core/graphs/graph.js';
 import { outcomeOf, valuesOf } from '../../../src/core/graphs/run/run.js';
 
@@ -15,7 +15,7 @@ const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
 });
 const graphOf = (steps: Graph['steps'], output: string): Graph => ({ inputs: ['text'], steps, output });
 const input = { text: 't' };
-const said = (text: string): Said => ({ ok: true, text });
+const said = (text: string): ModelReply => ({ ok: true, text });
 const answer = async (text: string) => Promise.resolve(said(text));
 
 describe('a graph that is driven', () => {
@@ -73,7 +73,7 @@ describe('a graph that is driven', () => {
   test.each([true, false])(
     'fails where a model cannot be asked; whose fault it is (infrastructure: %s) is told',
     async (infrastructure) => {
-      const ask = (): Promise<Said> =>
+      const ask = (): Promise<ModelReply> =>
         Promise.resolve({ ok: false, code: 'step_refused', message: 'no', infrastructure });
       const { run, fault } = await driveGraph(graphOf([step('a')], 'a.said'), input, ask);
       expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'a', reason: 'no' });
@@ -93,7 +93,7 @@ describe('a graph that is driven', () => {
       'all',
     );
     /** Drives it with these answers, which come in this order. */
-    async function inOrder(answers: Record<string, Said>, order: readonly string[]) {
+    async function inOrder(answers: Record<string, ModelReply>, order: readonly string[]) {
       const asked: string[] = [];
       const comes = new Map<string, () => void>();
       const driven = driveGraph(graph, input, async ({ key }) => {
@@ -118,7 +118,7 @@ describe('a graph that is driven', () => {
     });
 
     test('by the infrastructure, too, say so: nothing is known of the graph', async () => {
-      const refused: Said = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
+      const refused: ModelReply = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
       const answers = { a: said('x'), b: refused, c: said('z') };
       for (const order of [
         ['a', 'b', 'c'],

@@ -59,8 +59,8 @@ describe('a judge', () => {
     ['2\n\nIt is the clearest.', 1],
     ['1 is wrong, 2 is wrong.\n\nSo: 3\n\n', 2],
     ['Candidate 2 and 3 differ.\r\n[1]', 0],
-  ])('%j names a candidate', (answer, place) => {
-    expect(parseVerdict(answer, 3)).toEqual({ ok: true, place });
+  ])('%j names a candidate', (answer, index) => {
+    expect(parseVerdict(answer, 3)).toEqual({ ok: true, index });
   });
 
   test.each([

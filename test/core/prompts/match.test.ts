@@ -13,7 +13,7 @@ function longest(a: readonly string[], b: readonly string[]): number {
 
 function expectPairs(a: readonly string[], b: readonly string[], partner: readonly number[]): number[] {
   expect(partner).toHaveLength(b.length);
-  const paired = partner.filter((place) => place >= 0);
+  const paired = partner.filter((index) => index >= 0);
   for (const [index, place] of partner.entries()) if (place >= 0) expect(a[place]).toBe(b[index]);
   expect(new Set(paired).size).toBe(paired.length);
   return paired;
@@ -57,6 +57,6 @@ describe('matching rows', () => {
     );
     const long = Array.from({ length: 3_000 }, (_, i) => `line ${i}`);
     const changed = long.map((line, i) => (i % 100 === 50 ? 'changed' : line));
-    expect(matchRows(long, changed).filter((place) => place < 0)).toHaveLength(30);
+    expect(matchRows(long, changed).filter((index) => index < 0)).toHaveLength(30);
   });
 });

@@ -19,8 +19,8 @@ const edited = (base: string, name: string) =>
   fc.array(fc.tuple(fc.nat(), fc.constantFrom('in', 'out', 'change'), sentences), { maxLength: 4 }).map((edits) => {
     const lines = base.split('\n');
     for (const [where, what, text] of edits) {
-      const place = where % (lines.length + 1);
-      lines.splice(place, what === 'in' ? 0 : 1, ...(what === 'out' ? [] : [`${name} ${text}`]));
+      const index = where % (lines.length + 1);
+      lines.splice(index, what === 'in' ? 0 : 1, ...(what === 'out' ? [] : [`${name} ${text}`]));
     }
     return lines.join('\n');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { agreement, criteriaOf, exampleTasks, mostCriteria } from '../../../src/core/verify/rubric.js';
+import { agreement, criteriaOf, exampleTasks, maxCriteria } from '../../../src/core/verify/rubric.js';
 
 const one = (description: string) => [{ name: 'rubric', weight: 1, description }];
 
@@ -42,8 +42,8 @@ describe('the criteria of a rubric', () => {
 
   test('a list has at most 20 items', () => {
     const list = (count: number) => Array.from({ length: count }, (_, at) => `- c${at} (1): x`).join('\n');
-    expect(criteriaOf(list(mostCriteria))).toHaveLength(mostCriteria);
-    expect(criteriaOf(list(mostCriteria + 1))).toEqual(one(list(mostCriteria + 1)));
+    expect(criteriaOf(list(maxCriteria))).toHaveLength(maxCriteria);
+    expect(criteriaOf(list(maxCriteria + 1))).toEqual(one(list(maxCriteria + 1)));
   });
 
   test('every text gives criteria, and what is written as a list is read back', () => {
@@ -57,7 +57,7 @@ describe('the criteria of a rubric', () => {
       weight: fc.integer({ min: 1, max: 1_000 }).map((hundredths) => hundredths / 100),
       description: fc.stringMatching(/^[A-Za-z():]{0,9}$/),
     });
-    const criteria = fc.uniqueArray(item, { minLength: 1, maxLength: mostCriteria, selector: ({ name }) => name });
+    const criteria = fc.uniqueArray(item, { minLength: 1, maxLength: maxCriteria, selector: ({ name }) => name });
     fc.assert(
       fc.property(criteria, (list) => {
         const text = list.map(({ name, weight, description }) => `- ${name} (${weight}): ${description}`).join('\n');

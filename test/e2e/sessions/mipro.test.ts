@@ -39,9 +39,9 @@ describe('a MIPRO session', () => {
     const [system, ...demos] = best!.messages;
     expect(system!.role).toBe('system');
     expect(demos.length).toBeGreaterThan(0);
-    for (const [place, { role, content }] of demos.entries()) {
-      expect(role).toBe(place % 2 === 0 ? 'user' : 'assistant');
-      const topic = Number(/topic-(\d+)/.exec(demos[place - (place % 2)]!.content)![1]);
+    for (const [index, { role, content }] of demos.entries()) {
+      expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+      const topic = Number(/topic-(\d+)/.exec(demos[index - (index % 2)]!.content)![1]);
       if (role === 'assistant') expect(content).toBe(wordOf(topic));
     }
 

@@ -64,7 +64,9 @@ describe('a graph job is created', () => {
       'select place, task_id, input, gold from graph_tasks where job_id = $1 order by place',
       body.job_id,
     );
-    expect(stored).toEqual(tasks.map(({ id, input }, place) => ({ place, task_id: id, input, gold: { value: 'x' } })));
+    expect(stored).toEqual(
+      tasks.map(({ id, input }, index) => ({ place: index, task_id: id, input, gold: { value: 'x' } })),
+    );
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
 

@@ -49,7 +49,7 @@ const several = ['plan', 'system', 'answer'];
 const prompt = (texts: readonly string[]): Message[] =>
   texts.length === 1
     ? [{ role: 'system', content: texts[0]! }]
-    : texts.map((content, place) => ({ role: 'system', content, name: several[place]! }));
+    : texts.map((content, index) => ({ role: 'system', content, name: several[index]! }));
 
 /** Candidates as a search leaves them: versions ascend from 0 with gaps, texts come again, no two are all the same. */
 const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
@@ -70,9 +70,9 @@ test('whatever candidates there are, levers, versions and texts add up', async (
     fc.asyncProperty(sets, async ({ components, prompts, gaps, best, limit }) => {
       const id = await createSession(http);
       let next = 0;
-      const candidates = prompts.map((texts, place) => {
+      const candidates = prompts.map((texts, index) => {
         const version = next;
-        next += 1 + gaps[place]!;
+        next += 1 + gaps[index]!;
         return { version, messages: prompt(texts) };
       });
       await addAll(id, candidates);

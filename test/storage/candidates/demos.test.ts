@@ -7,7 +7,7 @@ import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../../src/storage/rollouts/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { connect, type Db, type Tx } from '../../../src/storage/db/db.js';
-import { buildDemos, surveyDemos } from '../../../src/storage/candidates/demos.js';
+import { buildDemos, usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readComponentLevers } from '../../../src/storage/candidates/levers.js';
 import { readExamples } from '../../../src/storage/candidates/reflection-examples.js';
@@ -78,7 +78,7 @@ async function rollout(
 }
 const survey = (ordinals: number[], components: string[] | null = null) =>
   org((tx) =>
-    surveyDemos(tx, job.jobId, { components: components ?? ['system'], marked: components !== null, ordinals }),
+    usableDemos(tx, job.jobId, { components: components ?? ['system'], marked: components !== null, ordinals }),
   );
 const build = (...wanted: Parameters<typeof buildDemos>[2]) => org((tx) => buildDemos(tx, job.jobId, wanted));
 

@@ -14,9 +14,9 @@ import { evaluationRollouts } from '../../search/config.js';
 import { changeCandidate } from '../../search/search-step.js';
 import { affordableChildren } from './budget.js';
 import { ask, endGeneration } from './generation.js';
-import { addFailures, mostKept, mostOffered, type Answered } from './failure-pool.js';
+import { addFailures, maxKept, maxOffered, type Answered } from './failure-pool.js';
 import type { Arm, PhaseOf, UnpairedState } from './state.js';
-import { horizonOf, inRounds, timesAlone, waveOf } from './test-rounds.js';
+import { horizonOf, inRounds, timesAlone, roundSize } from './test-rounds.js';
 
 /** Opens the test of new children. */
 export function beginTest(state: UnpairedState, children: readonly number[], decisions: Decision[]): UnpairedState {
@@ -44,7 +44,7 @@ export function afterGate(
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
   const arms = phase.arms.map((arm) => addWave(arm, of(arm.candidate), control));
   const verdicts = new Map(arms.map(({ candidate, test }) => [candidate, judgeTest(test, horizonOf(config))]));
-  const state = { ...before, failures: addFailures(before.failures, control, mostKept) };
+  const state = { ...before, failures: addFailures(before.failures, control, maxKept) };
   return goOn(state, arms, verdicts, controlSum, decisions);
 }
 
@@ -83,17 +83,17 @@ function goOn(
   }
   if (open.length === 0) return endGeneration(state, decisions);
   const running = [...open.map(({ candidate }) => candidate), state.incumbent!.candidate];
-  const [pairs, rng] = inRounds(state.rng, running, waveOf(config, open.length, open[0]!.test.pairs));
+  const [pairs, rng] = inRounds(state.rng, running, roundSize(config, open.length, open[0]!.test.pairs));
   return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
 }
 
 function addWave(arm: Arm, own: readonly Answered[], control: readonly Answered[]): Arm {
-  const pairs = own.map(({ reward }, place): RewardPair => [reward, control[place]!.reward]);
+  const pairs = own.map(({ reward }, index): RewardPair => [reward, control[index]!.reward]);
   return {
     candidate: arm.candidate,
     test: addPairs(arm.test, pairs),
     sum: sum([arm.sum, ...own.map(({ reward }) => reward)]),
-    failures: addFailures(arm.failures, own, mostOffered),
+    failures: addFailures(arm.failures, own, maxOffered),
   };
 }
 
@@ -104,7 +104,7 @@ function greatest(arms: readonly Arm[]): Arm | undefined {
 
 /** The open children that the budget has another wave for: the most promising ones, in the order of their numbers. */
 function affordable(state: UnpairedState, open: readonly Arm[]): Arm[] {
-  const places = affordableChildren(state, open.length, open[0]?.test.pairs ?? 0);
-  const kept = new Set([...open].sort((left, right) => right.sum - left.sum).slice(0, places));
+  const indexes = affordableChildren(state, open.length, open[0]?.test.pairs ?? 0);
+  const kept = new Set([...open].sort((left, right) => right.sum - left.sum).slice(0, indexes));
   return open.filter((arm) => kept.has(arm));
 }

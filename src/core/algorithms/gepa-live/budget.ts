@@ -6,18 +6,18 @@ import { remainingRollouts, searchRollouts, type Budgeted } from '../../search/b
 import type { GepaConfig } from '../gepa/config.js';
 import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import type { UnpairedState } from './state.js';
-import { horizonOf, waveOf } from './test-rounds.js';
+import { horizonOf, roundSize } from './test-rounds.js';
 
 /** How many of the open children, each with `pairs` behind it, may have another wave. */
 export function affordableChildren(state: Budgeted & { config: GepaConfig }, open: number, pairs: number): number {
   let children = open;
-  while (children > 0 && (children + 1) * waveOf(state.config, children, pairs) > searchRollouts(state)) children--;
+  while (children > 0 && (children + 1) * roundSize(state.config, children, pairs) > searchRollouts(state)) children--;
   return children;
 }
 
 /** What the first wave of a single child costs: without it no generation begins. */
-export function leastOfTest(config: GepaConfig): number {
-  return 2 * waveOf(config, 1, 0);
+export function minOfTest(config: GepaConfig): number {
+  return 2 * roundSize(config, 1, 0);
 }
 
 /** The most rollouts that are likely to follow when no infrastructure fails, within the budget. */

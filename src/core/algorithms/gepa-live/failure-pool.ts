@@ -14,9 +14,9 @@ export interface Answered {
 }
 
 /** The most failures that reflections of a generation choose from. */
-export const mostOffered = 60;
+export const maxOffered = 60;
 /** The most failures of the incumbent that are kept: the latest. */
-export const mostKept = 200;
+export const maxKept = 200;
 
 /** The failures with those among further rollouts, `most` of them at most: the latest. */
 export function addFailures(failures: readonly Failure[], answered: readonly Answered[], most: number): Failure[] {
@@ -26,7 +26,7 @@ export function addFailures(failures: readonly Failure[], answered: readonly Ans
 
 /** The ordinals that are offered to a generation's reflections: those never shown first, then the latest. */
 export function offeredOf(failures: readonly Failure[], config: GepaConfig): number[] {
-  const most = Math.min(4 * minibatchOf(config) * config.populationSize, mostOffered);
+  const most = Math.min(4 * minibatchOf(config) * config.populationSize, maxOffered);
   return [...failures]
     .sort(([left, leftShown], [right, rightShown]) => leftShown - rightShown || right - left)
     .slice(0, most)
@@ -36,7 +36,7 @@ export function offeredOf(failures: readonly Failure[], config: GepaConfig): num
 /** Whether enough failures were never shown. */
 export function isMaterialEnough(failures: readonly Failure[], config: GepaConfig): boolean {
   const fresh = failures.filter(([, shown]) => shown === 0).length;
-  return fresh >= Math.min(minibatchOf(config), mostOffered);
+  return fresh >= Math.min(minibatchOf(config), maxOffered);
 }
 
 /** The failures of which some were shown once more. */

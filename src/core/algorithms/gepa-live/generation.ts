@@ -11,7 +11,7 @@ import { openBatch, type Batch, type Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
 import { gepaLimits } from '../gepa/config.js';
 import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
-import { affordableChildren, leastOfTest } from './budget.js';
+import { affordableChildren, minOfTest } from './budget.js';
 import { isMaterialEnough, offeredOf } from './failure-pool.js';
 import type { Phase, UnpairedState } from './state.js';
 import { inRounds, timesAlone } from './test-rounds.js';
@@ -38,7 +38,7 @@ function whyStop(state: UnpairedState, found: StoppedBy | null): StoppedBy | nul
   const { targetReward, patience } = config;
   if (typeof targetReward === 'number' && bestReward! >= targetReward) return 'target_reward';
   if (generation >= config.generations || nextCandidate >= gepaLimits.candidates) return 'generations';
-  if (searchRollouts(state) < leastOfTest(config)) return 'max_rollouts';
+  if (searchRollouts(state) < minOfTest(config)) return 'max_rollouts';
   if (found !== null) return found;
   return typeof patience === 'number' && quiet >= patience ? 'patience' : null;
 }
@@ -58,7 +58,7 @@ function finish(state: UnpairedState, stoppedBy: StoppedBy): UnpairedState {
 export function seek(state: UnpairedState, sought: number, decisions: Decision[]): UnpairedState {
   const { config, failures } = state;
   const most = evaluationRollouts(config);
-  const spare = searchRollouts(state) - leastOfTest(config);
+  const spare = searchRollouts(state) - minOfTest(config);
   const more = Math.min(Math.ceil(most / 2), most - sought, spare);
   if (isMaterialEnough(failures, config) || more <= 0) return reflect(state, sought >= most, decisions);
   const { candidate } = state.incumbent!;
@@ -71,10 +71,10 @@ function reflect(state: UnpairedState, isSought: boolean, decisions: Decision[])
   const offered = offeredOf(state.failures, config);
   if (offered.length === 0) return endGeneration(state, decisions, isSought ? 'solved' : 'max_rollouts');
   const most = Math.min(config.populationSize, offered.length, gepaLimits.candidates - nextCandidate);
-  const places = affordableChildren(state, most, 0);
-  if (places === 0) return endGeneration(state, decisions, 'max_rollouts');
-  const wanted = Array.from({ length: places }, (_, place) => nextCandidate + place);
-  return { ...state, nextCandidate: nextCandidate + places, phase: { name: 'proposals', wanted, offered } };
+  const indexes = affordableChildren(state, most, 0);
+  if (indexes === 0) return endGeneration(state, decisions, 'max_rollouts');
+  const wanted = Array.from({ length: indexes }, (_, index) => nextCandidate + index);
+  return { ...state, nextCandidate: nextCandidate + indexes, phase: { name: 'proposals', wanted, offered } };
 }
 
 /** The state that waits for these rollouts. */

@@ -7,10 +7,15 @@
 import { sampleOf } from '../../math/statistics.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import { recordProposals } from '../../proposals/proposer-failures.js';
-import { changeCandidate, newCandidates, reportFailedProposals, type Wanted } from '../../search/search-step.js';
+import {
+  changeCandidate,
+  newCandidates,
+  reportFailedProposals,
+  type PlannedProposal,
+} from '../../search/search-step.js';
 import { beginTest } from './acceptance.js';
 import { endGeneration, seek } from './generation.js';
-import { addFailures, countShown, mostKept, type Answered } from './failure-pool.js';
+import { addFailures, countShown, maxKept, type Answered } from './failure-pool.js';
 import type { PhaseOf, UnpairedState } from './state.js';
 
 /** The baseline is evaluated. */
@@ -30,12 +35,12 @@ export function afterMinibatch(
   answered: readonly Answered[],
   decisions: Decision[],
 ): UnpairedState {
-  const failures = addFailures(state.failures, answered, mostKept);
+  const failures = addFailures(state.failures, answered, maxKept);
   return seek({ ...state, failures }, sought, decisions);
 }
 
 /** What the proposals of a generation are asked for. */
-export function wantedOf(incumbent: number, { wanted, offered }: PhaseOf<'proposals'>): Wanted[] {
+export function wantedOf(incumbent: number, { wanted, offered }: PhaseOf<'proposals'>): PlannedProposal[] {
   const ordinals = offered.map((ordinal) => ({ ordinal }));
   return wanted.map((candidate) => ({ candidate, parents: [incumbent], offered: ordinals }));
 }
@@ -43,12 +48,12 @@ export function wantedOf(incumbent: number, { wanted, offered }: PhaseOf<'propos
 /** New texts go to their test; `answers` are in the order asked. */
 export function afterProposals(
   before: UnpairedState,
-  wanted: readonly Wanted[],
+  wanted: readonly PlannedProposal[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): UnpairedState {
   const { generation } = before;
-  const proposed = wanted.filter((_, place) => answers[place]!.outcome === 'proposed');
+  const proposed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
   const born = newCandidates(proposed, generation, decisions);
   reportFailedProposals(answers, generation, decisions);
   const { record, failure } = recordProposals(before.proposer, answers);
@@ -104,6 +109,6 @@ function evaluated(
     candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
     incumbent: { candidate, sample },
     bestReward: Math.max(state.bestReward ?? reward, reward),
-    failures: addFailures(state.failures, answered, mostKept),
+    failures: addFailures(state.failures, answered, maxKept),
   };
 }

@@ -5,10 +5,10 @@
  *
  * Of a request after the baseline only the candidate counts: its `seed` is its place in the batch, and nobody reads it.
  */
-import type { Answers, Decision, RolloutAnswer, Search, Work } from '../../search/protocol.js';
+import type { SearchResponse, Decision, RolloutAnswer, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
 import { rewardsOf } from '../../search/batch.js';
 import { matchProposals } from '../../proposals/proposer-failures.js';
-import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../../search/search-step.js';
+import { answerBatch, proposalRequest, mismatchedResponse, warnOfBudget, requestOf } from '../../search/search-step.js';
 import { afterGate } from './acceptance.js';
 import type { Answered } from './failure-pool.js';
 import { afterBaseline, afterEvaluation, afterHeldout, afterMinibatch, afterProposals, wantedOf } from './stages.js';
@@ -16,27 +16,27 @@ import type { RolloutPhase, UnpairedState } from './state.js';
 import { viewUnpaired } from './view.js';
 
 /** The search by live traffic over a state that `createUnpaired` begins. */
-export const unpaired: Search<UnpairedState> = { next, apply, view: viewUnpaired };
+export const unpaired: SearchAlgorithm<UnpairedState> = { next, apply, view: viewUnpaired };
 
-function next({ phase, generation, config, incumbent }: UnpairedState): Work {
-  if (phase.name !== 'proposals') return workOf(phase, generation);
-  return proposalsOf(wantedOf(incumbent!.candidate, phase), generation, config);
+function next({ phase, generation, config, incumbent }: UnpairedState): SearchRequest {
+  if (phase.name !== 'proposals') return requestOf(phase, generation);
+  return proposalRequest(wantedOf(incumbent!.candidate, phase), generation, config);
 }
 
-function apply(state: UnpairedState, answers: Answers): { state: UnpairedState; decisions: Decision[] } {
+function apply(state: UnpairedState, answers: SearchResponse): { state: UnpairedState; decisions: Decision[] } {
   const decisions: Decision[] = [];
   const after = fold(state, answers, decisions);
   return { state: warnOfBudget(after, decisions), decisions };
 }
 
-function fold(state: UnpairedState, answers: Answers, decisions: Decision[]): UnpairedState {
+function fold(state: UnpairedState, answers: SearchResponse, decisions: Decision[]): UnpairedState {
   const { phase } = state;
   if (phase.name === 'proposals' && answers.kind === 'proposals') {
     const wanted = wantedOf(state.incumbent!.candidate, phase);
     return afterProposals(state, wanted, matchProposals(wanted, answers.answers), decisions);
   }
   if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
-  throw unfit(answers, next(state));
+  throw mismatchedResponse(answers, next(state));
 }
 
 function foldRollouts(
@@ -49,8 +49,8 @@ function foldRollouts(
   const state: UnpairedState = { ...before, ...counts, phase: { ...phase, batch } };
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;
-  const answered = batch.pairs.map(([candidate], place): Answered => {
-    return { candidate, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
+  const answered = batch.pairs.map(([candidate], index): Answered => {
+    return { candidate, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
   });
   switch (phase.name) {
     case 'baseline':

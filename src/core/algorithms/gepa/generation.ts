@@ -11,16 +11,16 @@
 import { exceeds, largestReward, mean } from '../../math/rewards.js';
 import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
 import { openBatch, type Batch, type Pair } from '../../search/batch.js';
-import { Beliefs } from '../../search/reward-model.js';
+import { RewardModel } from '../../search/reward-model.js';
 import { isCheaper } from '../../search/costs.js';
 import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
-import { gepaLimits, guardsOf } from './config.js';
+import { gepaLimits, maxRegressionSeeds } from './config.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../search/config.js';
 import { evaluationPairs, heldoutMeans, heldoutPairs } from '../../search/evaluation.js';
 import { forecast } from './forecast.js';
-import { gainedOn, judge, judgeKnown } from './acceptance.js';
-import { countShown, failuresOf, unseenBy } from '../../search/failure-pool.js';
+import { gainedOn, decideAcceptance, decideFromKnownResults } from './acceptance.js';
+import { countShown, knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { recordProposals } from '../../proposals/proposer-failures.js';
 import { measuredOn, type Results } from '../../search/results.js';
 import type { GepaState, Phase, PhaseOf, Trial } from './state.js';
@@ -31,29 +31,29 @@ const probes = 4;
 /** Rollouts between two evaluations on the way, in full evaluations. */
 const evaluationInterval = 6;
 /** The most failures that reflections of a generation choose from. */
-const mostOffered = 60;
+const maxOffered = 60;
 /** Rollouts of evaluations on the way, in all: their rewards are the largest part of the state. */
-const mostEvaluationRollouts = 15_000;
+const maxEvaluationRollouts = 15_000;
 /** The most candidates that are kept as possible parents. */
 const poolSize = 24;
 
 /** The last beliefs that were read from some results: a turn asks for the same ones many times. Not part of any state. */
-const lastRead = new WeakMap<Results, { candidates: GepaState['candidates']; beliefs: Beliefs }>();
+const lastRead = new WeakMap<Results, { candidates: GepaState['candidates']; beliefs: RewardModel }>();
 
-export function beliefsOf({ results, candidates }: GepaState): Beliefs {
+export function rewardModelOf({ results, candidates }: GepaState): RewardModel {
   const last = lastRead.get(results);
   if (last && haveSameLineage(last.candidates, candidates)) return last.beliefs;
   const parents = new Map(candidates.map((one) => [one.candidate, one.parents]));
-  const beliefs = new Beliefs(results, (candidate) => parents.get(candidate) ?? noParents);
-  lastRead.set(results, { candidates, beliefs });
-  return beliefs;
+  const model = new RewardModel(results, (candidate) => parents.get(candidate) ?? noParents);
+  lastRead.set(results, { candidates, beliefs: model });
+  return model;
 }
 
 function haveSameLineage(left: GepaState['candidates'], right: GepaState['candidates']): boolean {
   return (
     left.length === right.length &&
-    left.every(({ candidate, parents }, place) => {
-      return right[place]!.candidate === candidate && right[place]!.parents === parents;
+    left.every(({ candidate, parents }, index) => {
+      return right[index]!.candidate === candidate && right[index]!.parents === parents;
     })
   );
 }
@@ -67,13 +67,13 @@ export function afterBaseline(state: GepaState, decisions: Decision[]): GepaStat
 
 /** Parents were run on seeds of which too little was known. */
 export function afterMinibatch(state: GepaState, { batch }: PhaseOf<'minibatch'>, decisions: Decision[]): GepaState {
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
-  const fresh = failuresOf(state, beliefs, incumbent).some(({ shown }) => shown === 0);
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
+  const fresh = knownFailures(state, model, incumbent).some(({ shown }) => shown === 0);
   // A parent that solved all that it was run on is looked for failures further, twice as far each time.
   const more = fresh
     ? []
-    : unseenBy(state, beliefs, incumbent).slice(0, Math.min(2 * batch.pairs.length, spareRollouts(state)));
+    : unevaluatedSeeds(state, model, incumbent).slice(0, Math.min(2 * batch.pairs.length, spareRollouts(state)));
   if (more.length === 0) return reflect(state, decisions);
   return ask(
     state,
@@ -99,7 +99,7 @@ export function afterProposals(
   const state = {
     ...before,
     candidates: [...before.candidates, ...born],
-    attempts: isMerge ? before.attempts : countShown(before.attempts, shown),
+    timesShown: isMerge ? before.timesShown : countShown(before.timesShown, shown),
   };
   if (isMerge) {
     if (proposed.length === 0) return endGeneration(state, decisions);
@@ -131,9 +131,9 @@ function answered(trial: Trial, { shown, removed, parents }: ProposalAnswer): Tr
 export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: Decision[]): GepaState {
   const { generation } = before;
   const trials = phase.trials.map((trial) =>
-    phase.open.includes(trial.candidate) ? { ...trial, waves: trial.waves + 1 } : trial,
+    phase.open.includes(trial.candidate) ? { ...trial, rounds: trial.rounds + 1 } : trial,
   );
-  const beliefs = beliefsOf(before);
+  const model = rewardModelOf(before);
   const pairs: Pair[] = [];
   const open: number[] = [];
   let state = before;
@@ -141,17 +141,17 @@ export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: 
   for (const trial of trials) {
     if (!phase.open.includes(trial.candidate)) continue;
     const { candidate } = trial;
-    const step = judge(before, beliefs, trial);
+    const step = decideAcceptance(before, model, trial);
     if ('ask' in step && step.ask.length <= left) {
       left -= step.ask.length;
       pairs.push(...step.ask);
       open.push(candidate);
       continue;
     }
-    const verdict = 'ask' in step ? judgeKnown(before, beliefs, trial) : step;
+    const verdict = 'ask' in step ? decideFromKnownResults(before, model, trial) : step;
     const { accepted, cheaper, expectedSum: parentSum, childSum } = verdict;
     if (accepted) {
-      const estimate = forecast(state, beliefs, candidate).mean;
+      const estimate = forecast(state, model, candidate).mean;
       const reason = cheaper && ({ reason: 'cheaper' } as const);
       decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate, ...reason });
       state = { ...state, pool: [...state.pool, candidate] };
@@ -167,9 +167,8 @@ export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: 
 
 /** Combines what the accepted children of one parent changed; without two of them the generation ends. */
 function combine(state: GepaState, trials: readonly Trial[], decisions: Decision[]): GepaState {
-  const beliefs = beliefsOf(state);
-  const gains = ({ candidate, shown: seeds }: Trial) =>
-    seeds.filter((seed) => gainedOn(state, beliefs, candidate, seed));
+  const model = rewardModelOf(state);
+  const gains = ({ candidate, shown: seeds }: Trial) => seeds.filter((seed) => gainedOn(state, model, candidate, seed));
   // One that is cheaper and gains nothing has nothing to bring in.
   const accepted = trials.filter((trial) => {
     return state.pool.includes(trial.candidate) && (!state.costs || gains(trial).length > 0);
@@ -184,7 +183,7 @@ function combine(state: GepaState, trials: readonly Trial[], decisions: Decision
     offered: [],
     shown: [...new Set(shown)],
     removed: [],
-    waves: 0,
+    rounds: 0,
   };
   if (trial.shown.length > searchRollouts(state)) return endGeneration(state, decisions);
   return { ...state, nextCandidate: state.nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
@@ -228,10 +227,10 @@ function evaluated(state: GepaState, candidate: number, decisions: Decision[]): 
 }
 
 /** The candidate with the best estimate on the train seeds; of equals the cheaper, then the earliest. */
-export function incumbentOf(state: GepaState, beliefs: Beliefs): number {
-  let best = { candidate: 0, reward: beliefs.over(0, state.order)?.mean ?? -largestReward };
+export function incumbentOf(state: GepaState, model: RewardModel): number {
+  let best = { candidate: 0, reward: model.mean(0, state.order)?.mean ?? -largestReward };
   for (const candidate of state.pool) {
-    const one = { candidate, reward: beliefs.over(candidate, state.order)?.mean ?? -largestReward };
+    const one = { candidate, reward: model.mean(candidate, state.order)?.mean ?? -largestReward };
     if (isBetter(state, one, best)) best = one;
   }
   return best.candidate;
@@ -248,19 +247,19 @@ function isBetter({ costs }: GepaState, one: Rated, than: Rated): boolean {
 /** The generation is over unless the most promising candidate is to be evaluated first. */
 function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const state = trimPool(before);
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
-  const stop = whyStop(state, beliefs, incumbent);
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
+  const stop = whyStop(state, model, incumbent);
   const isMeasured = state.candidates.some(({ candidate, reward }) => candidate === incumbent && reward !== null);
   const { targetReward } = state.config;
-  const promising = targetReward !== null && forecast(state, beliefs, incumbent).mean >= targetReward;
+  const promising = targetReward !== null && forecast(state, model, incumbent).mean >= targetReward;
   const inFull = evaluationRollouts(state.config);
   const due = state.asked - state.evaluatedAt >= evaluationInterval * inFull;
-  const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < mostEvaluationRollouts;
+  const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < maxEvaluationRollouts;
   const isSpare = canSpareEvaluation(state) || (due && searchRollouts(state) >= inFull);
   const isWanted = stop !== null || (isRoom && (promising || isSpare));
   if (!isMeasured && isWanted) {
-    const missing = missingOf(state, beliefs, incumbent);
+    const missing = missingOf(state, model, incumbent);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
     // An evaluation may show that another candidate is the most promising one: what is reserved pays for one of them.
     if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
@@ -271,10 +270,10 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
 }
 
 /** What is missing of a candidate's evaluation. Where rewards are noisy what was measured in its test does not count. */
-function missingOf(state: GepaState, beliefs: Beliefs, candidate: number): Pair[] {
+function missingOf(state: GepaState, model: RewardModel, candidate: number): Pair[] {
   const { config } = state;
   const pairs = evaluationPairs(config, candidate, config.evaluationSeeds);
-  if (beliefs.noise.variance > 0 || config.repeats > 1) return pairs;
+  if (model.noise.variance > 0 || config.repeats > 1) return pairs;
   return pairs.filter(([, seed]) => measuredOn(state.results, candidate, seed).length === 0);
 }
 
@@ -294,12 +293,12 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
 }
 
 /** Why no further generation follows, or null. */
-function whyStop(state: GepaState, beliefs: Beliefs, incumbent: number): StoppedBy | null {
+function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
   const full = state.nextCandidate >= gepaLimits.candidates;
   if (state.generation >= state.config.generations || full) return 'generations';
   if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
   const nothing =
-    failuresOf(state, beliefs, incumbent).length === 0 && unseenBy(state, beliefs, incumbent).length === 0;
+    knownFailures(state, model, incumbent).length === 0 && unevaluatedSeeds(state, model, incumbent).length === 0;
   return nothing ? 'solved' : null;
 }
 
@@ -312,18 +311,18 @@ function finish(state: GepaState, stoppedBy: StoppedBy): GepaState {
 /** Runs the parent on further seeds where too few of its failures are known, else reflects on what there is. */
 function beginGeneration(state: GepaState, decisions: Decision[]): GepaState {
   const { config } = state;
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
   const size = minibatchOf(config);
-  const fresh = failuresOf(state, beliefs, incumbent).filter(({ shown }) => shown === 0).length;
+  const fresh = knownFailures(state, model, incumbent).filter(({ shown }) => shown === 0).length;
   const spare = spareRollouts(state);
   const isFirst = state.generation === 1;
   // Where rollouts are scarce one new failure is enough to go on with; where proposals are, each is to have its own.
-  const each = Math.min(size, rolloutsPerProposal(state) - size - guardsOf(config));
+  const each = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
   const wanted = Math.max(isFirst ? size : 1, Math.floor(each * config.populationSize));
-  const unseen = unseenBy(state, beliefs, incumbent);
+  const unseen = unevaluatedSeeds(state, model, incumbent);
   const more = unseen.slice(0, Math.min(Math.max(0, wanted - fresh), spare));
-  const again = isFirst && config.repeats === 1 ? probeSeeds(state, beliefs, more).slice(0, spare - more.length) : [];
+  const again = isFirst && config.repeats === 1 ? probeSeeds(state, model, more).slice(0, spare - more.length) : [];
   const pairs = [...more, ...again].map((seed): Pair => [incumbent, seed]);
   if (pairs.length === 0) return reflect(state, decisions);
   return ask(state, pairs, (batch) => ({ name: 'minibatch', batch }));
@@ -337,42 +336,42 @@ function spareRollouts(state: GepaState): number {
 }
 
 /** Where equal rollouts are to show the noise: on seeds that are run anyway. */
-function probeSeeds(state: GepaState, beliefs: Beliefs, running: readonly number[]): number[] {
-  const known = state.order.filter((seed) => running.includes(seed) || beliefs.of(0, seed) !== null);
-  return Array.from({ length: probes }, (_, place) => known[place % known.length]!);
+function probeSeeds(state: GepaState, model: RewardModel, running: readonly number[]): number[] {
+  const known = state.order.filter((seed) => running.includes(seed) || model.posterior(0, seed) !== null);
+  return Array.from({ length: probes }, (_, index) => known[index % known.length]!);
 }
 
 /** Opens a proposal for each of the generation's places, from failures that are known. */
 function reflect(state: GepaState, decisions: Decision[]): GepaState {
   const { config } = state;
-  const beliefs = beliefsOf(state);
+  const model = rewardModelOf(state);
   const size = minibatchOf(config);
   const affordable = Math.floor(searchRollouts(state) / size);
-  const incumbent = incumbentOf(state, beliefs);
-  const failures = failuresOf(state, beliefs, incumbent).slice(
+  const incumbent = incumbentOf(state, model);
+  const failures = knownFailures(state, model, incumbent).slice(
     0,
-    Math.min(4 * size * config.populationSize, mostOffered),
+    Math.min(4 * size * config.populationSize, maxOffered),
   );
-  const places = Math.min(
+  const indexes = Math.min(
     config.populationSize,
     affordable,
     failures.length,
     gepaLimits.candidates - state.nextCandidate,
   );
-  if (places <= 0) return endGeneration(state, decisions);
+  if (indexes <= 0) return endGeneration(state, decisions);
   const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
-  const trials = Array.from({ length: places }, (_, place): Trial => {
-    const candidate = state.nextCandidate + place;
-    return { candidate, parents: [incumbent], offered, shown: [], removed: [], waves: 0 };
+  const trials = Array.from({ length: indexes }, (_, index): Trial => {
+    const candidate = state.nextCandidate + index;
+    return { candidate, parents: [incumbent], offered, shown: [], removed: [], rounds: 0 };
   });
-  return { ...state, nextCandidate: state.nextCandidate + places, phase: { name: 'proposals', trials } };
+  return { ...state, nextCandidate: state.nextCandidate + indexes, phase: { name: 'proposals', trials } };
 }
 
 function trimPool(state: GepaState): GepaState {
   if (state.pool.length <= poolSize) return state;
-  const beliefs = beliefsOf(state);
+  const model = rewardModelOf(state);
   const promise = new Map(
-    state.pool.map((candidate) => [candidate, beliefs.over(candidate, state.order)?.mean ?? -Infinity]),
+    state.pool.map((candidate) => [candidate, model.mean(candidate, state.order)?.mean ?? -Infinity]),
   );
   const kept = new Set(
     [...state.pool].sort((left, right) => promise.get(right)! - promise.get(left)! || left - right).slice(0, poolSize),

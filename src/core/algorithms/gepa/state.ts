@@ -26,7 +26,7 @@ export interface Trial {
   /** Candidates that had brought in what the child has lost of its parent's text. */
   removed: number[];
   /** How many batches it was tried in. */
-  waves: number;
+  rounds: number;
 }
 
 /** Where the search stands. The stages of rollouts are named as in `Stage`. */
@@ -66,7 +66,7 @@ export interface GepaState {
   /** The candidates that may be parents: the baseline and whoever was accepted. */
   pool: number[];
   /** By seed: under which rollout it was shown last, and how often since. */
-  attempts: Record<string, [ordinal: number, times: number]>;
+  timesShown: Record<string, [ordinal: number, times: number]>;
   /** Train seeds in the order in which they are first run. */
   order: number[];
   /** The evaluated candidate with the greatest mean; null until the baseline is evaluated; ties go to the cheaper, then to the earlier one. */
@@ -103,7 +103,7 @@ export function createGepa(config: GepaConfig): GepaState {
     candidates: [{ candidate: 0, parents: [], generation: 0, status: 'proposed', reward: null, rolloutCount: 0 }],
     results: {},
     pool: [0],
-    attempts: {},
+    timesShown: {},
     order,
     best: null,
     evaluatedAt: batch.pairs.length,

@@ -6,7 +6,7 @@
  * in the order asked, so the path follows from config and answers alone; `next` only reads; `apply` leaves its argument as it
  * was and refuses answers to anything else than what `next` asks for.
  */
-import type { Answers, Decision, RolloutAnswer, Search, Work } from '../../search/protocol.js';
+import type { SearchResponse, Decision, RolloutAnswer, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
 import { rewardsOf } from '../../search/batch.js';
 import {
   afterBaseline,
@@ -20,29 +20,29 @@ import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addCosts } from '../../search/costs.js';
 import { addResults } from '../../search/results.js';
 import type { GepaState, RolloutPhase } from './state.js';
-import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../../search/search-step.js';
+import { answerBatch, proposalRequest, mismatchedResponse, warnOfBudget, requestOf } from '../../search/search-step.js';
 import { viewGepa } from './view.js';
 
 /** GEPA as a search over a state that `createGepa` begins. */
-export const gepa: Search<GepaState> = { next, apply, view: viewGepa };
+export const gepa: SearchAlgorithm<GepaState> = { next, apply, view: viewGepa };
 
-function next({ phase, generation, config }: GepaState): Work {
-  return phase.name === 'proposals' ? proposalsOf(phase.trials, generation, config) : workOf(phase, generation);
+function next({ phase, generation, config }: GepaState): SearchRequest {
+  return phase.name === 'proposals' ? proposalRequest(phase.trials, generation, config) : requestOf(phase, generation);
 }
 
-function apply(state: GepaState, answers: Answers): { state: GepaState; decisions: Decision[] } {
+function apply(state: GepaState, answers: SearchResponse): { state: GepaState; decisions: Decision[] } {
   const decisions: Decision[] = [];
   const after = fold(state, answers, decisions);
   return { state: warnOfBudget(after, decisions), decisions };
 }
 
-function fold(state: GepaState, answers: Answers, decisions: Decision[]): GepaState {
+function fold(state: GepaState, answers: SearchResponse, decisions: Decision[]): GepaState {
   const { phase } = state;
   if (phase.name === 'proposals' && answers.kind === 'proposals') {
     return afterProposals(state, phase, matchProposals(phase.trials, answers.answers), decisions);
   }
   if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
-  throw unfit(answers, next(state));
+  throw mismatchedResponse(answers, next(state));
 }
 
 function foldRollouts(
@@ -56,8 +56,8 @@ function foldRollouts(
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;
   if (phase.name === 'heldout') return afterHeldout(state, phase, rewards);
-  const measured = batch.pairs.map(([candidate, seed], place) => {
-    return { candidate, seed, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
+  const measured = batch.pairs.map(([candidate, seed], index) => {
+    return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
   });
   const known = { ...state, results: addResults(state.results, measured) };
   switch (phase.name) {
@@ -78,7 +78,7 @@ function costsAfter(
   { batch }: RolloutPhase,
   answers: readonly RolloutAnswer[],
 ): Pick<GepaState, 'costs'> {
-  const candidateOf = new Map(batch.ordinals.map((ordinal, place) => [ordinal, batch.pairs[place]![0]]));
+  const candidateOf = new Map(batch.ordinals.map((ordinal, index) => [ordinal, batch.pairs[index]![0]]));
   const known = answers.flatMap(({ ordinal, reward, cost }) => {
     return reward === null || cost === undefined ? [] : [{ candidate: candidateOf.get(ordinal)!, cost }];
   });

@@ -5,7 +5,7 @@ import { comparePaired } from '../../math/statistics.js';
 import { rolloutsAhead } from './budget.js';
 import { commonView, conclude } from '../../search/view.js';
 import { forecast } from './forecast.js';
-import { beliefsOf, incumbentOf } from './generation.js';
+import { rewardModelOf, incumbentOf } from './generation.js';
 import { measuredOn, noiseOf } from '../../search/results.js';
 import type { GepaState } from './state.js';
 
@@ -24,9 +24,9 @@ export function viewGepa(state: GepaState): SearchView {
 }
 
 function estimate(state: GepaState): NonNullable<SearchView['estimate']> {
-  const beliefs = beliefsOf(state);
-  const candidate = incumbentOf(state, beliefs);
-  const { mean: reward, low, high } = forecast(state, beliefs, candidate);
+  const model = rewardModelOf(state);
+  const candidate = incumbentOf(state, model);
+  const { mean: reward, low, high } = forecast(state, model, candidate);
   return { candidate, reward, low, high };
 }
 

@@ -16,22 +16,22 @@ import { addPairs, judgeTest, openTest, type RewardPair } from '../../math/seque
 import { exceeds, isSolved, largestReward, mean, sum } from '../../math/rewards.js';
 import { sampleOf } from '../../math/statistics.js';
 import { openBatch, type Batch, type Pair } from '../../search/batch.js';
-import type { Beliefs } from '../../search/reward-model.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import { remainingRollouts } from '../../search/budget.js';
 import { heldoutRollouts } from '../../search/config.js';
 import { evaluationPairs, heldoutMeans, heldoutPairs } from '../../search/evaluation.js';
-import { failuresOf, unseenBy } from '../../search/failure-pool.js';
+import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { measuredOn } from '../../search/results.js';
 import { changeCandidate } from '../../search/search-step.js';
-import type { Decision, StoppedBy, SurveyAnswer } from '../../search/protocol.js';
-import { beliefsOf, promiseOf } from './beliefs.js';
+import type { Decision, StoppedBy, DemoAnswer } from '../../search/protocol.js';
+import { rewardModelOf, expectedReward } from './reward-model.js';
 import { affordableTrials, canSpare, rolloutsOfEvaluation, spareRollouts } from './budget.js';
 import { bootstrapSeeds, generationsOf, mayHaveDemos, miproLimits, probes, trialSize, wantedGood } from './config.js';
-import { addUsable, firstSets, goodRollouts, hardSet, toSurvey } from './demos.js';
-import type { MiproState, Phase, PhaseOf, Wish } from './state.js';
+import { addUsable, firstSets, goodRollouts, hardSet, demoCandidates } from './demos.js';
+import type { MiproState, Phase, PhaseOf, NewCombination } from './state.js';
 import { candidateOf, isAllRequested, knownCombinations, parentsOf, spaceOf } from './space.js';
 import { suggest } from './tpe.js';
-import { openWriting } from './instructions.js';
+import { proposeInstructions } from './instructions.js';
 
 /** Failures that a generation's instructions are to be written from; without as many the candidate is run on further train seeds. */
 const enoughFailures = 3;
@@ -43,7 +43,7 @@ export function afterBaseline(state: MiproState, decisions: Decision[]): MiproSt
 
 /** There is something to learn from, or it is looked for further, twice as far each time: then what of it can be shown? */
 export function afterMinibatch(state: MiproState, { batch }: PhaseOf<'minibatch'>, decisions: Decision[]): MiproState {
-  return state.generation === 1 ? bootstrap(state, 2 * batch.pairs.length, decisions) : survey(state, decisions);
+  return state.generation === 1 ? bootstrap(state, 2 * batch.pairs.length, decisions) : askForDemos(state, decisions);
 }
 
 /** Runs the baseline on train seeds until enough of its rollouts scored well, within half of what the search may spend. */
@@ -57,7 +57,7 @@ function bootstrap(state: MiproState, size: number, decisions: Decision[]): Mipr
   // One trial is always worth more than another look.
   const room = spareRollouts(state) - trialSize(config);
   const more = isEnough ? [] : unseen.slice(0, Math.max(0, Math.min(size, share, room)));
-  if (more.length === 0) return survey(state, decisions);
+  if (more.length === 0) return askForDemos(state, decisions);
   return ask(
     state,
     more.map((seed): Pair => [0, seed]),
@@ -66,11 +66,7 @@ function bootstrap(state: MiproState, size: number, decisions: Decision[]): Mipr
 }
 
 /** The components and what can be shown are known: sets of demonstrations are made, then instructions are written. */
-export function afterSurvey(
-  before: MiproState,
-  { components, slots }: SurveyAnswer,
-  decisions: Decision[],
-): MiproState {
+export function afterDemos(before: MiproState, { components, slots }: DemoAnswer, decisions: Decision[]): MiproState {
   const isFirst = before.components.length === 0;
   const first = mayHaveDemos(before.config) ? slots.map(({ component }) => component) : [];
   const named = isFirst ? first : before.slots;
@@ -81,7 +77,7 @@ export function afterSurvey(
     // Nobody says which of several calls the right answer is of.
     return addUsable(known, named.length > 1 ? { ...found, labeled: [] } : found, before);
   });
-  let state: MiproState = { ...before, slots: named, usable, surveyed: before.asked };
+  let state: MiproState = { ...before, slots: named, usable, searchedForDemos: before.asked };
   if (isFirst) {
     const choices = { 0: Array.from({ length: components.length + named.length }, () => 0) };
     state = {
@@ -107,21 +103,21 @@ export function afterSurvey(
 
 /** Opens the writing of this generation's instructions; without any its trials begin. */
 function write(state: MiproState, decisions: Decision[]): MiproState {
-  return openWriting(state) ?? choose(state, [], decisions);
+  return proposeInstructions(state) ?? choose(state, [], decisions);
 }
 
 /** Chooses the generation's trials: new instructions that were made from failures first, then what the sampler wants. */
 export function choose(before: MiproState, first: readonly number[], decisions: Decision[]): MiproState {
-  const beliefs = beliefsOf(before);
+  const model = rewardModelOf(before);
   const space = spaceOf(before);
   const known = knownCombinations(before)
     .filter(({ candidate }) => before.results[candidate] !== undefined)
-    .map(({ candidate, choices }) => ({ choices, value: promiseOf(before, beliefs, candidate) }));
-  const leader = leaderOf(before, beliefs);
+    .map(({ candidate, choices }) => ({ choices, value: expectedReward(before, model, candidate) }));
+  const leader = leaderOf(before, model);
   const count = affordableTrials(before);
   const trying = first.slice(0, count);
   const pending = trying.map((candidate) => before.choices[candidate]!);
-  const wanted: Wish[] = [];
+  const wanted: NewCombination[] = [];
   let state = before;
   while (pending.length < count && state.nextCandidate < miproLimits.candidates) {
     const [choices, rng] = suggest(state.rng, space, known, pending);
@@ -140,29 +136,29 @@ export function choose(before: MiproState, first: readonly number[], decisions: 
     state = { ...state, nextCandidate: state.nextCandidate + 1 };
   }
   state = { ...state, trials: state.trials + trying.length };
-  if (wanted.length > 0) return { ...state, phase: { name: 'composing', wanted, trying } };
-  return tryOut(state, trying, decisions);
+  if (wanted.length > 0) return { ...state, phase: { name: 'combinations', wanted, trying } };
+  return runTrials(state, trying, decisions);
 }
 
 /**
  * Runs candidates side by side on the generation's minibatch, where they were not run yet, and beside them the one that promised most
  * before, from which the new ones mostly come: what they gain is what they score more than it.
  */
-export function tryOut(before: MiproState, trying: readonly number[], decisions: Decision[]): MiproState {
-  const { config, deck } = before;
+export function runTrials(before: MiproState, trying: readonly number[], decisions: Decision[]): MiproState {
+  const { config, evaluationOrder } = before;
   const size = trialSize(config);
   const seeds = Array.from(
-    { length: Math.min(size, deck.length) },
-    (_, place) => deck[(before.taken + place) % deck.length]!,
+    { length: Math.min(size, evaluationOrder.length) },
+    (_, index) => evaluationOrder[(before.evaluationOffset + index) % evaluationOrder.length]!,
   );
-  const state = { ...before, taken: before.taken + seeds.length };
+  const state = { ...before, evaluationOffset: before.evaluationOffset + seeds.length };
   const fresh = isNoisy(state);
   const pairsOf = (candidate: number) =>
     seeds
       .filter((seed) => fresh || measuredOn(state.results, candidate, seed).length === 0)
       .map((seed): Pair => [candidate, seed]);
   const pairs = trying.flatMap(pairsOf);
-  const leader = leaderOf(state, beliefsOf(state));
+  const leader = leaderOf(state, rewardModelOf(state));
   const control = trying.length === 0 || trying.includes(leader) || state.traffic === 'unpaired' ? [] : pairsOf(leader);
   if (pairs.length + control.length <= spareRollouts(state)) pairs.push(...control);
   // Nobody is new: all were run there before, and decided then.
@@ -174,13 +170,13 @@ export function tryOut(before: MiproState, trying: readonly number[], decisions:
 export function afterGate(before: MiproState, { trying, batch }: PhaseOf<'gate'>, decisions: Decision[]): MiproState {
   const { generation, best } = before;
   const first = Math.min(...batch.ordinals);
-  const beliefs = beliefsOf(before);
+  const model = rewardModelOf(before);
   let state = before;
   for (const candidate of [...trying].sort((left, right) => left - right)) {
     const summary = state.candidates.find((one) => one.candidate === candidate)!;
     if (candidate === 0 || summary.status !== 'proposed' || !isFirstTrial(state, candidate, first)) continue;
-    const { childSum, parentSum } = sumsOf(state, beliefs, candidate, best!.candidate);
-    const estimate = promiseOf(state, beliefs, candidate);
+    const { childSum, parentSum } = sumsOf(state, model, candidate, best!.candidate);
+    const estimate = expectedReward(state, model, candidate);
     if (exceeds(estimate, best!.reward)) {
       decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate });
       continue;
@@ -197,9 +193,9 @@ function isFirstTrial({ results }: MiproState, candidate: number, first: number)
 }
 
 /** What a candidate scored on the seeds of its trials, and what the best so far is believed to score there. */
-function sumsOf(state: MiproState, beliefs: Beliefs, candidate: number, best: number) {
-  const seeds = state.deck.filter((seed) => measuredOn(state.results, candidate, seed).length > 0);
-  const on = (one: number) => sum(seeds.map((seed) => beliefs.of(one, seed)?.mean ?? 0));
+function sumsOf(state: MiproState, model: RewardModel, candidate: number, best: number) {
+  const seeds = state.evaluationOrder.filter((seed) => measuredOn(state.results, candidate, seed).length > 0);
+  const on = (one: number) => sum(seeds.map((seed) => model.posterior(one, seed)?.mean ?? 0));
   return { childSum: on(candidate), parentSum: on(best) };
 }
 
@@ -214,7 +210,7 @@ export function afterEvaluation(
   }
   const { generation, best } = before;
   const sumOf = (wanted: number) =>
-    sum(batch.pairs.flatMap(([one], place) => (one === wanted ? [batch.rewards[place]!] : [])));
+    sum(batch.pairs.flatMap(([one], index) => (one === wanted ? [batch.rewards[index]!] : [])));
   decisions.push({
     type: 'candidate_rejected',
     ...{ candidate, generation, reason: 'not_better', parentSum: sumOf(best!.candidate), childSum: sumOf(candidate) },
@@ -225,12 +221,12 @@ export function afterEvaluation(
 
 /** Whether live traffic shows that a candidate is better than the best so far, by the sequential test. */
 function passes({ best }: MiproState, { pairs, rewards }: Batch, candidate: number): boolean {
-  const of = (wanted: number) => pairs.flatMap(([one], place) => (one === wanted ? [rewards[place]!] : []));
+  const of = (wanted: number) => pairs.flatMap(([one], index) => (one === wanted ? [rewards[index]!] : []));
   const own = of(candidate);
   const control = of(best!.candidate);
   let test = openTest(Math.sqrt(sampleOf(control).variance));
-  for (const [place, reward] of own.entries()) {
-    test = addPairs(test, [[reward, control[place]!] satisfies RewardPair]);
+  for (const [index, reward] of own.entries()) {
+    test = addPairs(test, [[reward, control[index]!] satisfies RewardPair]);
     if (judgeTest(test, own.length) === 'better') return true;
   }
   return false;
@@ -279,18 +275,18 @@ function evaluated(before: MiproState, candidate: number, decisions: Decision[])
 
 /** Whether equal rollouts may answer otherwise: then what was measured in a trial does not count for an evaluation. */
 function isNoisy(state: MiproState): boolean {
-  return state.traffic === 'unpaired' || state.config.repeats > 1 || beliefsOf(state).noise.variance > 0;
+  return state.traffic === 'unpaired' || state.config.repeats > 1 || rewardModelOf(state).noise.variance > 0;
 }
 
 /** The candidate that promises most and is not evaluated, where it promises more than the best; of equals the earliest. */
-function mostPromising(state: MiproState): number | null {
-  const beliefs = beliefsOf(state);
+function maxPromising(state: MiproState): number | null {
+  const model = rewardModelOf(state);
   let found: { candidate: number; promise: number } | null = null;
   for (const { candidate } of knownCombinations(state)) {
     const summary = state.candidates.find((one) => one.candidate === candidate);
     if (!summary || summary.reward !== null || state.results[candidate] === undefined) continue;
     if (state.traffic === 'unpaired' && summary.status === 'rejected') continue;
-    const promise = promiseOf(state, beliefs, candidate);
+    const promise = expectedReward(state, model, candidate);
     if (exceeds(promise, found?.promise ?? state.best!.reward)) found = { candidate, promise };
   }
   return found?.candidate ?? null;
@@ -299,7 +295,7 @@ function mostPromising(state: MiproState): number | null {
 /** The generation is over unless the most promising candidate is to be evaluated first; `evaluations`: how many it had. */
 function endGeneration(state: MiproState, evaluations: number, decisions: Decision[]): MiproState {
   const stop = whyStop(state) ?? (isQuiet(state) ? 'patience' : null);
-  const candidate = mostPromising(state);
+  const candidate = maxPromising(state);
   if (candidate !== null) {
     const missing = missingOf(state, candidate);
     const inAll = Object.keys(state.evaluatedAt).length;
@@ -358,7 +354,7 @@ function isExhausted(state: MiproState): boolean {
   if (state.generation === 0 || mayHaveDemos(state.config) || isNoisy(state) || !isAllRequested(state)) return false;
   const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined).length;
   const all = spaceOf(state).reduce((product, count) => product * count, 1);
-  return tried >= all && mostPromising(state) === null;
+  return tried >= all && maxPromising(state) === null;
 }
 
 function finish(state: MiproState, stoppedBy: StoppedBy): MiproState {
@@ -370,29 +366,29 @@ function finish(state: MiproState, stoppedBy: StoppedBy): MiproState {
 /** Runs the most promising candidate on train seeds where too little is known to learn from, else asks what there is. */
 function beginGeneration(state: MiproState, decisions: Decision[]): MiproState {
   const { config } = state;
-  const beliefs = beliefsOf(state);
+  const model = rewardModelOf(state);
   const isFirst = state.generation === 1;
-  const from = isFirst ? 0 : leaderOf(state, beliefs);
+  const from = isFirst ? 0 : leaderOf(state, model);
   const spare = Math.max(0, spareRollouts(state) - trialSize(config));
-  const pairs = lookedAt(state, beliefs, from, spare).map((seed): Pair => [from, seed]);
+  const pairs = lookedAt(state, model, from, spare).map((seed): Pair => [from, seed]);
   if (isFirst && state.traffic === 'paired' && config.repeats === 1) {
     const known = [...config.evaluationSeeds.slice(0, probes).map((seed): Pair => [0, seed])];
     pairs.push(...known.slice(0, Math.max(0, spare - pairs.length)));
   }
-  if (pairs.length === 0) return survey(state, decisions);
+  if (pairs.length === 0) return askForDemos(state, decisions);
   return ask(state, pairs, (batch) => ({ name: 'minibatch', batch }));
 }
 
 /** Train seeds on which a candidate is run to learn from; of those that its forebears never ran on in later generations. */
-function lookedAt(state: MiproState, beliefs: Beliefs, candidate: number, spare: number): number[] {
+function lookedAt(state: MiproState, model: RewardModel, candidate: number, spare: number): number[] {
   const { config, generation, results } = state;
   if (generation === 1) {
     const seeds = bootstrapSeeds(config).filter((seed) => measuredOn(results, 0, seed).length === 0);
     return seeds.slice(0, Math.min(wantedGood(config), Math.floor(spare / 2)));
   }
-  const fresh = failuresOf(state, beliefs, candidate).filter(({ shown }) => shown === 0).length;
+  const fresh = knownFailures(state, model, candidate).filter(({ shown }) => shown === 0).length;
   if (isAllRequested(state) && !mayHaveDemos(config)) return [];
-  const unseen = unseenBy(state, beliefs, candidate);
+  const unseen = unevaluatedSeeds(state, model, candidate);
   const isUnseen = new Set(unseen);
   const unrun = state.order.filter((seed) => measuredOn(results, candidate, seed).length === 0);
   // What nobody has seen teaches most; without any, what others were run on.
@@ -402,19 +398,19 @@ function lookedAt(state: MiproState, beliefs: Beliefs, candidate: number, spare:
 }
 
 /** Asks what of the rollouts since the last survey can be shown. */
-function survey(state: MiproState, decisions: Decision[]): MiproState {
+function askForDemos(state: MiproState, decisions: Decision[]): MiproState {
   const isFirst = state.components.length === 0;
-  const ordinals = mayHaveDemos(state.config) ? toSurvey(state) : [];
+  const ordinals = mayHaveDemos(state.config) ? demoCandidates(state) : [];
   if (!isFirst && ordinals.length === 0) return write(state, decisions);
-  return { ...state, phase: { name: 'survey', ordinals } };
+  return { ...state, phase: { name: 'demos', ordinals } };
 }
 
 /** The candidate that promises most, evaluated or not; of equals the earliest. */
-export function leaderOf(state: MiproState, beliefs: Beliefs): number {
+export function leaderOf(state: MiproState, model: RewardModel): number {
   let leader = { candidate: 0, promise: -largestReward };
   for (const { candidate } of knownCombinations(state)) {
     if (state.results[candidate] === undefined) continue;
-    const promise = promiseOf(state, beliefs, candidate);
+    const promise = expectedReward(state, model, candidate);
     if (exceeds(promise, leader.promise)) leader = { candidate, promise };
   }
   return leader.candidate;

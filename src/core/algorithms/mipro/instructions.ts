@@ -1,12 +1,12 @@
 /** Which instructions a generation has written, by whom of which, and what becomes of them. */
 import { groupBy } from '../../../util/group.js';
 import { exceeds, sum } from '../../math/rewards.js';
-import type { Beliefs } from '../../search/reward-model.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import { countShown, failuresOf } from '../../search/failure-pool.js';
+import { countShown, knownFailures } from '../../search/failure-pool.js';
 import { recordProposals } from '../../proposals/proposer-failures.js';
 import { newCandidates, reportFailedProposals } from '../../search/search-step.js';
-import { beliefsOf, promiseOf } from './beliefs.js';
+import { rewardModelOf, expectedReward } from './reward-model.js';
 import { generationsLeft } from './budget.js';
 import { goodShown, groundedOf, miproLimits, trialsAtOnce } from './config.js';
 import { goodRollouts, type Ran } from './demos.js';
@@ -15,23 +15,23 @@ import type { MiproState, PhaseOf, Writing } from './state.js';
 import { tipFor } from './tips.js';
 
 /** Instructions that a later generation writes, at most: the other trials are the sampler's. */
-const mostLater = Math.ceil(trialsAtOnce / 2);
+const maxLater = Math.ceil(trialsAtOnce / 2);
 /** Failures that the writers of a generation choose from. */
-const mostOffered = 60;
+const maxOffered = 60;
 
 /** The state that waits for this generation's instructions; null: there are none to write. */
-export function openWriting(state: MiproState): MiproState | null {
+export function proposeInstructions(state: MiproState): MiproState | null {
   const { generation, config } = state;
   const isFirst = generation === 1;
-  const beliefs = beliefsOf(state);
-  const parent = isFirst ? 0 : leaderOf(state, beliefs);
-  const failures = failuresOf(state, beliefs, parent).slice(0, mostOffered);
+  const model = rewardModelOf(state);
+  const parent = isFirst ? 0 : leaderOf(state, model);
+  const failures = knownFailures(state, model, parent).slice(0, maxOffered);
   const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
   // A candidate that was asked for and came to nothing has its number all the same.
   const room = miproLimits.candidates - state.nextCandidate - (config.numTrials - state.trials);
   const open = state.requested.map((count) => config.numCandidates - 1 - count);
   const wanted: Writing[] = [];
-  const gained = isFirst ? [] : gainersOf(state, beliefs);
+  const gained = isFirst ? [] : gainersOf(state, model);
   const merge: Writing = { candidate: state.nextCandidate, parents: gained, rewrite: null };
   if (gained.length > 1 && room > 0) {
     // A combination of what several changed in the same component is an instruction like any other.
@@ -43,11 +43,11 @@ export function openWriting(state: MiproState): MiproState | null {
   }
   const good = goodRollouts(state).reverse();
   const rewritten = isFirst ? firstOnes(open, groundedOf(config)) : laterOnes(open, offered.length, state);
-  for (const [place, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
+  for (const [index, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
     const candidate = state.nextCandidate + wanted.length;
     const examples = goodFor(good, candidate);
     // Whoever is asked the same question twice says the same.
-    const tip = tipFor(isFirst ? Math.floor(place / state.components.length) : candidate);
+    const tip = tipFor(isFirst ? Math.floor(index / state.components.length) : candidate);
     wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
   }
   if (wanted.length === 0) return null;
@@ -55,14 +55,14 @@ export function openWriting(state: MiproState): MiproState | null {
   const requested = state.requested.map(
     (count, component) => count + brought.filter((one) => one === component).length,
   );
-  const phase = { name: 'writing' as const, wanted, offered };
+  const phase = { name: 'instructions' as const, wanted, offered };
   return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
 }
 
 /** The components of the first instructions, in turns. */
 function firstOnes(open: readonly number[], grounded: number): number[] {
-  return Array.from({ length: grounded }, (_, place) =>
-    [...open.keys()].filter((component) => open[component]! > place),
+  return Array.from({ length: grounded }, (_, index) =>
+    [...open.keys()].filter((component) => open[component]! > index),
   ).flat();
 }
 
@@ -70,7 +70,7 @@ function firstOnes(open: readonly number[], grounded: number): number[] {
 function laterOnes(open: readonly number[], failures: number, state: MiproState): number[] {
   if (failures === 0) return [];
   const left = [...open];
-  const count = Math.min(mostLater, Math.ceil(sum(left) / generationsLeft(state)));
+  const count = Math.min(maxLater, Math.ceil(sum(left) / generationsLeft(state)));
   const chosen: number[] = [];
   for (let turn = state.generation; chosen.length < count; turn++) {
     const component = turn % left.length;
@@ -82,11 +82,11 @@ function laterOnes(open: readonly number[], failures: number, state: MiproState)
 }
 
 /** Those of the last generation's instructions of one parent that are believed to be better than it; fewer than two: none. */
-function gainersOf(state: MiproState, beliefs: Beliefs): number[] {
+function gainersOf(state: MiproState, model: RewardModel): number[] {
   const born = state.candidates.filter(({ generation, parents, candidate }) => {
     if (generation !== state.generation - 1 || parents.length !== 1 || !isWritten(state, candidate)) return false;
     if (state.results[candidate] === undefined) return false;
-    return exceeds(promiseOf(state, beliefs, candidate), promiseOf(state, beliefs, parents[0]!));
+    return exceeds(expectedReward(state, model, candidate), expectedReward(state, model, parents[0]!));
   });
   const families = [...groupBy(born, ({ parents }) => parents[0]!).values()];
   const largest = families.reduce((most, family) => (family.length > most.length ? family : most), []);
@@ -99,26 +99,26 @@ function isWritten({ instructions }: MiproState, candidate: number): boolean {
 }
 
 /** Rollouts on train seeds that scored well, other ones for each writer, the latest first. */
-function goodFor(good: readonly Ran[], place: number): number[] {
-  const from = (place * goodShown) % Math.max(1, good.length);
+function goodFor(good: readonly Ran[], index: number): number[] {
+  const from = (index * goodShown) % Math.max(1, good.length);
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }
 
 /** New instructions are choices from now on; `answers` are in the order asked. */
-export function afterWriting(
+export function afterInstructions(
   before: MiproState,
-  { wanted, offered: mayShow }: PhaseOf<'writing'>,
+  { wanted, offered: mayShow }: PhaseOf<'instructions'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): MiproState {
   const { generation } = before;
-  const written = wanted.flatMap((one, place) => {
-    const { outcome, parents } = answers[place]!;
+  const written = wanted.flatMap((one, index) => {
+    const { outcome, parents } = answers[index]!;
     return outcome === 'proposed' ? [{ ...one, parents: parents ?? one.parents }] : [];
   });
   const born = newCandidates(written, generation, decisions);
   // What cannot be combined says nothing of the proposer.
-  const asked = answers.filter((_, place) => wanted[place]!.rewrite !== null);
+  const asked = answers.filter((_, index) => wanted[index]!.rewrite !== null);
   reportFailedProposals(asked, generation, decisions);
   const shown = new Set(asked.flatMap(({ shown: ordinals }) => ordinals ?? []));
   const { record, failure } =
@@ -127,7 +127,7 @@ export function afterWriting(
   const state: MiproState = {
     ...before,
     candidates: [...before.candidates, ...born],
-    attempts: countShown(before.attempts, offered),
+    timesShown: countShown(before.timesShown, offered),
     proposer: record,
     instructions: before.instructions.map((own, component) => [
       ...own,
@@ -138,8 +138,8 @@ export function afterWriting(
   const choices = { ...state.choices };
   for (const one of written) {
     const own = changedBy(before, one);
-    choices[one.candidate] = inheritedBy(before, one).map((choice, place) =>
-      own.includes(place) ? state.instructions[place]!.indexOf(one.candidate) : choice,
+    choices[one.candidate] = inheritedBy(before, one).map((choice, index) =>
+      own.includes(index) ? state.instructions[index]!.indexOf(one.candidate) : choice,
     );
   }
   // What was written from failures is tried in the place of what failed; of the first ones the sampler chooses.
@@ -161,9 +161,9 @@ function inheritedBy(state: MiproState, { parents, rewrite }: Writing): number[]
   const first = state.choices[parents[0]!]!;
   if (rewrite !== null) return first;
   const base = state.choices[baseOf(state, parents)]!;
-  return first.map((choice, place) => {
-    if (place >= state.components.length) return choice;
-    const other = parents.map((parent) => state.choices[parent]![place]!).find((one) => one !== base[place]);
+  return first.map((choice, index) => {
+    if (index >= state.components.length) return choice;
+    const other = parents.map((parent) => state.choices[parent]![index]!).find((one) => one !== base[index]);
     return other ?? choice;
   });
 }

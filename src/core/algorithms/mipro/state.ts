@@ -30,7 +30,7 @@ export interface Writing {
 }
 
 /** A combination that is to be put together. */
-export interface Wish {
+export interface NewCombination {
   candidate: number;
   parents: number[];
   choices: number[];
@@ -41,11 +41,11 @@ export type Phase =
   | { name: 'baseline'; batch: Batch }
   /** The most promising candidate on train seeds, for what there is to learn from. */
   | { name: 'minibatch'; batch: Batch }
-  | { name: 'survey'; ordinals: number[] }
+  | { name: 'demos'; ordinals: number[] }
   /** `offered`: failures of the parent, of which each writer is shown some. */
-  | { name: 'writing'; wanted: Writing[]; offered: { ordinal: number; seed: number }[] }
+  | { name: 'instructions'; wanted: Writing[]; offered: { ordinal: number; seed: number }[] }
   /** `wanted` are put together; `trying` are all candidates of the generation's trials. */
-  | { name: 'composing'; wanted: Wish[]; trying: number[] }
+  | { name: 'combinations'; wanted: NewCombination[]; trying: number[] }
   | { name: 'gate'; batch: Batch; trying: number[] }
   /** Of live traffic that names no instance the best so far runs beside the candidate. */
   | { name: 'evaluation'; batch: Batch; candidate: number }
@@ -87,7 +87,7 @@ export interface MiproState {
   /** By slot the rollouts that can be shown. */
   usable: DemoSet[];
   /** Rollouts below this ordinal were asked about. */
-  surveyed: number;
+  searchedForDemos: number;
   /** By candidate what it is made of: a choice for each component, then for each slot. */
   choices: Record<string, number[]>;
   /** How many trials there were, those that came to nothing included. */
@@ -95,12 +95,12 @@ export interface MiproState {
   /** By evaluated candidate how many rollouts had been asked for when its evaluation was over. */
   evaluatedAt: Record<string, number>;
   /** By seed: under which rollout it was shown last, and how often since. */
-  attempts: Record<string, [ordinal: number, times: number]>;
+  timesShown: Record<string, [ordinal: number, times: number]>;
   /** Train seeds in the order in which they are looked at. */
   order: number[];
   /** Evaluation seeds in the order in which minibatches take them, over and over, and how many they have taken. */
-  deck: number[];
-  taken: number;
+  evaluationOrder: number[];
+  evaluationOffset: number;
   /** The evaluated candidate with the greatest mean; null until the baseline is evaluated; ties go to the earlier one. */
   best: { candidate: number; reward: number } | null;
   /** The best reward at the end of each generation, from generation 0. */
@@ -121,7 +121,7 @@ export function createMipro(config: MiproConfig): MiproState {
     throw new RangeError(problems.map(({ field, message }) => `${field} ${message}`).join('; '));
   }
   const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
-  const [deck, afterDeck] = shuffle(seedRng(config.rngSeed, 3), [...new Set(config.evaluationSeeds)]);
+  const [evaluationOrder, afterDeck] = shuffle(seedRng(config.rngSeed, 3), [...new Set(config.evaluationSeeds)]);
   const [order, rng] = shuffle(afterDeck, [...new Set(config.trainSeeds)]);
   return {
     algorithm: 'mipro',
@@ -140,14 +140,14 @@ export function createMipro(config: MiproConfig): MiproState {
     slots: [],
     demoSets: [],
     usable: [],
-    surveyed: 0,
+    searchedForDemos: 0,
     choices: {},
     evaluatedAt: {},
     trials: 0,
-    attempts: {},
+    timesShown: {},
     order,
-    deck,
-    taken: 0,
+    evaluationOrder,
+    evaluationOffset: 0,
     best: null,
     history: [],
     quiet: 0,

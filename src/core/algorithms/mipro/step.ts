@@ -8,48 +8,55 @@
 import { rewardsOf } from '../../search/batch.js';
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addResults } from '../../search/results.js';
-import { answerBatch, newCandidates, unfit, warnOfBudget, workOf } from '../../search/search-step.js';
-import type { Answers, Decision, ProposalAnswer, RolloutAnswer, Search, Work } from '../../search/protocol.js';
+import { answerBatch, newCandidates, mismatchedResponse, warnOfBudget, requestOf } from '../../search/search-step.js';
+import type {
+  SearchResponse,
+  Decision,
+  ProposalAnswer,
+  RolloutAnswer,
+  SearchAlgorithm,
+  SearchRequest,
+} from '../../search/protocol.js';
 import {
   afterBaseline,
   afterEvaluation,
   afterGate,
   afterHeldout,
   afterMinibatch,
-  afterSurvey,
-  tryOut,
+  afterDemos,
+  runTrials,
 } from './generation.js';
 import { toDescribe } from './demos.js';
 import { compositionOf } from './space.js';
 import type { MiproState, PhaseOf, RolloutPhase } from './state.js';
 import { viewMipro } from './view.js';
-import { afterWriting } from './instructions.js';
+import { afterInstructions } from './instructions.js';
 
 /** Failures that one writer is shown. */
 const failuresShown = 3;
 
 /** MIPRO as a search over a state that `createMipro` begins. */
-export const mipro: Search<MiproState> = { next, apply, view: viewMipro };
+export const mipro: SearchAlgorithm<MiproState> = { next, apply, view: viewMipro };
 
-function next(state: MiproState): Work {
+function next(state: MiproState): SearchRequest {
   const { phase, generation } = state;
   switch (phase.name) {
-    case 'survey':
-      return { kind: 'survey', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
-    case 'writing': {
+    case 'demos':
+      return { kind: 'demos', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
+    case 'instructions': {
       const ordinals = phase.offered.map(({ ordinal }) => ordinal);
       return {
         kind: 'proposals',
-        requests: phase.wanted.map(({ candidate, parents, rewrite }, place) => {
+        requests: phase.wanted.map(({ candidate, parents, rewrite }, index) => {
           const request = { candidate, parent: parents[0]!, generation };
-          const pick = { size: failuresShown, place, of: phase.wanted.length };
+          const pick = { size: failuresShown, index, of: phase.wanted.length };
           return rewrite === null
             ? { ...request, ordinals: [], merge: parents }
             : { ...request, ordinals, rewrite, pick };
         }),
       };
     }
-    case 'composing':
+    case 'combinations':
       return {
         kind: 'proposals',
         requests: phase.wanted.map(({ candidate, parents, choices }) => ({
@@ -57,42 +64,42 @@ function next(state: MiproState): Work {
         })),
       };
     default:
-      return workOf(phase, generation);
+      return requestOf(phase, generation);
   }
 }
 
-function apply(state: MiproState, answers: Answers): { state: MiproState; decisions: Decision[] } {
+function apply(state: MiproState, answers: SearchResponse): { state: MiproState; decisions: Decision[] } {
   const decisions: Decision[] = [];
   const after = fold(state, answers, decisions);
   return { state: warnOfBudget(after, decisions), decisions };
 }
 
-function fold(state: MiproState, answers: Answers, decisions: Decision[]): MiproState {
+function fold(state: MiproState, answers: SearchResponse, decisions: Decision[]): MiproState {
   const { phase } = state;
-  if (phase.name === 'survey' && answers.kind === 'survey') return afterSurvey(state, answers.answer, decisions);
-  if (phase.name === 'writing' && answers.kind === 'proposals') {
-    return afterWriting(state, phase, matchProposals(trialsOf(phase), answers.answers), decisions);
+  if (phase.name === 'demos' && answers.kind === 'demos') return afterDemos(state, answers.answer, decisions);
+  if (phase.name === 'instructions' && answers.kind === 'proposals') {
+    return afterInstructions(state, phase, matchProposals(trialsOf(phase), answers.answers), decisions);
   }
-  if (phase.name === 'composing' && answers.kind === 'proposals') {
-    return afterComposing(state, phase, matchProposals(phase.wanted, answers.answers), decisions);
+  if (phase.name === 'combinations' && answers.kind === 'proposals') {
+    return afterCombinations(state, phase, matchProposals(phase.wanted, answers.answers), decisions);
   }
   if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
-  throw unfit(answers, next(state));
+  throw mismatchedResponse(answers, next(state));
 }
 
 /** What the answers to a generation's writing have to keep to. */
-function trialsOf({ wanted, offered }: PhaseOf<'writing'>) {
+function trialsOf({ wanted, offered }: PhaseOf<'instructions'>) {
   return wanted.map((one) => ({ ...one, offered: one.rewrite === null ? [] : offered }));
 }
 
 /** Combinations are put together; one that says what another says is no trial. */
-function afterComposing(
+function afterCombinations(
   before: MiproState,
-  { wanted, trying }: PhaseOf<'composing'>,
+  { wanted, trying }: PhaseOf<'combinations'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): MiproState {
-  const made = wanted.filter((_, place) => answers[place]!.outcome === 'proposed');
+  const made = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
   const lost = new Set(wanted.filter((wish) => !made.includes(wish)).map(({ candidate }) => candidate));
   const born = newCandidates(made, before.generation, decisions);
   const state: MiproState = {
@@ -100,7 +107,7 @@ function afterComposing(
     candidates: [...before.candidates, ...born],
     choices: { ...before.choices, ...Object.fromEntries(made.map(({ candidate, choices }) => [candidate, choices])) },
   };
-  return tryOut(
+  return runTrials(
     state,
     trying.filter((candidate) => !lost.has(candidate)),
     decisions,
@@ -119,8 +126,8 @@ function foldRollouts(
   const rewards = rewardsOf(batch);
   if (rewards === null) return state;
   if (after.name === 'heldout') return afterHeldout(state, after, rewards);
-  const measured = batch.pairs.map(([candidate, seed], place) => {
-    return { candidate, seed, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
+  const measured = batch.pairs.map(([candidate, seed], index) => {
+    return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
   });
   const known = { ...state, results: addResults(state.results, measured) };
   switch (after.name) {

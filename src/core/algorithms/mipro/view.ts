@@ -4,7 +4,7 @@ import { compareIndependent, comparePaired, sampleOf } from '../../math/statisti
 import { commonView, conclude } from '../../search/view.js';
 import { measuredOn, noiseOf } from '../../search/results.js';
 import type { SearchView, Verdict } from '../../search/protocol.js';
-import { beliefsOf } from './beliefs.js';
+import { rewardModelOf } from './reward-model.js';
 import { rolloutsAhead } from './budget.js';
 import { generationsOf } from './config.js';
 import { evaluationOf, leaderOf } from './generation.js';
@@ -28,10 +28,10 @@ export function viewMipro(state: MiproState): SearchView {
 /** What is expected of the most promising candidate, with what the seeds on which it was not run itself leave open. */
 function estimate(state: MiproState): NonNullable<SearchView['estimate']> | null {
   if (state.traffic === 'unpaired') return null;
-  const beliefs = beliefsOf(state);
-  const candidate = leaderOf(state, beliefs);
+  const model = rewardModelOf(state);
+  const candidate = leaderOf(state, model);
   const { evaluationSeeds } = state.config;
-  const known = beliefs.over(candidate, evaluationSeeds);
+  const known = model.mean(candidate, evaluationSeeds);
   if (known === null) return null;
   const own = evaluationSeeds.filter((seed) => measuredOn(state.results, candidate, seed).length > 0).length;
   const reach = 1.96 * known.error * Math.sqrt(1 - own / evaluationSeeds.length);
@@ -48,7 +48,7 @@ function verdictOf(state: MiproState): Verdict | null {
   const means = (candidate: number) => {
     const rewards = evaluationOf(state, candidate);
     const repeats = config.repeats;
-    return config.evaluationSeeds.map((_, place) => mean(rewards.slice(place * repeats, (place + 1) * repeats))!);
+    return config.evaluationSeeds.map((_, index) => mean(rewards.slice(index * repeats, (index + 1) * repeats))!);
   };
   const { baseline, winner } = heldout ?? { baseline: means(0), winner: means(best.candidate) };
   const isSame = best.candidate === 0;

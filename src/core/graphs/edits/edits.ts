@@ -50,7 +50,7 @@ export interface EditRules {
  * What edits may make of the first graph of a search: four times the model calls of a run, tries counted in, or 24 calls with the tries
  * that a step has where it says none. That is room for a map of the usual size, and for steps around it.
  */
-export function mostAttempts(first: Graph): number {
+export function attemptsLimit(first: Graph): number {
   return Math.max(4 * maxAttempts(first), 24 * defaults.tries);
 }
 
@@ -91,8 +91,8 @@ function placed(
   const id = found === null ? undefined : steps[Number(found[1])]?.id;
   const byOutput = path === 'output' ? edits.findLastIndex(({ edit }) => edit === 'output') : -1;
   const at = id === undefined ? byOutput : (touched.get(id) ?? -1);
-  const place = id === undefined ? path : `step "${cutText(id, 64)}"${found![2] === '' ? '' : `, ${found![2]}`}`;
-  return { path: at < 0 ? 'edits' : `edits[${at}]`, message: `${place}: ${message}` };
+  const index = id === undefined ? path : `step "${cutText(id, 64)}"${found![2] === '' ? '' : `, ${found![2]}`}`;
+  return { path: at < 0 ? 'edits' : `edits[${at}]`, message: `${index}: ${message}` };
 }
 
 /** The graph without those steps of before that lead neither to the output nor to a step that was added. */

@@ -143,17 +143,17 @@ function replacementOf(graph: Graph, step: Step): Ref | null {
 }
 
 export function rewire(graph: Graph, step: Step, input: string, to: Ref | null): Applied {
-  const places = [input, `inputs.${input}`, `by.judge.inputs.${input}`];
-  const known = refsOf(step).find(({ place }) => places.includes(place));
+  const paths = [input, `inputs.${input}`, `by.judge.inputs.${input}`];
+  const known = refsOf(step).find(({ path }) => paths.includes(path));
   if (known !== undefined && to !== null)
     return changed(
       graph,
-      mapRefs(step, (ref, place) => (place === known.place ? to : ref)),
+      mapRefs(step, (ref, path) => (path === known.path ? to : ref)),
     );
   const inputs = step.type === 'transform' ? step.inputs : promptOf(step)?.inputs;
   const name = input.replace(/^(by\.judge\.)?inputs\./, '');
   if (inputs === undefined || (to === null && !Object.hasOwn(inputs, name))) {
-    const all = refsOf(step).map(({ place }) => place);
+    const all = refsOf(step).map(({ path }) => path);
     return wrong(
       'input',
       `"${step.id}" has no "${cutText(input, 64)}" to ${to === null ? 'drop' : 'rewire'}; it has ${all.join(', ')}`,

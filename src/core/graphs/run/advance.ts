@@ -22,13 +22,13 @@ export interface Draft {
  * Brings a draft as far as it goes without a model: from its start (null), or from the step at `place`, whose calls are all
  * answered. Work to do is a list and not a recursion, and each step is looked at once for each value that it waits for.
  */
-export function advance(draft: Draft, place: number | null): void {
+export function advance(draft: Draft, index: number | null): void {
   const open: number[] = [];
   const { plan } = draft;
   let current: number | null = null;
   try {
-    if (place === null) need(draft, plan.output.from, open);
-    else open.push(place);
+    if (index === null) need(draft, plan.output.from, open);
+    else open.push(index);
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       current = next;
       const value = work(draft, next, open);
@@ -51,9 +51,9 @@ function settle(draft: Draft): void {
 }
 
 /** Has a step run; `open` gets it where all that it needs is there. True where it has its value already. */
-function need(draft: Draft, place: Way['from'], open: number[]): boolean {
-  if (typeof place !== 'number') return true;
-  const wanted: number[] = [place];
+function need(draft: Draft, index: Way['from'], open: number[]): boolean {
+  if (typeof index !== 'number') return true;
+  const wanted: number[] = [index];
   for (let one = wanted.pop(); one !== undefined; one = wanted.pop()) {
     if (draft.states[one]!.at !== 'idle') continue;
     const { step, needs } = draft.plan.steps[one]!;
@@ -62,18 +62,18 @@ function need(draft: Draft, place: Way['from'], open: number[]): boolean {
     if (missing === 0) open.push(one);
     else wanted.push(...needs);
   }
-  return draft.states[place]!.at === 'done';
+  return draft.states[index]!.at === 'done';
 }
 
-function finish(draft: Draft, place: number, value: Json, open: number[]): void {
-  const { step, users } = draft.plan.steps[place]!;
+function finish(draft: Draft, index: number, value: Json, open: number[]): void {
+  const { step, users } = draft.plan.steps[index]!;
   // What a template or a list of the same values over and over may grow to is bounded step by step.
   const tooLarge = sizeProblem(value);
   if (tooLarge !== null) fail(`${step.type === 'transform' ? step.op : step.type} gives a value that ${tooLarge}`);
-  draft.states[place] = { at: 'done', value };
+  draft.states[index] = { at: 'done', value };
   for (const user of users) {
     const state = draft.states[user]!;
-    if (state.at === 'choosing' && state.needs === place) open.push(user);
+    if (state.at === 'choosing' && state.needs === index) open.push(user);
     if (state.at !== 'waiting' || state.missing === 0) continue;
     draft.states[user] = { at: 'waiting', missing: state.missing - 1 };
     if (state.missing === 1) open.push(user);
@@ -81,26 +81,26 @@ function finish(draft: Draft, place: number, value: Json, open: number[]): void 
 }
 
 /** The value of a step that has all it needs; undefined where it waits, for a model or for the branch that it has chosen. */
-function work(draft: Draft, place: number, open: number[]): Json | undefined {
-  const planned = draft.plan.steps[place]!;
+function work(draft: Draft, index: number, open: number[]): Json | undefined {
+  const planned = draft.plan.steps[index]!;
   const { step } = planned;
-  const state = draft.states[place]!;
+  const state = draft.states[index]!;
   if (state.at === 'asking') return answersOf(planned, state.answers);
   switch (step.type) {
     case 'select':
-      return choose(draft, place, step, open);
+      return choose(draft, index, step, open);
     case 'transform': {
       const inputs = Object.entries(step.inputs).map(([name, ref]) => [name, valueOf(draft, planned, ref)] as const);
       const done = applyTransform(step, Object.fromEntries(inputs));
       return done.ok ? done.value : fail(done.reason);
     }
     case 'llm':
-      return ask(draft, place, step.samples ?? 1);
+      return ask(draft, index, step.samples ?? 1);
     case 'map': {
       const items = listOf(valueOf(draft, planned, step.over), 'map');
       const most = step.maxItems ?? defaults.mapItems;
       if (items.length > most) fail(`map takes at most ${most} items, and got ${described(items)}`);
-      return items.length === 0 ? [] : ask(draft, place, items.length);
+      return items.length === 0 ? [] : ask(draft, index, items.length);
     }
     case 'vote': {
       const values =
@@ -111,16 +111,16 @@ function work(draft: Draft, place: number, open: number[]): Json | undefined {
       if (step.by === 'majority') return majorityOf(values);
       const candidates = groupValues(values).map(({ value }) => value);
       if (candidates.length === 1) return candidates[0];
-      return ask(draft, place, 1, candidates);
+      return ask(draft, index, 1, candidates);
     }
   }
 }
 
 /** The case chosen, as far as that is known: conditions are looked at one by one, each only when those before do not hold. */
-function choose(draft: Draft, place: number, step: SelectStep, open: number[]): Json | undefined {
-  const { ways } = draft.plan.steps[place]!;
+function choose(draft: Draft, index: number, step: SelectStep, open: number[]): Json | undefined {
+  const { ways } = draft.plan.steps[index]!;
   const wait = ({ from }: Way, chosen: Way | null): undefined => {
-    draft.states[place] = { at: 'choosing', needs: from as number, chosen };
+    draft.states[index] = { at: 'choosing', needs: from as number, chosen };
   };
   let chosen = step.otherwise;
   for (const { when, then } of step.cases) {
@@ -144,10 +144,10 @@ function answersOf({ step }: PlannedStep, answers: readonly Json[]): Json {
 }
 
 /** Wants so many calls. */
-function ask(draft: Draft, place: number, count: number, candidates: readonly Json[] = []): undefined {
-  draft.chars = measured(draft, place, count, candidates, draft.chars);
+function ask(draft: Draft, index: number, count: number, candidates: readonly Json[] = []): undefined {
+  draft.chars = measured(draft, index, count, candidates, draft.chars);
   const none = Array.from({ length: count }, () => null);
-  draft.states[place] = { at: 'asking', open: none.map(() => true), answers: none, left: count, candidates };
+  draft.states[index] = { at: 'asking', open: none.map(() => true), answers: none, left: count, candidates };
 }
 
 /** The key of a step's call number `at`, from 0 on. The first has none, so that it is the same when a step gets samples. */

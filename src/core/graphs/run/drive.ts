@@ -3,13 +3,14 @@ import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call, type 
 import type { Json } from '../values.js';
 
 /** Calls of one run that are under way at most. */
-const mostCalls = 8;
+const maxCalls = 8;
 
 /** The code of a step of whose answers none can be used. */
 export const unusableAnswer = 'step_answer_unusable';
 
 /** What a model says to a call, or why it says nothing. `infrastructure`: the failure is not the doing of who asks. */
-export type Said = { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
+export type ModelReply =
+  { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
 
 /** Why a run has failed, beside what it says itself; null: it has not, or its input or a step that asks nobody is at fault. */
 export interface RunFault {
@@ -33,7 +34,7 @@ interface Failure {
 export async function driveGraph(
   graph: Graph,
   input: Json,
-  ask: (call: Call, tries: number, run: Run) => Promise<Said>,
+  ask: (call: Call, tries: number, run: Run) => Promise<ModelReply>,
 ): Promise<{ run: Run; fault: RunFault | null }> {
   let run = openRun(graph, input);
   const failures = new Map<string, Failure>();
@@ -75,7 +76,7 @@ export async function driveGraph(
 
   for (;;) {
     const wanted = wantedCalls(run).filter(({ key }) => !underWay.has(key) && !failures.has(key));
-    for (const call of isOver ? [] : wanted.slice(0, mostCalls - underWay.size)) {
+    for (const call of isOver ? [] : wanted.slice(0, maxCalls - underWay.size)) {
       const made = make(call)
         .catch((error: unknown) => {
           isOver = true;

@@ -17,8 +17,8 @@ interface Given {
 }
 
 /** What the messages of a step's call number `at`, from 0 on, show beside inputs; null: nothing. */
-function givenTo(values: Values, place: number, at: number, candidates: readonly Json[]): Given | null {
-  const { step, ways } = values.plan.steps[place]!;
+function givenTo(values: Values, index: number, at: number, candidates: readonly Json[]): Given | null {
+  const { step, ways } = values.plan.steps[index]!;
   if (step.type === 'vote') return { name: candidatesName, value: numberedCandidates(candidates) };
   if (step.type !== 'map') return null;
   const items = resolve(values, ways.get(step.over)!) as readonly Json[];
@@ -40,9 +40,9 @@ function valuesFor(
 }
 
 /** The messages of a step's call number `at`; it is one that was wanted. */
-export function messagesOf(values: Values, place: number, at: number, candidates: readonly Json[]): Call['messages'] {
-  const prompt = values.plan.steps[place]!.prompt!;
-  const given = givenTo(values, place, at, candidates);
+export function messagesOf(values: Values, index: number, at: number, candidates: readonly Json[]): Call['messages'] {
+  const prompt = values.plan.steps[index]!.prompt!;
+  const given = givenTo(values, index, at, candidates);
   const valueOf = valuesFor(values, prompt, given, (way) => resolve(values, way));
   return prompt.messages.map(({ role, parts }) => {
     return { role, content: renderTemplate(parts, valueOf, limits.callChars)! };
@@ -52,12 +52,12 @@ export function messagesOf(values: Values, place: number, at: number, candidates
 /** Characters of the messages of so many calls of a step; fails the step or the run where they are too many, `before` those of the run so far. */
 export function measured(
   values: Values,
-  place: number,
+  index: number,
   count: number,
   candidates: readonly Json[],
   before: number,
 ): number {
-  const { prompt } = values.plan.steps[place]!;
+  const { prompt } = values.plan.steps[index]!;
   const known = new Map<Way, string>();
   const textOfWay = (way: Way) => {
     const text = known.get(way) ?? textOf(resolve(values, way));
@@ -66,7 +66,7 @@ export function measured(
   };
   let chars = before;
   for (let at = 0; at < count; at += 1) {
-    const valueOf = valuesFor(values, prompt!, givenTo(values, place, at, candidates), textOfWay);
+    const valueOf = valuesFor(values, prompt!, givenTo(values, index, at, candidates), textOfWay);
     let left: number = limits.callChars;
     for (const { parts } of prompt!.messages) {
       const length = templateLength(parts, valueOf, left);

@@ -82,20 +82,20 @@ function inputProblem({ inputs }: Graph, input: Json): string | null {
 export function wantedCalls(run: Run): Call[] {
   if (run.outcome.status !== 'running') return [];
   const wanted: Call[] = [];
-  for (const [place, state] of run.states.entries()) {
+  for (const [index, state] of run.states.entries()) {
     if (state.at !== 'asking') continue;
-    for (const [at, isOpen] of state.open.entries()) if (isOpen) wanted.push(callOf(run, place, at, state.candidates));
+    for (const [at, isOpen] of state.open.entries()) if (isOpen) wanted.push(callOf(run, index, at, state.candidates));
   }
   return wanted;
 }
 
-function callOf(run: Run, place: number, at: number, candidates: readonly Json[]): Call {
-  const { step, prompt } = run.plan.steps[place]!;
+function callOf(run: Run, index: number, at: number, candidates: readonly Json[]): Call {
+  const { step, prompt } = run.plan.steps[index]!;
   const { model, timeoutS, tries } = prompt!;
   return {
     ...{ key: keyOfCall(step.id, at), step: step.id, model, timeoutS, tries },
     get messages() {
-      return messagesOf(run, place, at, candidates);
+      return messagesOf(run, index, at, candidates);
     },
   };
 }
@@ -108,7 +108,7 @@ export function outcomeOf(run: Run): Outcome {
 /** The value of each step that has one, by its id: for traces. */
 export function valuesOf({ plan, states }: Run): Record<string, Json> {
   return Object.fromEntries(
-    states.flatMap((state, place) => (state.at === 'done' ? [[plan.steps[place]!.step.id, state.value]] : [])),
+    states.flatMap((state, index) => (state.at === 'done' ? [[plan.steps[index]!.step.id, state.value]] : [])),
   );
 }
 
@@ -119,44 +119,44 @@ export type Answered = { run: Run } | { problem: string };
  * or to a run that has an outcome, changes nothing. Throws for a key that is not, and was not, wanted.
  */
 export function answerCall(run: Run, key: string, text: string): Answered {
-  const { place, at } = placeOf(run, key);
-  const state = run.states[place]!;
+  const { index, at } = locate(run, key);
+  const state = run.states[index]!;
   if (run.outcome.status !== 'running' || state.at !== 'asking' || !state.open[at]) return { run };
-  const { step } = run.plan.steps[place]!;
+  const { step } = run.plan.steps[index]!;
   const read =
     step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, text) : readChoice(state.candidates, text);
   if (!read.ok) return { problem: `the answer ${read.problem}` };
   const draft: Draft = { ...run, states: run.states.slice() };
-  draft.states[place] = {
+  draft.states[index] = {
     ...state,
     open: state.open.with(at, false),
     answers: state.answers.with(at, read.value),
     left: state.left - 1,
   };
-  if (state.left === 1) advance(draft, place);
+  if (state.left === 1) advance(draft, index);
   return { run: draft };
 }
 
 /** The run that has failed since a call cannot be made; a run that has an outcome, or an answer to the call, stays as it is. */
 export function failCall(run: Run, key: string, reason: string): Run {
-  const { place, at } = placeOf(run, key);
-  const state = run.states[place]!;
+  const { index, at } = locate(run, key);
+  const state = run.states[index]!;
   if (run.outcome.status !== 'running' || state.at !== 'asking' || !state.open[at]) return run;
-  return { ...run, outcome: { status: 'failed', step: run.plan.steps[place]!.step.id, reason } };
+  return { ...run, outcome: { status: 'failed', step: run.plan.steps[index]!.step.id, reason } };
 }
 
 /** The step and the number, from 0 on, of a call. */
-function placeOf({ plan, states }: Run, key: string): { place: number; at: number } {
+function locate({ plan, states }: Run, key: string): { index: number; at: number } {
   const [id, number = '1'] = key.split('#');
-  const place = plan.places.get(id!);
-  const state = place === undefined ? undefined : states[place];
+  const index = plan.indexes.get(id!);
+  const state = index === undefined ? undefined : states[index];
   const at = Number(number) - 1;
   const asked =
-    state?.at === 'asking' ? state.open.length : state?.at === 'done' ? maxStepCalls(plan.steps[place!]!.step) : 0;
+    state?.at === 'asking' ? state.open.length : state?.at === 'done' ? maxStepCalls(plan.steps[index!]!.step) : 0;
   const isKnown = Number.isInteger(at) && at >= 0 && at < asked;
-  if (place === undefined || !isKnown || key !== keyOfCall(id!, at))
+  if (index === undefined || !isKnown || key !== keyOfCall(id!, at))
     throw new Error(`no call ${JSON.stringify(cutText(key, 100))} is wanted in this run`);
-  return { place, at };
+  return { index, at };
 }
 
 type Read = { ok: true; value: Json } | { ok: false; problem: string };
@@ -174,5 +174,5 @@ function readAnswer(form: AnswerForm, text: string): Read {
 
 function readChoice(candidates: readonly Json[], text: string): Read {
   const verdict = parseVerdict(text, candidates.length);
-  return verdict.ok ? { ok: true, value: candidates[verdict.place]! } : verdict;
+  return verdict.ok ? { ok: true, value: candidates[verdict.index]! } : verdict;
 }

@@ -39,7 +39,7 @@ function candidateText(value: Json): string {
   return typeof only === 'string' && others.length === 0 ? only : textOf(value);
 }
 
-export type Verdict = { ok: true; place: number } | { ok: false; problem: string };
+export type Verdict = { ok: true; index: number } | { ok: false; problem: string };
 
 /**
  * The place, from 0 on, of the candidate that a judge's answer names: the only number in it, or the only one in its last line
@@ -58,7 +58,7 @@ export function parseVerdict(answer: string, count: number): Verdict {
     };
   const [number] = named as Set<number>;
   if (number! < 1 || number! > count) return { ok: false, problem: `names ${number}, which is not one of ${range}` };
-  return { ok: true, place: number! - 1 };
+  return { ok: true, index: number! - 1 };
 }
 
 function numbersIn(text: string): Set<number> {

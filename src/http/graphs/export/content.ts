@@ -112,19 +112,19 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
       outcomes.filter((one) => one.candidateId === candidate),
     ).map(countedReward);
   const [before, after] = [held(baseline), held(winner)];
-  const score = (place: number, part: string, [old, now]: (number | null | undefined)[]) => ({
-    ...{ task_id: taskIds.get(place) ?? null, seed: place, part },
+  const score = (index: number, part: string, [old, now]: (number | null | undefined)[]) => ({
+    ...{ task_id: taskIds.get(index) ?? null, seed: index, part },
     ...{ baseline_reward: old ?? null, winner_reward: now ?? null },
   });
   return [
-    ...evaluation.map((place) =>
+    ...evaluation.map((index) =>
       score(
-        place,
+        index,
         'evaluation',
-        [baseline, winner].map((one) => evaluated.get(one)?.get(place)),
+        [baseline, winner].map((one) => evaluated.get(one)?.get(index)),
       ),
     ),
-    ...compared.map((place, at) => score(place, 'heldout', [before[at], after[at]])),
+    ...compared.map((index, at) => score(index, 'heldout', [before[at], after[at]])),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { applyEdits, mostAttempts, type Edit } from '../../../../src/core/graphs/edits/edits.js';
+import { applyEdits, attemptsLimit, type Edit } from '../../../../src/core/graphs/edits/edits.js';
 import type { Graph, LlmStep, Ref, Step } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
 import { openRun, outcomeOf } from '../../../../src/core/graphs/run/run.js';
@@ -318,7 +318,7 @@ describe('add, rewire and output', () => {
     const list: Step = { id: 'l', type: 'vote', over: 'input.question', by: 'majority' };
     const all: Step = { id: 'all', type: 'transform', op: 'list', inputs: { a: 'v', b: 'r', c: 'l' } };
     const whole = graphWith([solve, vote, select, list, all], 'all');
-    const places: [string, string][] = [
+    const indexes: [string, string][] = [
       ['v', 'of[1]'],
       ['v', 'q'],
       ['v', 'by.judge.inputs.q'],
@@ -329,7 +329,7 @@ describe('add, rewire and output', () => {
       ['all', 'c'],
       ['all', 'inputs.c'],
     ];
-    for (const [id, input] of places) {
+    for (const [id, input] of indexes) {
       const next = edited(whole, { edit: 'rewire', step: id, input, to: 'input' });
       const own = (of: Graph) => JSON.stringify(step(of, id)!).split('"input"').length;
       expect([id, input, own(next)]).toEqual([id, input, own(whole) + 1]);
@@ -572,8 +572,8 @@ describe('what a run costs', () => {
     applyEdits(start, edits, { ...rules, maxAttempts });
 
   test('may be four times that of the first graph, or 24 calls and their tries', () => {
-    expect(mostAttempts(oneStep)).toBe(24 * 3);
-    expect(mostAttempts(graphWith([llm('solve', {}, { samples: 5, tries: 7 })], 'solve'))).toBe(4 * 5 * 7);
+    expect(attemptsLimit(oneStep)).toBe(24 * 3);
+    expect(attemptsLimit(graphWith([llm('solve', {}, { samples: 5, tries: 7 })], 'solve'))).toBe(4 * 5 * 7);
   });
 
   test('is bounded with all tries, also of steps that were there', () => {
