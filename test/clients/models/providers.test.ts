@@ -62,8 +62,8 @@ describe('which providers there are', () => {
 
   test('check names what is wrong', () => {
     expect(providers.check('openai')).toBeNull();
-    expect(providers.check('nobody')).toContain('not known');
-    expect(providers.check('constructor')).toContain('not known');
+    expect(providers.check('nobody')).toContain('not found');
+    expect(providers.check('constructor')).toContain('not found');
     expect(providers.check('groq')).toContain('GROQ_API_KEY');
   });
 });
