@@ -6,40 +6,40 @@ import { maxCounted, writeCounters, type DeploymentCounter } from '../../storage
 import { retryTransient } from '../../storage/db/patience.js';
 import { settleWithin } from '../server/in-time.js';
 
-/** Beyond so many deployments those are forgotten that have had no request for so long: the next begins a new counter. */
+/** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
 const idleMs = 10 * 60_000;
 
-/** How a request of a deployment ended. What is not known is null. */
+/** The outcome of a request to a deployment; null: unknown. */
 export interface CountedRequest {
-  /** `aborted`: the caller went away before the end. */
+  /** `aborted`: the caller disconnected. */
   outcome: 'ok' | 'error' | 'aborted';
   latencyMs: number;
   promptTokens: number | null;
   completionTokens: number | null;
-  /** null: it may have cost something; 0: it did not. */
+  /** null: unknown; 0: free. */
   costUsd: number | null;
 }
 
-/** Counts the requests of deployments, each once, whatever becomes of the database; of other processes it needs to know nothing. */
+/** Counts each request of a deployment once, also while the database is unavailable. */
 export interface RequestCounters {
   /**
-   * Resolves when the request is counted in the database, or after `patienceMs` where that does not answer: then it is counted as soon as it
-   * does. Until then a killed process loses it. Never rejects.
+   * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
+   * later, unless the process is killed first. Never rejects.
    */
   count(deployment: { orgId: string; deploymentId: string }, request: CountedRequest): Promise<void>;
-  /** Writes what is left, for `patienceMs` at most. Never rejects. */
+  /** Writes pending counts within `patienceMs`. Never rejects. */
   close(): Promise<void>;
 }
 
 interface Entry extends DeploymentCounter {
-  /** Of its requests those that are in the database. */
+  /** Requests already counted in the database. */
   written: number;
-  /** When the last one was counted. */
+  /** Time of the last count. */
   at: number;
 }
 
-/** What an organization has to have written, one statement at a time: what is counted meanwhile goes with the next. */
+/** Pending counts of an organization; one statement at a time, later counts go with the next. */
 interface Pending {
   entries: Set<Entry>;
   waiting: Set<() => void>;
@@ -55,7 +55,7 @@ export function createMeter({
   log: Logger;
   patienceMs?: number;
 }): RequestCounters {
-  // By deployment, the one that was counted last at the end.
+  // By deployment, most recently counted last.
   const entries = new Map<string, Entry>();
   const orgs = new Map<string, Pending>();
   let isClosed = false;
@@ -75,7 +75,7 @@ export function createMeter({
 
   async function write(orgId: string, pending: Pending): Promise<void> {
     const { taken, waiting } = await db.orgApart(orgId, async (tx) => {
-      // Not before there is a connection, so that what is counted while it is waited for goes with it.
+      // Build the statement after connecting, so that it includes counts from the wait.
       const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
       const waiting = [...pending.waiting];
       await writeCounters(
@@ -96,14 +96,14 @@ export function createMeter({
     let isTold = false;
     const onRetry = (err: unknown) => {
       if (isClosed) throw err;
-      if (!isTold) log.warn({ err, org_id: orgId }, 'requests of deployments are not counted yet; trying again');
+      if (!isTold) log.warn({ err, org_id: orgId }, 'deployment requests are not counted yet; retrying');
       isTold = true;
     };
     try {
       do await retryTransient(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
       while (pending.entries.size > 0);
     } catch (err) {
-      log.error({ err, org_id: orgId }, 'requests of deployments are not counted; the next one tries again');
+      log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
     } finally {
       pending.writing = null;
       if (pending.entries.size === 0) orgs.delete(orgId);
@@ -131,7 +131,7 @@ export function createMeter({
       isClosed = true;
       const left = [...orgs.values()].flatMap((pending) => [...pending.entries]);
       const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
-      if (lost > 0) log.error({ requests: lost }, 'requests of deployments are lost from their statistics');
+      if (lost > 0) log.error({ requests: lost }, 'deployment requests are missing from the statistics');
     },
   };
 }

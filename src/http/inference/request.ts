@@ -58,9 +58,8 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
 }
 
 /**
- * The request to send: the candidate's texts in its marked spans, its system message in place of the caller's (or put first
- * where there is none), its demonstrations, the policy's model and further fields where the caller names none. Every other field
- * stays as it is.
+ * The upstream request: the candidate's texts in marked spans, its system message in place of the
+ * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other fields are unchanged.
  */
 export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
   const texts = new Map(Object.entries(textsOf(served.messages)));
@@ -86,10 +85,7 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
   };
 }
 
-/**
- * The text that a whole system message is replaced by, or null: of several system components none is the one, and one that has
- * its place in a span has no other.
- */
+/** The text that replaces the system message; null with several system components or a marked span. */
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
@@ -109,7 +105,7 @@ function defaults(body: Json, params: Json): Json {
 function withSystem(messages: unknown[], content: string): unknown[] {
   const at = messages.findIndex((message) => ['system', 'developer'].includes(String(asObject(message)?.['role'])));
   if (at === -1) return [{ role: 'system', content }, ...messages];
-  // Its role and other fields stay: some models take instructions from the developer alone.
+  // Keep the role and other fields: some models accept only developer messages.
   return messages.with(at, { ...asObject(messages[at]), content });
 }
 

@@ -6,20 +6,20 @@ import { graphOf } from '../../core/graphs/json.js';
 import type { Db } from '../../storage/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';
 
-/** A snapshot made ready to answer requests. */
+/** A snapshot prepared to answer requests. */
 export type Served =
   | { id: string; kind: 'messages'; content: PromptContent; policy: PolicySpec }
   | { id: string; kind: 'graph'; content: GraphContent; graph: Graph; policies: PolicySpec[] };
 
-/** Reads snapshots for requests. */
+/** Cache of snapshots for requests. */
 export interface ServedSnapshots {
-  /** Rejects where the organization has no snapshot of this id, which its deployments exclude. */
+  /** Rejects if the organization has no such snapshot, which its deployments rule out. */
   get(orgId: string, id: string): Promise<Served>;
 }
 
 const kept = 200;
 
-/** Keeps the snapshots that were asked for last: they never change, so nothing has to be forgotten. */
+/** Caches the most recently used snapshots; they are immutable. */
 export function createServedSnapshots(db: Db): ServedSnapshots {
   const cache = new Map<string, Promise<Served>>();
   return {
@@ -41,7 +41,7 @@ export function createServedSnapshots(db: Db): ServedSnapshots {
 
 async function read(db: Db, orgId: string, id: string): Promise<Served> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
-  if (!snapshot) throw new Error(`the snapshot ${id} is not in the database`);
+  if (!snapshot) throw new Error(`snapshot ${id} is missing in the database`);
   const { content } = snapshot;
   if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyOfSnapshot(content.policy) };
   return {

@@ -1,4 +1,4 @@
-/** Waits for `work`, but `ms` milliseconds at most. Rejects as it does until then; it goes on by itself. */
+/** Waits at most `ms` for `work`, which continues in the background. Rejects if `work` does in time. */
 export async function settleWithin(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
