@@ -11,6 +11,7 @@ import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
 import { listen } from '../../src/storage/db/notifications.js';
 import { finishJob, recordDecision } from '../../src/storage/decisions/record.js';
 import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
+import { logLevel } from '../support/environment.js';
 import { createDatabase } from '../support/servers/embedded.js';
 
 /** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
@@ -119,7 +120,7 @@ export interface Answer {
 /** The real HTTP server on a database of its own, without Temporal: `overrides` replaces what it is given. */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
-  const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  const log = pino({ level: logLevel('silent') });
   const db = connect(url, log, 8);
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);
