@@ -16,16 +16,12 @@ const esm = [
   'pino',
 ];
 
-export default {
+const isAll = process.env.TEST_SUITE === 'all';
+
+const common = {
   // As Jest's 'node', but global names are as fast as anywhere.
   testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
-  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/bench/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.ratchet/'],
-  globalSetup: '<rootDir>/test/support/jest/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/jest/global-teardown.ts',
-  testTimeout: 60_000,
-  maxWorkers: 2,
-  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.[mc]?[tj]s$': [
@@ -38,4 +34,23 @@ export default {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esm.join('|')})/)`],
+};
+
+const product = {
+  ...common,
+  displayName: 'product',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // The quick suite leaves out the long files.
+  testPathIgnorePatterns: isAll ? [] : ['\\.long\\.test\\.ts$'],
+  globalSetup: '<rootDir>/test/support/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/jest/global-teardown.ts',
+};
+
+const bench = { ...common, displayName: 'bench', testMatch: ['<rootDir>/bench/test/**/*.test.ts'] };
+
+export default {
+  testTimeout: 60_000,
+  maxWorkers: 2,
+  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
+  projects: isAll ? [product, bench] : [product],
 };

@@ -1,4 +1,4 @@
-// node scripts/test.mjs [arguments of jest]: installs and builds where needed, then runs the tests.
+// node scripts/test.mjs [--all] [arguments of jest]: installs and builds where needed, then runs the tests, quick or all.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
@@ -6,6 +6,9 @@ import { root, start } from './install.mjs';
 
 await start(build);
 process.chdir(root);
+const all = process.argv.indexOf('--all', 2);
+process.env.TEST_SUITE = all < 0 ? 'quick' : 'all';
+if (all >= 0) process.argv.splice(all, 1);
 const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
 process.argv[1] = jest;
 await import(pathToFileURL(jest).href);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { checkContainerUrl } from '../../src/clients/net/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
-import { transition } from '../../src/core/jobs/status.js';
 import { buildApp } from '../../src/http/app.js';
 import type { App, HttpDeps } from '../../src/http/deps.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
@@ -11,9 +10,11 @@ import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
 import { listen } from '../../src/storage/db/notifications.js';
 import { finishJob, recordDecision } from '../../src/storage/decisions/record.js';
 import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
+import { decide } from '../../workflows/jobs/commands.js';
+import { logLevel } from '../support/environment.js';
 import { createDatabase } from '../support/servers/embedded.js';
 
-/** Stands in for Temporal and the worker: decides by the transition table and records as the workflow does. */
+/** Stands in for Temporal and the worker. */
 class FakeCommander implements Commander {
   started: string[] = [];
   /** Workflows that were told of rewards. */
@@ -53,21 +54,16 @@ class FakeCommander implements Commander {
     return Promise.resolve();
   }
 
-  /** What the workflow would do with the command. */
+  /** Decides the command with the workflow's own function, and records what it says. */
   async decide(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void> {
     await this.db.org(job.orgId, async (tx) => {
       const { status } = (await readJob(tx, job.jobId))!;
-      const result = transition(status, kind === 'stop' ? 'reward_stop' : kind);
-      if (result.ok && (result.status === 'completed' || result.status === 'cancelled')) {
-        await finish(tx, job, result.status, [commandId]);
-      } else {
-        await recordDecision(tx, job, {
-          ...(result.ok && (result.status === 'running' || result.status === 'paused')
-            ? { status: result.status }
-            : {}),
-          commands: [{ commandId, outcome: result.ok ? 'accepted' : 'refused' }],
-        });
-      }
+      if (status !== 'running' && status !== 'paused')
+        throw new Error(`${job.jobId} is ${status}: no workflow decides`);
+      const command = { kind: kind === 'stop' ? ('reward_stop' as const) : kind, commandId };
+      const { standing, outcomes, ending } = decide({ status, pauses: 0 }, [command]);
+      if (ending) await finish(tx, job, ending.status, [commandId]);
+      else await recordDecision(tx, job, { status: standing.status as 'running' | 'paused', commands: outcomes });
     });
   }
 }
@@ -119,7 +115,7 @@ export interface Answer {
 /** The real HTTP server on a database of its own, without Temporal: `overrides` replaces what it is given. */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
-  const log = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
+  const log = pino({ level: logLevel('silent') });
   const db = connect(url, log, 8);
   const notifications = listen(url, log);
   const commander = new FakeCommander(db);

@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import type { History } from '../support/chain.js';
-import { workflowBundlePath } from '../support/servers/embedded.js';
+import { workflowBundlePath } from '../support/environment.js';
 
 /** Replays a history with the current workflow code; rejects when that code decides otherwise. */
 export const replay = (history: History) =>

@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { firstFree } from '../../src/embedded/ports.js';
+import { logLevel } from '../support/environment.js';
 import { createNamespace } from '../support/service.js';
 import { startHeldContainer, type HeldContainer } from './held-container.js';
 
@@ -61,7 +62,7 @@ export async function startWorld(servers: Servers): Promise<World> {
     RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
     RATCHET_API_KEY: apiKey,
     RATCHET_EGRESS: 'dev',
-    RATCHET_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+    RATCHET_LOG_LEVEL: logLevel('silent'),
   };
   let api = await startProcess('serve', env);
   let worker = await startProcess('worker', env);

@@ -7,7 +7,8 @@ import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
 import { installRuntime } from '../../src/worker.js';
 import { workflowId } from '../../workflows/messages.js';
-import { createDatabase, temporalAddress, workflowBundlePath } from './servers/embedded.js';
+import { logLevel, temporalAddress, workflowBundlePath } from './environment.js';
+import { createDatabase } from './servers/embedded.js';
 import { kindOf } from './jobs-over-http.js';
 import { until } from './until.js';
 
@@ -43,7 +44,7 @@ export async function startTestService(
   const connection = await Connection.connect({ address });
   await createNamespace(connection, namespace);
   const apiKey = `test-key-${randomUUID()}`;
-  const log: Logger = pino({ level: process.env['TEST_LOG'] ?? 'error' }, pino.destination(2));
+  const log: Logger = pino({ level: logLevel('error') }, pino.destination(2));
   const installFor = ({ work }: Roles) => {
     // It ends with its last worker: where none is started, it would keep the process.
     if (work && !runtimeInstalled) installRuntime(log);

@@ -9,7 +9,7 @@ import {
   WorkflowGoneError,
   type Commander,
 } from '../../src/temporal/commands.js';
-import { temporalAddress } from '../support/servers/embedded.js';
+import { temporalAddress } from '../support/environment.js';
 
 // No worker runs here: what is tested is what arrives in the workflow's history.
 let connection: Connection;

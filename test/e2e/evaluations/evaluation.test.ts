@@ -51,26 +51,6 @@ describe('an offline evaluation', () => {
     expect(summary).toMatchObject({ num_seeds: 6, num_successful: 6, num_failed: 0 });
   });
 
-  test('what was claimed ahead of its slot is given back at a pause, and runs once after it', async () => {
-    const box = await container({ behave: () => answers.after(3, answers.reward(1)) });
-    const id = await create(box.url, range(0, 3_000), { max_concurrent: 16 });
-    await until('some have run', () => box.ledger.length > 300);
-    await command(service, id, 'pause');
-    const open = async (status: string) => {
-      const [row] = await service.query<{ n: number }>(
-        'select count(*) as n from rollouts where job_id = $1 and status = $2',
-        [id, status],
-      );
-      return row!.n;
-    };
-    await until('nothing is claimed', async () => (await open('running')) === 0);
-    expect(await open('queued')).toBe(3_000 - box.ledger.length);
-    await command(service, id, 'resume');
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
-    expect(box.ledger.map((entry) => entry.seed).sort((a, b) => a - b)).toEqual(range(0, 3_000));
-    expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
-  });
-
   test('rewards as large as a number can be are summed, not refused', async () => {
     const box = await container({
       behave: ({ seed }) => answers.reward(seed === 2 ? -Number.MAX_VALUE : Number.MAX_VALUE),
@@ -79,18 +59,6 @@ describe('an offline evaluation', () => {
     expect(await ended(service, id)).toMatchObject({ status: 'completed' });
     expect((await resultsOf(id)).summary.mean_reward).toBeCloseTo(largestReward / 3, -290);
   });
-
-  test('10,000 seeds: each has one result, and history stays small', async () => {
-    const box = await container();
-    const id = await create(box.url, range(0, 10_000), { max_concurrent: 64 });
-    expect(await ended(service, id, 120)).toMatchObject({ status: 'completed' });
-    expect(new Set(box.ledger.map((entry) => entry.seed)).size).toBe(10_000);
-    expect(box.ledger).toHaveLength(10_000);
-    expect(box.maxConcurrency()).toBeLessThanOrEqual(64);
-    const description = await service.workflow(id).describe();
-    expect(description.historyLength).toBeLessThan(200);
-    expect((await resultsOf(id)).summary).toMatchObject({ num_seeds: 10_000, num_successful: 10_000 });
-  }, 150_000);
 
   test('of given messages: the proxy puts them in place of the container’s own system message', async () => {
     const box = await container({ behave: asksModel });
@@ -128,15 +96,6 @@ describe('an offline evaluation', () => {
       expect(text).not.toContain('a-very-secret-key');
     }
   });
-
-  test('a job that takes longer than its timeout fails, says how many finished, and keeps them', async () => {
-    const box = await container({ behave: (call) => (call.seed < 3 ? answers.reward(1) : answers.hang()) });
-    const id = await create(box.url, range(0, 6), { timeout: 2, max_concurrent: 6, max_failure_rate: 1 });
-    const job = await ended<Evaluation>(service, id);
-    expect(job).toMatchObject({ status: 'failed', error_details: { code: 'timeout' } });
-    expect(job.error).toContain('3 of 6 seeds');
-    expect((await resultsOf(id)).summary).toMatchObject({ num_successful: 3, mean_reward: 1 });
-  });
 });
 
 describe('what goes wrong, and what follows (once each)', () => {
@@ -167,22 +126,6 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(results[1]!.error).toBeTruthy();
   });
 
-  test('a container that hangs: a failed row after its three tries', async () => {
-    const box = await container({ behave: (call) => (call.seed === 1 ? answers.hang() : answers.reward(1)) });
-    const id = await create(box.url, [0, 1, 2], { rollout_timeout: 1 });
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
-    expect((await resultsOf(id)).summary).toMatchObject({ num_failed: 1 });
-    expect(box.ledger.filter((entry) => entry.seed === 1)).toHaveLength(3);
-  });
-
-  test('429 with Retry-After: asked again after it, and then it counts', async () => {
-    const box = await container({ behave: () => answers.inTurn(answers.busySeconds(1), answers.reward(1)) });
-    const id = await create(box.url, [0]);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
-    const [first, second] = box.ledger;
-    expect(second!.in - first!.in).toBeGreaterThanOrEqual(990);
-  });
-
   test.each([400, 401, 403] as const)('a key refused with %i in a rollout: the job fails', async (status) => {
     const box = await container({ behave: () => answers.refuseKey(status) });
     const id = await create(box.url, [0, 1], { container_api_key: 'wrong' });
@@ -210,23 +153,6 @@ describe('what goes wrong, and what follows (once each)', () => {
     expect(job.status).toBe('failed');
     expect(job.error).toContain(new URL(box.url).host);
   });
-
-  test('ten rollouts in a row that cannot connect: the container is gone', async () => {
-    let left = 3;
-    const box = await container({
-      behave: () => async (call, response) => {
-        left -= 1;
-        await answers.reward(1)(call, response);
-        if (left === 0) setImmediate(() => void box.close());
-      },
-    });
-    const id = await create(box.url, range(0, 60), { max_concurrent: 1, max_failure_rate: 1 });
-    expect(await ended(service, id, 60)).toMatchObject({
-      status: 'failed',
-      error_details: { code: 'container_unreachable', retryable: true },
-    });
-    expect((await resultsOf(id)).summary.num_failed).toBeLessThan(20);
-  }, 90_000);
 
   test('more failures than max_failure_rate, from the 20th outcome: the job fails and keeps its rows', async () => {
     const box = await container({ behave: (call) => (call.seed % 3 === 0 ? answers.reward(1) : answers.raw('{}')) });

@@ -31,51 +31,57 @@ async function jobIn(status: Status, create: (http: TestHttp) => Promise<string>
 const sentTo = (jobId: string) => http.commander.sent.filter((sent) => sent.jobId === jobId);
 
 describe('the transition table, cell by cell', () => {
-  const kinds = [
-    ['a session', sessions, createSession],
-    ['an evaluation', jobs, createEvaluation],
-    ['a graph job', graphs, createGraphJob],
-  ] as const;
   const verbs = [
     ['pause', 'paused'],
     ['resume', 'running'],
     ['cancel', 'cancelled'],
   ] as const;
-  const cells = kinds.flatMap(([noun, base, create]) =>
-    statuses.flatMap((status) => verbs.flatMap(([verb, state]) => [{ noun, base, create, status, verb, state }])),
-  );
+  const cells = statuses.flatMap((status) => verbs.map(([verb, state]) => ({ status, verb, state })));
 
-  test.each(cells)(
-    '$verb of $noun that is $status, by POST and by PATCH',
-    async ({ base, create, status, verb, state }) => {
-      const expected = transition(status, verb);
-      for (const how of ['POST', 'PATCH'] as const) {
-        const jobId = await jobIn(status, create);
-        const { status: code, body } =
-          how === 'POST'
-            ? await http.call('POST', `${base}/${jobId}/${verb}`, {})
-            : await http.call('PATCH', `${base}/${jobId}`, { state });
-        const [row] = await http.db.org('default', (tx) => tx.query('select status from jobs where id = $1', [jobId]));
-        expect(row!['status']).toBe(expected.status);
-        if (expected.ok) {
-          expect([code, body.status, body.job_id]).toEqual([200, expected.status, jobId]);
-          expect(body.session_id).toBe(jobId.startsWith('ses_') ? jobId : undefined);
-          expect(body.graph_gen_job_id).toBe(jobId.startsWith('grf_') ? jobId : undefined);
-        } else {
-          expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
-          expect(body.detail).toContain(status);
-        }
-        // Only these have a workflow that decides.
-        expect(sentTo(jobId)).toHaveLength(['running', 'paused'].includes(status) ? 1 : 0);
+  // A graph job can be in all six statuses.
+  test.each(cells)('$verb of a graph job that is $status, by POST and by PATCH', async ({ status, verb, state }) => {
+    const expected = transition(status, verb);
+    for (const how of ['POST', 'PATCH'] as const) {
+      const jobId = await jobIn(status, createGraphJob);
+      const { status: code, body } =
+        how === 'POST'
+          ? await http.call('POST', `${graphs}/${jobId}/${verb}`, {})
+          : await http.call('PATCH', `${graphs}/${jobId}`, { state });
+      const [row] = await http.db.org('default', (tx) => tx.query('select status from jobs where id = $1', [jobId]));
+      expect(row!['status']).toBe(expected.status);
+      if (expected.ok) {
+        expect([code, body.status]).toEqual([200, expected.status]);
+        expect(body).toMatchObject({ job_id: jobId, graph_gen_job_id: jobId });
+        expect(body).not.toHaveProperty('session_id');
+      } else {
+        expect([code, body.code, body.current_status]).toEqual([409, 'invalid_state', status]);
       }
-    },
-  );
+      // Only these have a workflow that decides.
+      expect(sentTo(jobId)).toHaveLength(['running', 'paused'].includes(status) ? 1 : 0);
+    }
+  });
 
-  const rewards = kinds.flatMap(([noun, base, create]) => statuses.map((status) => ({ noun, base, create, status })));
-  test.each(rewards)('a reward to $noun that is $status, without stop and with', async ({ base, create, status }) => {
+  test.each([
+    ['a session', sessions, createSession],
+    ['an evaluation', jobs, createEvaluation],
+  ] as const)('%s takes the same commands, by POST and by PATCH', async (_noun, base, create) => {
+    const jobId = await create(http);
+    const ids = { job_id: jobId, ...(base === sessions && { session_id: jobId }) };
+    const post = (verb: string, body: object = {}) => http.call('POST', `${base}/${jobId}/${verb}`, body);
+    const patch = (state: string) => http.call('PATCH', `${base}/${jobId}`, { state });
+    expect(await post('pause')).toMatchObject({ status: 200, body: { ...ids, status: 'paused' } });
+    expect(await patch('running')).toMatchObject({ status: 200, body: { ...ids, status: 'running' } });
+    expect(await post('reward', { reward: 0.5 })).toMatchObject({ status: 200, body: { counted: true } });
+    expect(await patch('cancelled')).toMatchObject({ status: 200, body: { ...ids, status: 'cancelled' } });
+    for (const refused of [await post('resume'), await patch('paused'), await post('reward', { reward: 1 })])
+      expect(refused).toMatchObject({ status: 409, body: { code: 'invalid_state', current_status: 'cancelled' } });
+    expect(sentTo(jobId).map(({ kind }) => kind)).toEqual(['pause', 'resume', 'cancel']);
+  });
+
+  test.each(statuses)('a reward to a graph job that is %s, without stop and with', async (status) => {
     for (const stop of [false, true]) {
-      const jobId = await jobIn(status, create);
-      const answer = await http.call('POST', `${base}/${jobId}/reward`, { reward: 0.5, stop });
+      const jobId = await jobIn(status, createGraphJob);
+      const answer = await http.call('POST', `${graphs}/${jobId}/reward`, { reward: 0.5, stop });
       const expected = transition(status, stop ? 'reward_stop' : 'reward');
       expect(answer.status).toBe(expected.ok ? 200 : 409);
       if (expected.ok) expect(answer.body).toMatchObject({ status: expected.status, counted: true });
@@ -174,12 +180,12 @@ describe('ways to send a command', () => {
   );
 
   test.each([
-    ['POST', '/pause', '[]', 'The body must be a JSON object, or absent.'],
-    ['PATCH', '', undefined, 'The body must be a JSON object with state.'],
-    ['POST', '/reward', undefined, 'The body must be a JSON object with reward_info, reward or stop.'],
-  ] as const)('%s %s with the body %s is told what to send', async (method, path, body, detail) => {
+    ['POST', '/pause', '[]'],
+    ['PATCH', '', undefined],
+    ['POST', '/reward', undefined],
+  ] as const)('%s %s with the body %s is 422', async (method, path, body) => {
     const answer = await http.call(method, `${sessions}/${await createSession(http)}${path}`, body);
-    expect([answer.status, answer.body.detail]).toEqual([422, detail]);
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed']);
   });
 
   test('fields that pause does not have are 422', async () => {

@@ -86,7 +86,7 @@ describe("an evaluation's archive", () => {
     await seedRollouts(
       http,
       id,
-      Array.from({ length: 250 }, (_, seed) => ({
+      Array.from({ length: 120 }, (_, seed) => ({
         candidate: 0,
         seed,
         status: 'succeeded' as const,
@@ -99,7 +99,7 @@ describe("an evaluation's archive", () => {
     expect(first.raw.equals(second.raw)).toBe(true);
     const entries = await unzip(first.raw);
     const names = entries.map(({ name }) => name);
-    expect(names).toHaveLength(250);
+    expect(names).toHaveLength(120);
     expect(names).toEqual([...names].sort());
     expect(new Set(entries.map(({ date }) => date))).toEqual(new Set(['Tue Jan 01 1980']));
     expect(entries.every(({ text }) => JSON.parse(text).calls.length === 1)).toBe(true);

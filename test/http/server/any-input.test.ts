@@ -9,6 +9,7 @@ import {
   startHttp,
   type TestHttp,
 } from '../support.js';
+import { runs } from '../../support/runs.js';
 
 let http: TestHttp;
 let session: string;
@@ -61,7 +62,7 @@ describe('bodies', () => {
         spoiled({ policy_optimization: sessionRequest, config_body: null, correlation_id: 'c' }),
         (body) => check('POST', '/api/v1/online/sessions', body),
       ),
-      { numRuns: 150 },
+      { numRuns: runs(60, 150) },
     ));
 
   test('of an evaluation, flat and wrapped', () =>
@@ -73,7 +74,7 @@ describe('bodies', () => {
         ),
         (body) => check('POST', '/api/v1/offline/jobs', body),
       ),
-      { numRuns: 150 },
+      { numRuns: runs(60, 150) },
     ));
 
   test('of a reward and of a change of state', () =>
@@ -86,7 +87,7 @@ describe('bodies', () => {
           await check('PATCH', `/api/v1/online/sessions/${session}`, { state });
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(50, 100) },
     ));
 });
 
@@ -115,5 +116,5 @@ test('paths and queries', () =>
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(25, 100) },
   ));

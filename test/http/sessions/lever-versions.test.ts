@@ -7,6 +7,7 @@ import { candidateId, demosPart, leverId } from '../../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { project } from '../seed.js';
 import { createSession, startHttp, type TestHttp } from '../support.js';
+import { runs } from '../../support/runs.js';
 
 // Every version that a lever id is said to have can be read, and is the text of those who are said to have it.
 
@@ -127,7 +128,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
       const { messages } = await get(id, `/levers/${summary.prompt_lever_id}/versions/${bestVersion}`);
       expect((await get(id, '/results')).best_prompt.messages).toEqual(messages);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(10, 30) },
   );
 }, 120_000);
 

@@ -93,7 +93,7 @@ test('a graph keeps the order of its inputs, which is part of what it is', async
 });
 
 test('nobody may change or remove one, and each organization has its own', async () => {
-  const [content] = fc.sample(promptContent, { numRuns: 1, seed: 1 });
+  const [content] = fc.sample(promptContent, 1);
   const id = await put(content!);
   for (const statement of [`update snapshots set content = '{}'`, 'delete from snapshots', 'truncate snapshots'])
     await expect(db.org('one', (tx) => tx.query(statement))).rejects.toThrow(/permission denied/);

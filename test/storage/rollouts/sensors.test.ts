@@ -12,6 +12,7 @@ import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { maxTraces, readFrames, readLatestFrames, type FrameRow } from '../../../src/storage/rollouts/sensors.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
+import { runs } from '../../support/runs.js';
 
 // Invariants: each finished rollout of a session is in exactly one frame, whatever is written twice or how the session ends; a frame is of one
 // candidate in one batch of one stage; what is not known is null.
@@ -330,6 +331,6 @@ test('every finished rollout is in one frame, and nothing is lost or added in su
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(10, 40) },
   );
 });

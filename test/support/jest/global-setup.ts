@@ -12,7 +12,7 @@ declare global {
 
 /**
  * Starts Temporal and Postgres once for the whole run and bundles the workflows straight from TypeScript. Tests find them in
- * TEST_TEMPORAL_ADDRESS, TEST_TEMPORAL_UI, TEST_DATABASE_URL (superuser) and TEST_WORKFLOW_BUNDLE (a path).
+ * TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL (superuser) and TEST_WORKFLOW_BUNDLE (a path).
  */
 export default async function setup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-test-'));
@@ -28,11 +28,10 @@ export default async function setup(): Promise<void> {
   );
   globalThis.testServers = servers;
   const [up] = await Promise.all([firstLine(servers), bundle(join(folder, 'workflow-bundle.js'))]);
-  const { databaseUrl, temporalAddress, temporalUi } = JSON.parse(up) as Record<string, string>;
+  const { databaseUrl, temporalAddress } = JSON.parse(up) as Record<string, string>;
   Object.assign(process.env, {
     TEST_DATABASE_URL: databaseUrl,
     TEST_TEMPORAL_ADDRESS: temporalAddress,
-    TEST_TEMPORAL_UI: temporalUi,
   });
 }
 

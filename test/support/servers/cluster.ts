@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { connect } from '../../../src/storage/db/db.js';
-import { createDatabase, temporalAddress } from './embedded.js';
+import { logLevel, temporalAddress } from '../environment.js';
+import { createDatabase } from './embedded.js';
 import { createNamespace } from '../service.js';
 
 /**
@@ -22,7 +23,7 @@ export async function startCluster() {
     RATCHET_SECRET_KEY: randomBytes(32).toString('base64'),
     RATCHET_API_KEY: apiKey,
     RATCHET_EGRESS: 'dev',
-    RATCHET_LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
+    RATCHET_LOG_LEVEL: logLevel('silent'),
   };
   const db = connect(databaseUrl, pino({ level: 'silent' }), 2);
   return {

@@ -2,22 +2,17 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
 import { migrate } from '../../../src/storage/db/migrate.js';
+import { databaseUrl, workerId } from '../environment.js';
 
 const template = 'ratchet_template';
 const templateLock = 7_284_250;
-
-/** The address of the run's Temporal server, as host:port. */
-export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
-
-/** The path of the bundled workflows. */
-export const workflowBundlePath = (): string => fromSetup('TEST_WORKFLOW_BUNDLE');
 
 /**
  * A database of this test's own, migrated or empty, as the superuser's URL. It goes when the run ends, or when its worker
  * opens a new file.
  */
 export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
-  const url = new URL(fromSetup('TEST_DATABASE_URL'));
+  const url = new URL(databaseUrl());
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
   try {
@@ -32,7 +27,7 @@ export async function createDatabase(content: 'migrated' | 'empty' = 'migrated')
   }
 }
 
-const prefix = `test_${process.env.JEST_WORKER_ID ?? '0'}_`;
+const prefix = `test_${workerId}_`;
 const fileToken = randomUUID().slice(0, 8);
 let dropped = false;
 
@@ -61,10 +56,4 @@ async function makeTemplate(client: pg.Client, admin: URL): Promise<void> {
   } finally {
     await client.query('select pg_advisory_unlock($1)', [templateLock]);
   }
-}
-
-function fromSetup(name: string): string {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: run the tests through jest, whose global setup sets it`);
-  return value;
 }

@@ -34,8 +34,7 @@ createInterface({ input: process.stdin }).on('close', () => {
 process.stdout.on('error', (error) => log.debug({ err: error }, 'nobody reads the output'));
 try {
   const [postgres, temporal] = await Promise.all(starting);
-  const up = { databaseUrl: postgres.url, temporalAddress: temporal.address, temporalUi: temporal.uiUrl };
-  console.log(JSON.stringify(up));
+  console.log(JSON.stringify({ databaseUrl: postgres.url, temporalAddress: temporal.address }));
 } catch (error) {
   log.error((error as Error).message);
   await stopAll();

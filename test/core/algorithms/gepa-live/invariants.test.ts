@@ -28,6 +28,7 @@ import type { Decision } from '../../../../src/core/search/protocol.js';
 import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured } from '../gepa/cases.js';
 import type { Run, World } from '../gepa/driver.js';
 import { chanceOf, serve } from './traffic.js';
+import { runs } from '../../../support/runs.js';
 
 const cases = casesOf(false, 800);
 
@@ -52,7 +53,7 @@ function check(name: string, property: (run: Served, given: Case) => void): void
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(serve(given.config, trafficOf(given)), given)),
-      { numRuns: 60 },
+      { numRuns: runs(25, 60) },
     );
   });
 }

@@ -26,6 +26,7 @@ import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
 import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured, type Of } from './cases.js';
 import { config as defaults, drive, type Run } from './driver.js';
+import { runs } from '../../../support/runs.js';
 
 /** Whether equal rollouts among these had different rewards; held-out ones are not looked at. */
 function differ(measured: readonly Measured[]): boolean {
@@ -44,7 +45,7 @@ function check(name: string, property: (run: Run, given: Case) => void, cases = 
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(given.config, worldOf(given)), given)),
-      { numRuns: 100 },
+      { numRuns: runs(50, 100) },
     );
   });
 }

@@ -32,6 +32,7 @@ import { frozen, measuredIn, of, reorder } from '../gepa/cases.js';
 import type { Run } from '../gepa/driver.js';
 import { casesOf, miproWorldOf, startOf, type Case } from './cases.js';
 import { drive } from './driver.js';
+import { runs } from '../../../support/runs.js';
 
 const anyCases = casesOf(false);
 const steadyCases = casesOf(true);
@@ -40,7 +41,7 @@ function check(name: string, property: (run: Run<MiproState>, given: Case) => vo
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(drive(startOf(given), miproWorldOf(given)), given)),
-      { numRuns: 100 },
+      { numRuns: runs(40, 100) },
     );
   });
 }

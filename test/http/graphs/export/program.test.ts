@@ -17,6 +17,7 @@ import { listen } from '../../../support/loopback.js';
 import { withPython } from '../../../support/python.js';
 import { startDriver, type Driver } from './driver.js';
 import { outcomesAt, play } from './play.js';
+import { runs } from '../../../support/runs.js';
 
 const { python, ...able } = withPython();
 
@@ -304,7 +305,7 @@ able.describe('run.py', () => {
         expect(possible).toContainEqual({ status: 'failed', step, reason });
         ends.failed++;
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: runs(10, 40) });
       expect(ends.done).toBeGreaterThan(5);
       expect(ends.failed).toBeGreaterThan(0);
       // A failure is made smaller by many more runs.

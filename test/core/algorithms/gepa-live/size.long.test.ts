@@ -4,7 +4,7 @@ import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js'
 import { config, scoring, type World } from '../gepa/driver.js';
 import { serve } from './traffic.js';
 
-// As in `../size.test.ts`: what passes through Temporal, which refuses a payload of 2 MB.
+// As in `../gepa/size.long.test.ts`: what passes through Temporal, which refuses a payload of 2 MB.
 
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;

@@ -1,0 +1,318 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createGraphJob, ended, eventsOf, pathOf, readJob, type GraphJob } from '../../support/jobs-over-http.js';
+import { firstPrompt, startGraphWorld } from '../../support/worlds/graph.js';
+import { range } from '../../support/range.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { until } from '../../support/until.js';
+
+const on = serviceOfFile(() => startGraphWorld());
+afterEach(() => on.world.reset());
+
+const create = (tasks: number, more: object = {}) => createGraphJob(on.service, on.world.job(tasks, more));
+const read = (id: string) => readJob<GraphJob>(on.service, id);
+const calls = (model: string) => on.world.model.requests.filter(({ body }) => body.model === model);
+const textOf = async (id: string) => {
+  const headers = { authorization: `Bearer ${on.service.apiKey}` };
+  const answer = await fetch(`${on.service.url}${pathOf(id)}/graph.txt`, { headers });
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+};
+
+const allRules = 'There is rule-0, rule-1, rule-2.';
+/** A step that asks a model about the question; beside it, what else it is given. */
+const llm = (id: string, content: string, inputs: object = {}) => ({
+  ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
+  ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },
+});
+const graphOf = (steps: object[], output: string) => ({ inputs: ['question'], steps, output });
+
+describe('a graph job', () => {
+  test('is the same for the same rng_seed, whatever comes first', async () => {
+    const run = async (concurrent: number) => {
+      const id = await create(12, { rng_seed: 3, max_concurrent: concurrent, rollout_budget: 80 });
+      const { history } = await ended<GraphJob>(on.service, id);
+      const graphs = await on.service.query(
+        'select lever_version, graph, status, reward from candidates where job_id = $1 order by lever_version',
+        [id],
+      );
+      return { history, graphs };
+    };
+    const first = await run(1);
+    on.world.model.reply(async (request) => {
+      await new Promise((later) => setTimeout(later, (request.n * 7) % 11));
+      return on.world.answer(request);
+    });
+    expect(await run(9)).toEqual(first);
+  });
+
+  test('goes on from a graph that is given, and asks the models that its steps name', async () => {
+    const initial_graph = graphOf([{ ...llm('think', allRules), model: 'other' }], 'think.answer');
+    const { policy_model: _, ...job } = on.world.job(6, { rollout_budget: 40 });
+    const id = await createGraphJob(on.service, { ...job, policy_models: ['task', 'other'], initial_graph });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'completed',
+      best_reward: 1,
+    });
+    expect(calls('other').length).toBeGreaterThan(0);
+  });
+
+  test('runs a graph as it was given, its steps’ inputs in their order, and what is made of it as well', async () => {
+    const text = (id: string, text: string) => ({ id, type: 'transform', op: 'template', inputs: {}, text });
+    const ask = (id: string, inputs: object, content: string, output: object) => {
+      return { id, type: 'llm', inputs, messages: [{ role: 'user', content }], output };
+    };
+    const given = { question: 'input.question', said: 'said' };
+    const properties = { explanation: { type: 'string' }, a: { type: 'string' } };
+    const initial_graph = {
+      inputs: ['question'],
+      steps: [
+        text('one', 'FIRST'),
+        text('two', 'SECOND'),
+        // A long name before a short one.
+        { id: 'both', type: 'transform', op: 'list', inputs: { original: 'one', b: 'two' } },
+        { id: 'said', type: 'transform', op: 'join', inputs: { list: 'both' }, by: '|' },
+        ask('solve', given, 'Name the rule: {{question}} {{said}}', { field: 'answer' }),
+        ask('other', given, '{{question}} {{said}}', { schema: { type: 'object', properties, required: ['a'] } }),
+        {
+          id: 'either',
+          type: 'select',
+          cases: [{ when: { of: 'one', is: 'equals', value: 'FIRST' }, then: 'solve.answer' }],
+          otherwise: 'other.a',
+        },
+      ],
+      output: 'either',
+    };
+    const id = await create(12, { initial_graph, rollout_budget: 150 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const told = calls('task').flatMap(({ body }) => /\w+\|\w+/.exec(JSON.stringify(body.messages)) ?? []);
+    expect(new Set(told)).toEqual(new Set(['FIRST|SECOND']));
+    const graphs = await on.service.query<{ graph: typeof initial_graph }>(
+      'select graph from candidates where job_id = $1 order by lever_version',
+      [id],
+    );
+    expect(graphs[0]!.graph).toEqual(initial_graph);
+    const listed = graphs.map(({ graph }) => JSON.stringify(graph.steps.find((step) => step.id === 'both')!.inputs));
+    expect(new Set(listed)).toEqual(new Set(['{"original":"one","b":"two"}']));
+    expect(graphs.length).toBeGreaterThan(2);
+    const shown = (await textOf(id)).text;
+    expect(shown).toMatch(/input original = one\n +input b = two/);
+    expect(shown).toContain(JSON.stringify(properties));
+  });
+
+  test('goes on with an answer as it is on record, without what Postgres cannot keep', async () => {
+    const initial_graph = graphOf(
+      [llm('think', 'Think!'), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
+      'solve.answer',
+    );
+    const isThought = (said: string) => said.endsWith('Think!');
+    on.world.model.reply((request) =>
+      isThought(request.body.messages[0]!.content) ? { text: 'nul\0 half\ud83d' } : on.world.answer(request),
+    );
+    const id = await create(6, { initial_graph, rollout_budget: 40 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const told = calls('task')
+      .map(({ body }) => body.messages[0]!.content)
+      .filter((said) => !isThought(said));
+    expect(told.length).toBeGreaterThan(0);
+    for (const said of told) expect(said).toContain('nul\ufffd half\ufffd');
+  });
+
+  test('leaves out a step that costs and brings nothing, and says why', async () => {
+    const initial_graph = graphOf(
+      [llm('think', allRules), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
+      'solve.answer',
+    );
+    const edits = [
+      { edit: 'prompt', step: 'solve', messages: llm('', allRules).messages },
+      { edit: 'rewire', step: 'solve', input: 'thought', to: null },
+    ];
+    on.world.model.reply((request) => {
+      const said = request.body.messages.map(({ content }) => content).join('\n');
+      if (!said.includes('The edits that there are')) return on.world.answer(request);
+      expect(said).toMatch(/## What it took\n2 model calls, \d+ tokens/);
+      expect(said).toMatch(/at most [36] model calls, of the edited graph at most 72: /);
+      return { text: `\`\`\`json\n${JSON.stringify(edits)}\n\`\`\`` };
+    });
+    const job = on.world.job(12, { initial_graph, rollout_budget: 120 });
+    const dataset = job['dataset'] as { gold_outputs: { task_id: string; output: string }[] };
+    // What nobody solves is what there is to learn from.
+    const gold_outputs = dataset.gold_outputs.map((gold, at) => (at % 2 === 0 ? gold : { ...gold, output: 'rule-9' }));
+    const id = await createGraphJob(on.service, { ...job, dataset: { ...dataset, gold_outputs } });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen.status).toBe('completed');
+    expect((await textOf(id)).text).not.toContain('think');
+    expect(seen.best_reward).toBe(seen.history[0]!.best_reward);
+    const accepted = (await eventsOf(on.service, id)).filter(({ type }) => type === 'candidate_accepted');
+    expect(accepted).toEqual([
+      expect.objectContaining({
+        data: expect.objectContaining({ candidate_id: seen.best_candidate!.candidate_id, reason: 'cheaper' }),
+      }),
+    ]);
+  });
+
+  test('is scored by a judge, whose answers are on record; one that cannot be read is no reward', async () => {
+    let garbled = 0;
+    on.world.model.reply((request) => {
+      if (request.body.model === 'judge' && garbled++ < 3) return { text: 'I like it.' };
+      return on.world.answer(request);
+    });
+    const job = on.world.job(6, { rollout_budget: 200, max_concurrent: 1 });
+    const { gold_outputs: _, ...dataset } = job['dataset'] as Record<string, unknown>;
+    const verifier_config = { mode: 'rubric', model: 'judge' };
+    const id = await createGraphJob(on.service, {
+      ...job,
+      dataset: { ...dataset, default_rubric: 'Is it a rule?', verifier_config },
+    });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', best_reward: 1 });
+    const rollouts = await on.service.query<{ code: string; reward: number | null }>(
+      `select error->>'code' as code, reward from rollouts where job_id = $1 and error is not null`,
+      [id],
+    );
+    expect(rollouts).toEqual([{ code: 'judgement_unusable', reward: null }]);
+    const [judged] = await on.service.query<{ n: number }>(
+      `select count(*) as n from model_calls where job_id = $1 and purpose = 'judge'`,
+      [id],
+    );
+    expect(judged!.n).toBe(calls('judge').length);
+  });
+
+  test('learns from a graph that gives no output: that is a score, not a failure of the job', async () => {
+    const schema = { type: 'object', properties: { rule: { type: 'string' } }, required: ['rule'] };
+    const initial_graph = graphOf([{ ...llm('solve', ''), tries: 1, output: { schema } }], 'solve.rule');
+    const fixed = '{{question}} Answer in JSON.';
+    on.world.model.reply((request) => {
+      const said = request.body.messages.map(({ content }) => content).join('\n');
+      if (/Write a new instruction|The edits that there are/.test(said)) {
+        expect(said).toContain('There is no output. Step solve: The answer is not usable');
+        const edits = [{ edit: 'prompt', step: 'solve', messages: [{ role: 'user', content: fixed }] }];
+        const text = said.includes('The edits') ? JSON.stringify(edits) : fixed;
+        return { text: `\`\`\`\n${text}\n\`\`\`` };
+      }
+      const item = Number(/item (\d+)/.exec(said)![1]);
+      const rule = `rule-${item % on.world.rules}`;
+      return { text: said.includes('JSON') ? JSON.stringify({ rule }) : rule };
+    });
+    const id = await create(60, { initial_graph, rollout_budget: 400 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
+  });
+
+  test.each([
+    ['a provider that is slow', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
+    ['a path that is gone', {}, () => Promise.resolve()],
+  ])('%s is not the graph’s fault', async (what, more, wait) => {
+    on.world.model.reply(async (request) => {
+      await wait();
+      return what.includes('slow') ? on.world.answer(request) : { status: 404, raw: 'gone' };
+    });
+    const id = await create(6, { rollout_budget: 40, ...more });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'failed' });
+    const rollouts = await on.service.query<{ infrastructure: string; reward: number | null }>(
+      `select error->>'infrastructure' as infrastructure, reward from rollouts where job_id = $1 and status = 'failed'`,
+      [id],
+    );
+    expect(new Set(rollouts.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ infrastructure: 'true', reward: null })]),
+    );
+  });
+
+  test('waiting for money takes nothing of a run’s time', async () => {
+    const ids = range(0, 8).map((n) => `solve_${n}`);
+    const vote = { id: 'vote', type: 'vote', of: ids.map((id) => `${id}.answer`), by: 'majority' };
+    const initial_graph = graphOf([...ids.map((id) => llm(id, allRules)), vote], 'vote');
+    on.world.model.reply(async (request) => {
+      await new Promise((later) => setTimeout(later, 200));
+      return { ...on.world.answer(request), usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    });
+    // Room for the reservation of one call at a time: a run of eight calls takes longer than it may.
+    const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+    const id = await create(6, {
+      ...model,
+      ...{ initial_graph, rollout_budget: 20, rollout_timeout: 1, max_concurrent: 1, budget: { max_cost_usd: 0.004 } },
+    });
+    expect(await ended<GraphJob>(on.service, id, 120)).toMatchObject({ status: 'completed', best_reward: 1 });
+    const failed = await on.service.query(`select error from rollouts where job_id = $1 and error is not null`, [id]);
+    expect(failed).toEqual([]);
+  });
+});
+
+describe('a provider that refuses its key', () => {
+  const refusal = { status: 401, raw: '{"error":{"message":"Incorrect API key provided: sk-test"}}' };
+  const refuse = (asker: string) =>
+    on.world.model.reply((request) => (request.body.model === asker ? refusal : on.world.answer(request)));
+
+  test('is told of the judge as well', async () => {
+    refuse('judge');
+    const { gold_outputs: _, ...dataset } = on.world.job(20)['dataset'] as Record<string, unknown>;
+    const verifier_config = { mode: 'rubric', model: 'judge' };
+    const judged = { ...dataset, default_rubric: 'Is it a rule?', verifier_config };
+    const id = await create(20, { dataset: judged, max_concurrent: 2 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/"fake" answered the judge with 401: .*Check FAKE_API_KEY\.$/),
+      error_details: { code: 'provider_refused_key' },
+    });
+    expect(calls('judge').length).toBeLessThanOrEqual(2);
+  });
+
+  test('as its proposer’s, fails the job as it fails sessions, and keeps the baseline', async () => {
+    refuse('writer');
+    const id = await create(20);
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'failed',
+      best_reward: 0,
+      error: expect.stringMatching(/"fake" answered the proposer with 401: .*Check FAKE_API_KEY\./),
+      error_details: { code: 'proposer_failed' },
+    });
+    expect(calls('writer').length).toBeLessThanOrEqual(4);
+    expect((await textOf(id)).text).toContain(firstPrompt);
+  });
+});
+
+describe('budget.max_cost_usd', () => {
+  /** Dollars of what the provider answered, at the public price of gpt-4o-mini, a quarter of what each request allows. */
+  function priced(solved: boolean) {
+    let answered = 0;
+    on.world.model.reply((request) => {
+      const { body } = request;
+      const usage = { prompt_tokens: 100, completion_tokens: Math.floor(Number(body['max_tokens']) / 4) };
+      answered += usage.prompt_tokens * 0.15e-6 + usage.completion_tokens * 0.6e-6;
+      const reply = on.world.answer(request);
+      // There is always something left to learn, so that money is what ends the search.
+      return { ...(solved || !reply.text?.startsWith('rule-') ? reply : { text: 'unknown' }), usage };
+    });
+    return () => answered;
+  }
+  const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
+
+  test('is never exceeded, ends the job with its best, and a refused run is nobody’s failure', async () => {
+    const answered = priced(false);
+    const budget = { max_cost_usd: 0.06 };
+    const id = await create(20, { ...model, budget, rollout_budget: 5_000, max_concurrent: 16 });
+    const seen = await ended<GraphJob>(on.service, id);
+    expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd', error: null });
+    const counted = await until('calls under way are counted', async () => {
+      const now = await read(id);
+      return now.budget.reserved_usd === 0 && now;
+    });
+    expect(answered()).toBeLessThanOrEqual(0.06);
+    expect(answered()).toBeGreaterThan(0.04);
+    expect(counted.budget.spent_usd).toBeCloseTo(answered(), 9);
+    expect(counted.usage.total_cost_usd).toBeCloseTo(answered(), 9);
+    const failed = await on.service.query(`select 1 from rollouts where job_id = $1 and status = 'failed'`, [id]);
+    expect(failed).toEqual([]);
+  });
+
+  test('that does not reach for the baseline fails the job, and says so', async () => {
+    const answered = priced(true);
+    const id = await create(20, { ...model, budget: { max_cost_usd: 0.003 }, max_concurrent: 1 });
+    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
+      status: 'failed',
+      stopped_by: 'max_cost_usd',
+      error: expect.stringMatching(
+        /^budget\.max_cost_usd was used up before the baseline .* raise it, or give fewer tasks\.$/,
+      ),
+      error_details: { code: 'max_cost_usd' },
+    });
+    expect(answered()).toBeLessThanOrEqual(0.003);
+  });
+});

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { judgeFrames, totalsOf } from '../../support/frames.js';
+import {
+  createSession,
+  ended,
+  pathOf,
+  resultsOf,
+  type Session,
+  type SessionResults,
+} from '../../support/jobs-over-http.js';
+import { range } from '../../support/range.js';
+import { serviceOfFile } from '../../support/service-of-file.js';
+import { callsShown, echo, guess, startLiveWorld, startTraffic, type Traffic } from '../../support/fakes/traffic.js';
+
+// Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
+
+const on = serviceOfFile(startLiveWorld);
+const running: Traffic[] = [];
+// Before the service is stopped, whatever failed.
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((traffic) => traffic.stop()));
+});
+
+interface Evaluated {
+  rollout_id: string;
+  seed: number | null;
+  reward: number;
+}
+
+const rules = 4;
+const baseline = 'Answer well.';
+const isRising = (values: number[]) => values.every((value, at) => at === 0 || value >= values[at - 1]!);
+const rewardsOf = ({ history }: SessionResults) => history.map(({ best_reward }) => best_reward);
+
+/** Instance n needs the rule n mod `rules`. */
+const score = (prompt: string, n: number) => ({
+  reward: prompt.includes(`rule-${n % rules}.`) ? 1 : 0,
+  feedback: `needs rule-${n % rules}.`,
+});
+
+const create = (more: Record<string, unknown> = {}) =>
+  createSession(on.service, {
+    rollouts: 'caller',
+    policy: { provider: 'fake', model: 'live' },
+    proposer: { provider: 'fake', model: 'proposer' },
+    initial_prompt: { messages: [{ role: 'system', content: baseline }] },
+    gepa: { population_size: 2, generations: 12, minibatch_size: 3, evaluation: { seeds: [0, 1, 2, 3] } },
+    ...more,
+  });
+function send(id: string, more: Partial<Parameters<typeof startTraffic>[0]> = {}): Traffic {
+  const traffic = startTraffic({
+    urls: () => [on.service.url],
+    apiKey: on.service.apiKey,
+    sessionId: id,
+    inFlight: 8,
+    score,
+    ...more,
+  });
+  running.push(traffic);
+  return traffic;
+}
+
+describe('live traffic that names nothing', () => {
+  test('with a hundred in flight at two replicas; rewards come in any order, twice, or never', async () => {
+    const other = await on.service.another({ serve: true, work: false });
+    const id = await create({
+      gepa: {
+        ...{ population_size: 3, generations: 12, minibatch_size: 3 },
+        evaluation: { seeds: range(0, 90), heldout_seeds: range(300, 50) },
+      },
+      budget: { max_rollouts: 5_000 },
+      target_reward: 0.9,
+      // What never gets a reward is soon another call's.
+      rollout_timeout: 2,
+    });
+    const traffic = send(id, {
+      urls: () => [on.service.url, other.url!],
+      inFlight: 100,
+      // One rule is all there is to find: what is tried here are the rewards.
+      score: (prompt) => score(prompt, 0),
+      // Some are late: their place may be taken by then.
+      fate: (n) => ({
+        after: n % 50 === 0 ? 2_500 : 400 + ((n * 137) % 1_200),
+        never: n % 10 === 9,
+        twice: n % 5 === 0,
+      }),
+    });
+    const session = await ended<Session>(on.service, id, 240);
+    await traffic.stop();
+    expect(session).toMatchObject({ status: 'completed', stopped_by: 'target_reward' });
+    expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });
+    const found = await resultsOf(on.service, id);
+    expect(found).toMatchObject({
+      verdict: 'better',
+      comparison: { basis: 'heldout', seeds: 50 },
+      stopped_by: 'target_reward',
+    });
+    expect(isRising(rewardsOf(found))).toBe(true);
+
+    // Every rollout that the search counted is a call that was served that candidate, with the reward reported for it, once.
+    const callOf = new Map(traffic.calls.map((call) => [call.rolloutId, call]));
+    const rewardOf = new Map(traffic.rewards.map(({ correlationId, reward }) => [correlationId, reward]));
+    const seen = new Set<string>();
+    for (const { candidate_id: candidate, rollout_count: count } of session.candidates) {
+      const { data } = await on.service.api.call<{ data: Evaluated[] }>(
+        'GET',
+        `${pathOf(id)}/candidates/${candidate}/seed-evals?limit=1000`,
+      );
+      expect([candidate, data.length]).toEqual([candidate, count]);
+      for (const { rollout_id: rollout, reward, seed } of data) {
+        const call = callOf.get(rollout);
+        expect(call?.candidateId).toBe(candidate);
+        expect([seed, reward]).toEqual([null, rewardOf.get(call!.correlationId)]);
+        seen.add(rollout);
+      }
+    }
+    expect(seen.size).toBe(session.progress.rollouts_completed);
+    expect(seen.size).toBeLessThanOrEqual(5_000);
+    expect(totalsOf(await judgeFrames(on.service.api, id, { live: true })).count).toBe(seen.size);
+
+    // One signal a stage, not one a reward.
+    const { events } = await on.service.workflow(id).fetchHistory();
+    const signals = events!.filter((event) => event.workflowExecutionSignaledEventAttributes != null).length;
+    const exchanges = events!.filter(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'exchangeSlots',
+    ).length;
+    expect(signals).toBeGreaterThan(0);
+    expect(signals).toBeLessThanOrEqual(exchanges);
+    expect(exchanges).toBeLessThan(seen.size / 10);
+  }, 300_000);
+
+  test('a child that is no better is not taken', async () => {
+    on.world.model.reply((request) =>
+      request.body.model === 'proposer'
+        ? { text: `\`\`\`\nAnswer well, variant ${request.n}.\n\`\`\`` }
+        : { text: request.body.messages[0]!.content },
+    );
+    const id = await create({
+      gepa: { population_size: 2, generations: 9, minibatch_size: 3, evaluation: { seeds: range(0, 20) } },
+      patience: 2,
+    });
+    // A third of all calls, whoever serves them.
+    const traffic = send(id, { score: (_, n) => ({ reward: n % 3 === 0 ? 1 : 0, feedback: `of ${n}` }), inFlight: 12 });
+    const session = await ended<Session>(on.service, id, 240);
+    await traffic.stop();
+    on.world.model.reply(echo);
+    expect(session).toMatchObject({ status: 'completed', stopped_by: 'patience' });
+    expect(session.best_candidate?.candidate_id).toMatch(/_0$/);
+    expect((await resultsOf(on.service, id)).verdict).toBe('not_significantly_better');
+  }, 300_000);
+});
+
+describe('live traffic and MIPRO', () => {
+  const instances = 24;
+  afterEach(() => on.world.model.reply(echo));
+
+  async function search(mipro: object, seed?: (n: number) => number) {
+    on.world.model.reply((request) => guess(request, rules));
+    const id = await create({ gepa: undefined, algorithm: 'mipro', mipro });
+    const traffic = send(id, { ...(seed && { seed }), inFlight: 16 });
+    const session = await ended<Session>(on.service, id, 240);
+    await traffic.stop();
+    expect(session).toMatchObject({ status: 'completed', error: null });
+    const found = await resultsOf(on.service, id);
+    expect(found.verdict).toBe('better');
+    expect(isRising(rewardsOf(found))).toBe(true);
+    await judgeFrames(on.service.api, id, { live: true });
+
+    // What is shown was asked and answered in calls of its own traffic, and scored well.
+    const rows = await on.service.query<{ demos: { ordinal: number; input: string; output: string }[] }>(
+      `select demos from candidates where job_id = $1 and jsonb_array_length(demos) > 0`,
+      [id],
+    );
+    const demos = rows.flatMap((row) => row.demos);
+    expect(demos.length).toBeGreaterThan(0);
+    const slots = await on.service.query<{ id: string; ordinal: number }>(
+      'select id, ordinal from rollouts where job_id = $1 and ordinal is not null',
+      [id],
+    );
+    const ordinalOf = new Map(slots.map((slot) => [slot.id, slot.ordinal]));
+    const shown = callsShown(demos, traffic, score).map(({ rolloutId }) => ordinalOf.get(rolloutId));
+    expect(shown).toEqual(demos.map(({ ordinal }) => ordinal));
+    return { session, found };
+  }
+
+  test('by the seeds that calls name', async () => {
+    const { session, found } = await search(
+      {
+        ...{ num_candidates: 4, num_trials: 10, minibatch_size: 4 },
+        train_seeds: range(12, 12),
+        evaluation: { seeds: range(0, 12) },
+      },
+      (n) => n % instances,
+    );
+    expect(session.traffic).toEqual({ compared: 'paired', wanted: 0, claimed: 0 });
+    expect(found.history[0]!.best_reward).toBeCloseTo(1 / 3);
+    expect(session.best_reward).toBeGreaterThan(0.8);
+  }, 300_000);
+
+  test('without', async () => {
+    const { session, found } = await search({
+      ...{ num_candidates: 4, num_trials: 10, minibatch_size: 8 },
+      evaluation: { seeds: range(0, 30), heldout_seeds: range(100, 30) },
+    });
+    expect(session.traffic).toEqual({ compared: 'unpaired', wanted: 0, claimed: 0 });
+    expect(found.comparison).toMatchObject({ basis: 'heldout', seeds: 30 });
+    expect(session.best_candidate!.is_baseline).toBe(false);
+  }, 300_000);
+});

@@ -1,0 +1,31 @@
+/** What the test run is told by its environment: the only reader of process.env for the settings of tests. */
+
+/** Which suite runs: `npm test` is quick, `npm run test:all` is all. */
+export const suite: 'quick' | 'all' = process.env['TEST_SUITE'] === 'all' ? 'all' : 'quick';
+
+/** Repeats a run of a seeded test. */
+export const givenSeed = process.env['TEST_SEED'];
+
+/** Level of the service's log. */
+export const logLevel = (otherwise: string): string => process.env['TEST_LOG'] ?? otherwise;
+
+/** Number of this jest worker; 0 outside of jest. */
+export const workerId = process.env['JEST_WORKER_ID'] ?? '0';
+
+/** One state sequence to repeat: seed, path and replay path. */
+export const statesOnly = process.env['STATES_ONLY']?.split(' ') ?? [];
+
+/** Address of the run's Temporal server, as host:port. */
+export const temporalAddress = (): string => fromSetup('TEST_TEMPORAL_ADDRESS');
+
+/** Superuser's URL of the run's Postgres. */
+export const databaseUrl = (): string => fromSetup('TEST_DATABASE_URL');
+
+/** Path of the bundled workflows. */
+export const workflowBundlePath = (): string => fromSetup('TEST_WORKFLOW_BUNDLE');
+
+function fromSetup(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests through jest, whose global setup sets it`);
+  return value;
+}

@@ -1,0 +1,16 @@
+import { givenSeed, suite } from './environment.js';
+
+/** How often a long property runs: in the quick suite, and in all tests. */
+export const runs = (quick: number, all: number): number => (suite === 'all' ? all : quick);
+
+/**
+ * Seed of a long seeded test: fixed in the quick suite, another in each run of all tests, which prints it once.
+ * TEST_SEED repeats a run.
+ */
+export function seedOf(test: string, fixed: number): number {
+  if (givenSeed !== undefined) return Number(givenSeed);
+  if (suite === 'quick') return fixed;
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  process.stderr.write(`${test}: TEST_SEED=${seed}\n`);
+  return seed;
+}
