@@ -9,6 +9,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { exchange, type Claim, type Exchange, type Report, type Want } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
+import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import { Ahead } from './prefetch.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
@@ -177,7 +178,7 @@ export class Runner<Conclusion> {
         told(result.control, outcomes.length);
         return result;
       } catch (error) {
-        if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
+        if (Date.now() > givenUpAt || this.aborter.signal.aborted || !isTransient(error)) throw error;
         this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'Postgres does not take the outcomes; trying again');
         await delay(waitMs);
       }

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isDataError, isTransient } from '../../storage/db/postgres-errors.js';
 
 /** What is wrong with one field: `pointer` is a JSON pointer (RFC 6901) into the body, the query or the headers. */
 export interface FieldError {
@@ -169,22 +170,17 @@ const known: Record<string, [status: number, code: string, detail: string]> = {
   FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
 };
 
-// What Postgres and its client say when the database cannot be reached or takes no more: the caller may try again.
-const unavailable = /^(08...|57P0.|53...|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/;
-
 /** Whatever was thrown, as what the caller is told; faults of ours keep their text to the log. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const error = thrown as Partial<FastifyError> & { issues?: ValidationIssue[] };
   const entry = known[error.code ?? ''];
   if (entry) return new ApiError(...entry, { cause: thrown });
-  if (
-    unavailable.test(error.code ?? '') ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message ?? '')
-  ) {
-    return new ApiError(503, 'database_unavailable', 'The database cannot be reached; try again.', { cause: thrown });
+  if (isTransient(thrown)) {
+    const detail = 'The database cannot be reached or is busy; try again.';
+    return new ApiError(503, 'database_unavailable', detail, { cause: thrown });
   }
-  if (/^22...$/.test(error.code ?? '')) {
+  if (isDataError(thrown)) {
     return new ApiError(422, 'value_out_of_range', 'A value is out of the range that can be kept.', { cause: thrown });
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
