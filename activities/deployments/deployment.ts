@@ -11,9 +11,10 @@ import {
 } from '../../src/storage/deployments/gate.js';
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors, jobFailure } from '../errors.js';
-import { containerKey, lockOpenJob, readSpec } from '../jobs/spec.js';
+import { containerKey, lockOpenJob } from '../jobs/spec.js';
 
 /** An evaluation to run for a gate. */
 export interface GateRun {
@@ -35,7 +36,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const spec = await readSpec<DeploymentSpec>(tx, job);
+          const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
           const snapshotId = await frozen(tx, job, spec);
           await tx.query(
             'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
@@ -57,7 +58,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const { name, source } = await readSpec<DeploymentSpec>(tx, job);
+          const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
           const live = await readLive(tx, name);
           if (live) return { run: runOf(job, round + 1, live.snapshotId), deploymentId: live.id };
           const baseline = baselineOf(source);
@@ -78,7 +79,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           const { deploymentId, snapshotId } = evaluation;
           const deployment = { orgId: job.orgId, jobId: deploymentId };
           await lockWanted(tx, deployment);
-          const spec = await readSpec<DeploymentSpec>(tx, deployment);
+          const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
           const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
           await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
         }),
@@ -93,7 +94,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       classifyErrors(async () => {
         const verdict = await db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
-          const { gate } = await readSpec<DeploymentSpec>(tx, job);
+          const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
           const verdict = judgeGate(gate!, {
             candidate: await readRewards(tx, candidate.jobId),
             incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),

@@ -6,9 +6,10 @@ import { lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/even
 import { candidateId } from '../../src/core/jobs/ids.js';
 import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
+import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
-import { readSpec } from './spec.js';
 import { graphStarted, sessionStarted } from './prepare.js';
 
 export interface FinishInput extends JobRef {
@@ -92,7 +93,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
 
 /** A search's log begins with its start, also where it is paused before its container has answered the first question. */
 async function startOf(tx: Tx, job: JobRef): Promise<NewEvent[]> {
-  const spec = await readSpec<JobSpec>(tx, job);
+  const spec = await readSpec<JobSpec>(tx, job.jobId);
   switch (spec.kind) {
     case 'session':
       return [sessionStarted(spec, spec.initialPrompt !== null)];
@@ -112,12 +113,12 @@ function withProgress(error: ErrorDetails, { finished, total }: { finished: numb
 
 /** Of an evaluation in numbers. The total is what was asked for: a job that fails early has no rollouts yet. */
 async function evaluationTotals(tx: Tx, job: JobRef) {
-  const { seeds } = await readSpec<EvaluationSpec>(tx, job);
+  const { seeds } = await readSpec<EvaluationSpec>(tx, job.jobId);
   const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
   return { total: seeds.length, finished: succeeded + failed, succeeded, failed, meanReward };
 }
 
-function projection(jobId: string, view: SearchView): Record<string, unknown> {
+function projection(jobId: string, view: SearchView): SessionProjection {
   return {
     generation: view.generation,
     totalGenerations: view.totalGenerations,

@@ -5,11 +5,12 @@ import type { DemoAnswer, DemoRequest } from '../../src/core/search/protocol.js'
 import { readPool, readMarked } from '../../src/storage/candidates/candidates.js';
 import { usableDemos } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { describeTask } from './describe.js';
 import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { readSpec, recordLost } from '../jobs/spec.js';
+import { recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 
 /** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
@@ -29,7 +30,7 @@ export function findDemosActivity(deps: ActivityDeps) {
             const marked = await readMarked(tx, job.jobId);
             const asked = { components, marked, ordinals: request.ordinals };
             return {
-              spec: await readSpec<SessionSpec>(tx, job),
+              spec: await readSpec<SessionSpec>(tx, job.jobId),
               prompt,
               slots: await usableDemos(tx, job.jobId, asked),
             };

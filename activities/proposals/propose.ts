@@ -23,10 +23,11 @@ import {
 } from '../../src/storage/candidates/candidates.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
+import { lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { proposeGraph, type ProposedGraph } from './graph.js';
@@ -53,7 +54,7 @@ export function proposeActivity(deps: ActivityDeps) {
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const [spec, pool] = await db.org(job.orgId, (tx) =>
             Promise.all([
-              readSpec<SearchSpec>(tx, job),
+              readSpec<SearchSpec>(tx, job.jobId),
               readPool(tx, job.jobId),
               input.decided && recordSearchUpdate(tx, job, input.decided),
             ]),

@@ -13,9 +13,10 @@ import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { acquireLease, releaseLease } from '../../src/storage/jobs/leases.js';
 import { areWhole, haveEnded, planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
-import { containerKey, lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
+import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
@@ -50,7 +51,7 @@ export function rolloutActivity(deps: ActivityDeps) {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
           const [spec] = await Promise.all([
-            readSpec<JobSpec>(tx, job),
+            readSpec<JobSpec>(tx, job.jobId),
             input.decided && recordSearchUpdate(tx, job, input.decided),
             lockOpenJob(tx, job),
           ]);

@@ -15,6 +15,7 @@ import {
 } from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
+import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import { ClaimPrefetch } from './prefetch.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
@@ -183,7 +184,7 @@ export class Runner<Conclusion> {
         told(result.control, outcomes.length);
         return result;
       } catch (error) {
-        if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
+        if (Date.now() > givenUpAt || this.aborter.signal.aborted || !isTransient(error)) throw error;
         this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'Postgres does not take the outcomes; trying again');
         await delay(waitMs);
       }

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isDataError, isTransient } from '../../storage/db/postgres-errors.js';
 
 /** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
 export interface FieldError {
@@ -169,22 +170,17 @@ const known: Record<string, [status: number, code: string, detail: string]> = {
   FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
 };
 
-// Codes of Postgres and its client for an unreachable or overloaded database: the caller may retry.
-const unavailable = /^(08...|57P0.|53...|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/;
-
 /** Maps any error to a failure for the caller; internal errors show their text in the log only. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const error = thrown as Partial<FastifyError> & { issues?: ValidationIssue[] };
   const entry = known[error.code ?? ''];
   if (entry) return new ApiError(...entry, { cause: thrown });
-  if (
-    unavailable.test(error.code ?? '') ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message ?? '')
-  ) {
-    return new ApiError(503, 'database_unavailable', 'The database is unreachable; retry.', { cause: thrown });
+  if (isTransient(thrown)) {
+    const detail = 'The database is unreachable or busy; retry.';
+    return new ApiError(503, 'database_unavailable', detail, { cause: thrown });
   }
-  if (/^22...$/.test(error.code ?? '')) {
+  if (isDataError(thrown)) {
     return new ApiError(422, 'value_out_of_range', 'A value is out of range.', { cause: thrown });
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {

@@ -1,5 +1,7 @@
 import type { Stage } from '../../core/search/protocol.js';
+import type { SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import { countedReward } from './totals.js';
 
@@ -46,8 +48,9 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
 }
 
 /** How many rollouts the job $1 may have in flight; null where its callers decide that. */
-const concurrency = `select least(c.concurrency, (j.spec->>'maxConcurrent')::int)
-  from jobs j join job_controls c on c.job_id = j.id where j.id = $1 and j.spec->>'rollouts' is distinct from 'caller'`;
+const spec = jsonFields<SessionSpec>('j.spec');
+const concurrency = `select least(c.concurrency, ${spec.text('maxConcurrent')}::int)
+  from jobs j join job_controls c on c.job_id = j.id where j.id = $1 and ${spec.text('rollouts')} is distinct from 'caller'`;
 
 /** What each sensor read, in the words of the answer; a sum or a quantile of nothing is null. */
 interface RolloutSensor {
