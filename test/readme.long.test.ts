@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer } from 'node:net';
+import { ifItLives } from '../src/embedded/process.js';
 import { listen } from './support/loopback.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
@@ -24,7 +25,10 @@ const pages = ['README.md', ...reference.map((name) => `docs/reference/${name}.m
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-readme-'));
 const environment = { RATCHET_DATA_DIR: join(folder, '.ratchet'), OPENAI_API_KEY: '' };
 let service: Tree | undefined;
+let shell: ChildProcess | undefined;
 afterAll(async () => {
+  // Its whole group: the container that a block has started outlives the shell.
+  if (shell) ifItLives(() => process.kill(-shell!.pid!, 'SIGKILL'));
   await service?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -46,17 +50,14 @@ interface Block {
 /** The shell blocks of a page, each with the output printed below it. */
 function shellBlocks(page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8');
-  const fences = [...text.matchAll(/^```(\S*)(.*)\n([\s\S]*?)^```$/gm)].map(([, language, marks, body], at) => ({
-    ...{ at, language, skipped: marks!.trim() === 'skip', body: body! },
+  const fences = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info, 2: body }) => ({
+    ...{ info: info!.trim(), body: body!, line: text.slice(0, index).split('\n').length },
   }));
-  const lines = [...text.matchAll(/^```\S+.*\n/gm)].map(({ index }) => text.slice(0, index).split('\n').length);
-  return fences
-    .filter(({ language, skipped }) => language === 'sh' && !skipped)
-    .map(({ at, body }) => {
-      const next = fences[at + 1];
-      const output = next?.language === 'text' ? next.body : '';
-      return { page, line: lines[at]!, code: body, output: output.trim() };
-    });
+  return fences.flatMap(({ info, body, line }, at) => {
+    const next = fences[at + 1];
+    const output = next?.info === 'text' ? next.body.trim() : '';
+    return info === 'sh' ? [{ page, line, code: body, output }] : [];
+  });
 }
 
 /** Matches the text itself, where `…` stands for any text. */
@@ -68,20 +69,15 @@ function pattern(output: string): RegExp {
 /** Runs the blocks in one shell until one fails; what each has printed. */
 async function run(blocks: Block[], replace: (text: string) => string): Promise<string[]> {
   const script = blocks.map(({ code }) => `${replace(code)}\nprintf '\\036'\n`).join('');
-  const shell = spawn('bash', ['-c', `set -eo pipefail\nexec 2>&1\n${script}`], {
+  shell = spawn('bash', ['-c', `set -eo pipefail\nexec 2>&1\n${script}`], {
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: '', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
   let printed = '';
-  shell.stdout.on('data', (chunk) => (printed += String(chunk)));
+  shell.stdout!.on('data', (chunk) => (printed += String(chunk)));
   await once(shell, 'exit');
-  try {
-    process.kill(-shell.pid!, 'SIGKILL');
-  } catch {
-    // Nothing was left running.
-  }
   return printed
     .replaceAll('\r', '')
     .split('\x1e')
