@@ -33,7 +33,7 @@ export const miproLimits = {
 /** Trials between two evaluations, which run at the same time: a generation (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
 /** Equal rollouts with which the noise is looked for before the first trial. */
-export const probes = 4;
+export const noiseProbes = 4;
 /** Good rollouts that a writer of instructions is shown. */
 export const goodShown = 3;
 /** Rollouts that are spent on finding one that scores well, at most. */
@@ -76,12 +76,12 @@ export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): nu
 }
 
 /** Of the instructions that are written before the first trial, at most: two generations' trials. */
-const maxGrounded = 2 * trialsAtOnce;
+const maxInitial = 2 * trialsAtOnce;
 
 /** Instructions that are written before the first trial; the others are written later, from what failed. */
-export function groundedOf(config: MiproConfig): number {
+export function initialInstructions(config: MiproConfig): number {
   const written = config.numCandidates - 1;
-  return Math.min(maxGrounded, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
+  return Math.min(maxInitial, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
 }
 
 export function mayHaveDemos({

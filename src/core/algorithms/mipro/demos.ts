@@ -13,7 +13,7 @@ const maxDescribed = 10;
 const maxUsable = 200;
 
 /** A rollout that was paid for. */
-export interface Ran {
+export interface RewardedRollout {
   ordinal: number;
   candidate: number;
   seed: number;
@@ -21,17 +21,17 @@ export interface Ran {
 }
 
 /** Each slot of a survey reads all rollouts several times. Not part of any state. */
-const read = new WeakMap<Results, readonly Ran[]>();
+const read = new WeakMap<Results, readonly RewardedRollout[]>();
 
 /** All rollouts by ascending ordinal. */
-export function rolloutsOf(results: Results): readonly Ran[] {
+export function rolloutsOf(results: Results): readonly RewardedRollout[] {
   let all = read.get(results);
   if (!all) read.set(results, (all = readRollouts(results)));
   return all;
 }
 
-function readRollouts(results: Results): Ran[] {
-  const all: Ran[] = [];
+function readRollouts(results: Results): RewardedRollout[] {
+  const all: RewardedRollout[] = [];
   for (const [key, own] of Object.entries(results)) {
     const candidate = Number(key);
     for (const [seed, measured] of readOwn(own).seeds) {
@@ -42,7 +42,7 @@ function readRollouts(results: Results): Ran[] {
 }
 
 /** From which reward on a rollout scored well: four fifths of the way from the worst to the best; where all are equal, that of a solved seed. */
-export function goodRewardThreshold(all: readonly Ran[]): number {
+export function goodRewardThreshold(all: readonly RewardedRollout[]): number {
   let best = -Infinity;
   let worst = Infinity;
   for (const { reward } of all) {
@@ -53,7 +53,7 @@ export function goodRewardThreshold(all: readonly Ran[]): number {
 }
 
 /** Rollouts on train seeds that scored well, by ascending ordinal. */
-export function goodRollouts({ results, config }: MiproState): Ran[] {
+export function goodRollouts({ results, config }: MiproState): RewardedRollout[] {
   const all = rolloutsOf(results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
@@ -65,7 +65,7 @@ export function demoCandidates({ results, searchedForDemos, config }: MiproState
   const all = rolloutsOf(results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
-  const isFresh = ({ ordinal, seed }: Ran) => ordinal >= searchedForDemos && train.has(seed);
+  const isFresh = ({ ordinal, seed }: RewardedRollout) => ordinal >= searchedForDemos && train.has(seed);
   const fresh = all.filter(isFresh).sort((left, right) => right.reward - left.reward);
   const good = fresh.filter(({ reward }) => reward >= limit).slice(0, maxAsked.good);
   const others = config.maxLabeledDemos > 0 ? fresh.filter(({ reward }) => reward < limit) : [];

@@ -310,7 +310,7 @@ describe('answers that do not fit', () => {
       (given: unknown[], kind = 'rollouts') =>
       () =>
         unpaired.apply(start, { kind, answers: given } as never);
-    expect(give([], 'proposals')).toThrow('do not fit');
+    expect(give([], 'proposals')).toThrow('does not fit');
     expect(give(answers.slice(1))).toThrow('not answered');
     expect(give([...answers, answers[0]!])).toThrow('twice');
     expect(give([...answers, { ordinal: 999, reward: 1 }])).toThrow('not among those asked for');

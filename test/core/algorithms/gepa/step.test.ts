@@ -118,7 +118,7 @@ describe('answers', () => {
   });
 
   test.each<[string, SearchResponse, RegExp]>([
-    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+    ['of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
     ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
     ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
     ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
@@ -132,7 +132,7 @@ describe('answers', () => {
     const work = gepa.next(asking);
     if (work.kind !== 'proposals') throw new Error(work.kind);
     const fine = { shown: work.requests[0]!.ordinals.slice(0, 1) };
-    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
+    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
     expect(() => gepa.apply(asking, proposals(fine))).toThrow('candidate 2 was asked for and not answered');
     expect(() => gepa.apply(asking, proposals(fine, fine, fine))).toThrow('candidate 3 was answered but is not among');
     expect(() => gepa.apply(asking, proposals(fine, { ...fine, candidate: 1 }))).toThrow(
@@ -152,7 +152,7 @@ describe('answers', () => {
 
   test('after the end are refused', () => {
     const { state: ended } = drive(config(), improving);
-    expect(() => gepa.apply(ended, rollouts())).toThrow(/the search asks for work of kind done/);
+    expect(() => gepa.apply(ended, rollouts())).toThrow(/does not fit .* "done"/);
   });
 });
 

@@ -440,7 +440,7 @@ describe('answers', () => {
   });
 
   test.each<[string, SearchResponse, RegExp]>([
-    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+    ['of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
     ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
     ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
     ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
@@ -450,8 +450,8 @@ describe('answers', () => {
   });
 
   test('to proposals and searches must be of what was asked', () => {
-    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
-    expect(() => mipro.apply(demos, rollouts([0, 1]))).toThrow(/asks for work of kind demos/);
+    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
+    expect(() => mipro.apply(demos, rollouts([0, 1]))).toThrow(/does not fit .* "demos"/);
     expect(() => mipro.apply(asking, proposals({}))).toThrow('candidate 2 was asked for and not answered');
     expect(() => mipro.apply(asking, proposals({ shown: [999] }, {}))).toThrow(
       'the proposal of candidate 1 was shown rollout 999, which was not offered',
@@ -459,7 +459,7 @@ describe('answers', () => {
   });
 
   test('after the end are refused', () => {
-    expect(() => mipro.apply(drive(config(), level).state, rollouts())).toThrow(/asks for work of kind done/);
+    expect(() => mipro.apply(drive(config(), level).state, rollouts())).toThrow(/does not fit .* "done"/);
   });
 
   test('of the infrastructure are asked for again under new ordinals while the stage waits, at most twice', () => {
