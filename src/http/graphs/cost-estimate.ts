@@ -6,7 +6,7 @@ import { graphOf } from '../../core/graphs/json.js';
 import { headOf, parseRef } from '../../core/graphs/refs.js';
 import { graphText } from '../../core/graphs/text.js';
 import { sum } from '../../core/math/rewards.js';
-import { criteriaOf, exampleTasks } from '../../core/verify/rubric.js';
+import { parseRubric, selectExampleTasks } from '../../core/verify/rubric.js';
 import { isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import {
@@ -108,7 +108,7 @@ function judgePrice({ verifier, gepa }: GraphSpec, means: Means, level: Level): 
   if (!isJudged(verifier)) return 0;
   const { judge, mode } = verifier;
   const isRubric = mode === 'rubric';
-  const golds = isRubric ? 1 : 1 + exampleTasks(-1, gepa.trainSeeds).length;
+  const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, gepa.trainSeeds).length;
   const shown = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
   const asked = assumedOfGraphs.judging + textTokens(shown) + assumed.answer[level];
   const said = Math.ceil((isRubric ? means.criteria : 1) * assumedOfGraphs.verdict[level]);
@@ -143,7 +143,7 @@ function meansOf(tasks: readonly GraphTask[]): Means {
 }
 
 function measured(rubric: Rubric): { chars: number; criteria: number } {
-  const criteria = criteriaOf(rubric);
+  const criteria = parseRubric(rubric);
   return {
     chars: sum(criteria.map(({ name, description }) => name.length + description.length)),
     criteria: criteria.length,

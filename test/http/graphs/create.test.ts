@@ -186,7 +186,7 @@ describe('refused with 422 before anything is stored', () => {
       'a gold output that nothing compares with',
       { ...good, dataset: { ...dataset, verifier_config: { mode: 'numeric' } } },
       '/dataset/gold_outputs/0/output',
-      /holds no number/,
+      /contains no number/,
     ],
     [
       'a prompt with a place for what no task has',
