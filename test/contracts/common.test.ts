@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { isConnectionField, policySchema, seedsSchema } from '../../src/contracts/common.js';
-import { rewardOf } from '../../src/contracts/control.js';
+import { rewardValue } from '../../src/contracts/control.js';
 import {
-  evaluationForm,
+  evaluationSchemaFor,
   flatEvaluationSchema,
   wrappedEvaluationSchema,
 } from '../../src/contracts/evaluations/evaluation.js';
@@ -69,11 +69,11 @@ describe('seeds', () => {
 });
 
 test('which number of a reward counts', () => {
-  expect(rewardOf({ reward_info: { outcome_reward: 0, score: 1 }, reward: 2 })).toBe(0);
-  expect(rewardOf({ reward_info: { outcome_reward: null, score: 1 }, reward: 2 })).toBe(1);
-  expect(rewardOf({ reward_info: {}, reward: 2 })).toBe(2);
-  expect(rewardOf({ reward: 0 })).toBe(0);
-  expect(rewardOf({ reward_info: {} })).toBeNull();
+  expect(rewardValue({ reward_info: { outcome_reward: 0, score: 1 }, reward: 2 })).toBe(0);
+  expect(rewardValue({ reward_info: { outcome_reward: null, score: 1 }, reward: 2 })).toBe(1);
+  expect(rewardValue({ reward_info: {}, reward: 2 })).toBe(2);
+  expect(rewardValue({ reward: 0 })).toBe(0);
+  expect(rewardValue({ reward_info: {} })).toBeNull();
 });
 
 test.each([
@@ -84,5 +84,5 @@ test.each([
   ['config', flatEvaluationSchema],
   [[], flatEvaluationSchema],
 ])('the form of %j', (body, form) => {
-  expect(evaluationForm(body)).toBe(form);
+  expect(evaluationSchemaFor(body)).toBe(form);
 });

@@ -21,7 +21,7 @@ export interface JobFailure {
 }
 
 /** The code of the fault that means that a session's budget of money is used up: it completes with its best so far. */
-export const costSpent = 'max_cost_usd';
+export const costExhausted = 'max_cost_usd';
 
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
@@ -29,7 +29,7 @@ export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailu
 const outcomesBeforeRate = 20;
 
 /** This many rollouts in a row that could not connect mean that the container is gone. */
-const connectFailuresThatFail = 10;
+const maxConnectFailures = 10;
 
 /** The counters after one more outcome. */
 export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCounts {
@@ -43,7 +43,7 @@ export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCo
 
 /** Why the job must fail now, or null. `finished`: no further outcome will come. `maxFailureRate` is between 0 and 1. */
 export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished: boolean): JobFailure | null {
-  if (counts.connectFailuresInARow >= connectFailuresThatFail) {
+  if (counts.connectFailuresInARow >= maxConnectFailures) {
     return {
       code: 'container_unreachable',
       message: `${counts.connectFailuresInARow} rollouts in a row could not connect to the container; check that it runs and that container_url reaches it.`,

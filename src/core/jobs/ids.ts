@@ -28,7 +28,7 @@ export function leverId(jobId: string, component: string | null): string {
 }
 
 /** The component that a lever id of this job is of, null for the prompt as a whole; undefined: it is none of the job's. */
-export function componentOf(jobId: string, id: string): string | null | undefined {
+export function leverComponent(jobId: string, id: string): string | null | undefined {
   const prefix = `lever_${jobId.slice(4)}_`;
   if (!id.startsWith(prefix)) return undefined;
   const name = id.slice(prefix.length);

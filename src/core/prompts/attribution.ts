@@ -1,6 +1,6 @@
 /** Whose words a prompt is made of: for each sentence the candidate that brought it in. */
 import { matchMoved } from './match.js';
-import { segmentsOf } from './segments.js';
+import { splitSegments } from './segments.js';
 
 /** A text on the way from the root to a candidate. A merged candidate has two parents, a root none. */
 export interface LineageText {
@@ -25,11 +25,11 @@ export function attribute(lineage: readonly LineageText[]): AttributedSegment[] 
   const order = new Map(lineage.map(({ candidate }, index) => [candidate, index]));
   const known = new Map<number, AttributedSegment[]>();
   for (const { candidate, text, parents } of lineage) {
-    const segments = segmentsOf(text).map((segment) => ({ text: segment, candidate }));
-    const words = segments.map(wordsOf);
+    const segments = splitSegments(text).map((segment) => ({ text: segment, candidate }));
+    const words = segments.map(trimmedText);
     for (const parent of parents) {
       const theirs = known.get(parent) ?? [];
-      for (const [index, source] of matchMoved(theirs.map(wordsOf), words).entries()) {
+      for (const [index, source] of matchMoved(theirs.map(trimmedText), words).entries()) {
         const origin = theirs[source]?.candidate;
         const segment = segments[index]!;
         if (origin !== undefined && order.get(origin)! < order.get(segment.candidate)!) segment.candidate = origin;
@@ -41,16 +41,16 @@ export function attribute(lineage: readonly LineageText[]): AttributedSegment[] 
 }
 
 /** The parent's segments that the child's text no longer has anywhere, with who introduced them; in the parent's order. */
-export function removedFrom(parent: readonly AttributedSegment[], childText: string): AttributedSegment[] {
+export function removedSegments(parent: readonly AttributedSegment[], childText: string): AttributedSegment[] {
   const kept = new Set(
     matchMoved(
-      parent.map(wordsOf),
-      segmentsOf(childText).map((text) => wordsOf({ text })),
+      parent.map(trimmedText),
+      splitSegments(childText).map((text) => trimmedText({ text })),
     ),
   );
   return parent.filter((_, index) => !kept.has(index));
 }
 
-function wordsOf({ text }: { text: string }): string {
+function trimmedText({ text }: { text: string }): string {
   return text.trim();
 }

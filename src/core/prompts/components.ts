@@ -23,7 +23,7 @@ export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>
 }
 
 /** Component to text; empty while the prompt is not known. */
-export function textsOf(messages: readonly Message[] | null): Record<string, string> {
+export function componentTexts(messages: readonly Message[] | null): Record<string, string> {
   const all = messages ?? [];
   const names = componentNames(all);
   return Object.fromEntries(all.map(({ content }, index) => [names[index]!, content]));

@@ -17,7 +17,7 @@ export interface Demo {
 }
 
 /** A demonstration as it stands among a call's messages. */
-export function pairOf({ input, output }: Demo): [Message, Message] {
+export function demoMessages({ input, output }: Demo): [Message, Message] {
   return [
     { role: 'user', content: input },
     { role: 'assistant', content: output },
@@ -28,12 +28,12 @@ export function pairOf({ input, output }: Demo): [Message, Message] {
  * Those that a rollout of this seed is shown: all but the ones of its own instance, whose answer they give away. Without a seed
  * all of them.
  */
-export function demosWithout(demos: readonly Demo[], seed: number | null): Demo[] {
+export function demosForSeed(demos: readonly Demo[], seed: number | null): Demo[] {
   return demos.filter((demo) => seed === null || demo.seed !== seed);
 }
 
 /** The demonstrations of a call that has these components in its marked spans. */
-export function demosOfCall(
+export function demosForCall(
   demos: readonly Demo[],
   messages: readonly Message[] | null,
   marked: ReadonlySet<string>,
@@ -59,7 +59,7 @@ export function placeDemos(messages: readonly Message[], demos: readonly Demo[])
   const pairs = (component: string | null) =>
     demos
       .filter((demo) => demo.component === component)
-      .flatMap(pairOf)
+      .flatMap(demoMessages)
       .map((message) => ({ message, demo: true }));
   const parts = messages.flatMap((message, index) => [
     { message, demo: false },

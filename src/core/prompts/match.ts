@@ -19,13 +19,13 @@ interface Part {
 export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
   // Numbers for texts: long sentences that begin alike are slow to compare.
   const numbers = new Map<string, number>();
-  const [a, b] = [numbered(rowA, numbers), numbered(rowB, numbers)];
+  const [a, b] = [internTexts(rowA, numbers), internTexts(rowB, numbers)];
   const partner = rowB.map(() => -1);
   let cells = exactCells;
   for (const part of trimmed({ aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length })) {
     if (fits(part)) exact(part);
     else
-      for (const piece of betweenUnique(part))
+      for (const piece of splitAtUnique(part))
         trimmed(piece).forEach((rest) => (fits(rest) ? exact(rest) : greedy(rest)));
   }
   return partner;
@@ -66,9 +66,9 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
   }
 
   /** Pairs the longest ascending row of elements that are unique on both sides; gives the parts between them. */
-  function betweenUnique(part: Part): Part[] {
-    const inA = uniquePlaces(a, part.aFrom, part.aTo);
-    const inB = uniquePlaces(b, part.bFrom, part.bTo);
+  function splitAtUnique(part: Part): Part[] {
+    const inA = uniqueIndexes(a, part.aFrom, part.aTo);
+    const inB = uniqueIndexes(b, part.bFrom, part.bTo);
     const pairs: [number, number][] = [];
     for (const [text, index] of inB) {
       const other = inA.get(text);
@@ -76,11 +76,11 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     }
     const parts: Part[] = [];
     let { aFrom, bFrom } = part;
-    for (const [aPlace, bPlace] of longestAscending(pairs.sort((one, two) => one[1] - two[1]))) {
-      partner[bPlace] = aPlace;
-      parts.push({ aFrom, aTo: aPlace, bFrom, bTo: bPlace });
-      aFrom = aPlace + 1;
-      bFrom = bPlace + 1;
+    for (const [aIndex, bIndex] of longestAscending(pairs.sort((left, right) => left[1] - right[1]))) {
+      partner[bIndex] = aIndex;
+      parts.push({ aFrom, aTo: aIndex, bFrom, bTo: bIndex });
+      aFrom = aIndex + 1;
+      bFrom = bIndex + 1;
     }
     parts.push({ aFrom, aTo: part.aTo, bFrom, bTo: part.bTo });
     return parts;
@@ -88,7 +88,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 
   /** Pairs each element with the next equal one that is left, in one pass. */
   function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
-    const indexes = placesOf(a, aFrom, aTo);
+    const indexes = indexesByValue(a, aFrom, aTo);
     let next = aFrom;
     for (let j = bFrom; j < bTo; j++) {
       const left = indexes.get(b[j]!);
@@ -105,12 +105,12 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
   const partner = matchRows(a, b);
   const taken = new Set(partner);
-  const left = placesOf(a, 0, a.length, (index) => !taken.has(index));
+  const left = indexesByValue(a, 0, a.length, (index) => !taken.has(index));
   return partner.map((index, j) => (index >= 0 ? index : (left.get(b[j]!)?.pop() ?? -1)));
 }
 
 /** Equal texts get the same number, across all rows with the same `numbers`. */
-function numbered(row: readonly string[], numbers: Map<string, number>): Int32Array {
+function internTexts(row: readonly string[], numbers: Map<string, number>): Int32Array {
   return Int32Array.from(row, (text) => {
     const number = numbers.get(text) ?? numbers.size;
     numbers.set(text, number);
@@ -119,7 +119,7 @@ function numbered(row: readonly string[], numbers: Map<string, number>): Int32Ar
 }
 
 /** Each element's places, the last first. */
-function placesOf<Key>(
+function indexesByValue<Key>(
   row: ArrayLike<Key>,
   from: number,
   to: number,
@@ -136,7 +136,7 @@ function placesOf<Key>(
 }
 
 /** Each element's place, -1 where there are several. */
-function uniquePlaces(row: Int32Array, from: number, to: number): Map<number, number> {
+function uniqueIndexes(row: Int32Array, from: number, to: number): Map<number, number> {
   const indexes = new Map<number, number>();
   for (let i = from; i < to; i++) indexes.set(row[i]!, indexes.has(row[i]!) ? -1 : i);
   return indexes;

@@ -4,7 +4,7 @@
  * text is not changed by one that is put after it.
  */
 import { matchRows } from './match.js';
-import { isBlank, mayTouch, tokensOf } from './segments.js';
+import { isBlank, needsNoSpace, tokenize } from './segments.js';
 
 export type Merged = { ok: true; text: string } | { ok: false; conflicts: number };
 
@@ -21,23 +21,23 @@ interface Edit {
  * sentence was changed in two ways, or removed by one and changed by the other. Never throws; time as in match.ts.
  */
 export function mergeTexts(base: string, ours: string, theirs: string): Merged {
-  const tokens = tokensOf(base);
-  const groups = together(editsOf(tokens, tokensOf(ours)), editsOf(tokens, tokensOf(theirs)));
+  const tokens = tokenize(base);
+  const groups = groupEdits(diffEdits(tokens, tokenize(ours)), diffEdits(tokens, tokenize(theirs)));
   const merged: string[] = [];
   let index = 0;
   let conflicts = 0;
   for (const { from, to, sides } of groups) {
-    const by = settle(sides, tokens.slice(from, to).every(isBlank));
+    const by = resolveGroup(sides, tokens.slice(from, to).every(isBlank));
     if (by === null) conflicts++;
     else for (const token of tokens.slice(index, from).concat(by)) merged.push(token);
     index = to;
   }
   if (conflicts > 0) return { ok: false, conflicts };
-  return { ok: true, text: joined([...merged, ...tokens.slice(index)]) };
+  return { ok: true, text: joinTokens([...merged, ...tokens.slice(index)]) };
 }
 
 /** What one side did. A removal is one edit for each token, so that two removals that overlap are no conflict. */
-function editsOf(base: readonly string[], side: readonly string[]): Edit[] {
+function diffEdits(base: readonly string[], side: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let from = 0;
   let by: string[] = [];
@@ -66,7 +66,7 @@ interface Group {
 }
 
 /** Both sides' edits by place: those that overlap, or insert at the same place, in one group. */
-function together(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
+function groupEdits(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
   const all = [
     ...ours.map((edit) => ({ edit, side: 0 as 0 | 1 })),
     ...theirs.map((edit) => ({ edit, side: 1 as 0 | 1 })),
@@ -87,23 +87,23 @@ function together(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
 }
 
 /** What stands there after both sides' edits of tokens, which are all white space or not; null: they contradict each other. */
-function settle([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
+function resolveGroup([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
   if (ours.length === 0 || theirs.length === 0) return [...ours, ...theirs].flatMap(({ by }) => by);
   const [mine, yours] = [ours[0]!, theirs[0]!];
   if (ours.length > 1 || theirs.length > 1 || mine.from !== yours.from || mine.to !== yours.to) return null;
-  if (sameRow(mine.by, yours.by)) return mine.by;
-  if (isInsertion(mine)) return [...mine.by, ...withoutKnown(yours.by, mine.by)];
+  if (sameTokens(mine.by, yours.by)) return mine.by;
+  if (isInsertion(mine)) return [...mine.by, ...newTokens(yours.by, mine.by)];
   const onlySpacing = ofBlanks && mine.by.every(isBlank) && yours.by.every(isBlank);
-  return onlySpacing ? [mine.by.join(''), yours.by.join('')].sort(wider).slice(0, 1) : null;
+  return onlySpacing ? [mine.by.join(''), yours.by.join('')].sort(longerFirst).slice(0, 1) : null;
 }
 
 /** The longer white space first: that two prompts space their lines differently is not worth a conflict. */
-function wider(a: string, b: string): number {
+function longerFirst(a: string, b: string): number {
   return b.length - a.length || (a < b ? -1 : 1);
 }
 
 /** What is not in `known` yet, as often as it is there; with a sentence goes the white space before it, or else after it. */
-function withoutKnown(tokens: readonly string[], known: readonly string[]): string[] {
+function newTokens(tokens: readonly string[], known: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const token of known) if (!isBlank(token)) left.set(token, (left.get(token) ?? 0) + 1);
   const kept: string[] = [];
@@ -123,11 +123,11 @@ function withoutKnown(tokens: readonly string[], known: readonly string[]): stri
 }
 
 /** Sentences that meet for the first time get a line each. */
-function joined(tokens: readonly string[]): string {
+function joinTokens(tokens: readonly string[]): string {
   let text = '';
   let last = '';
   for (const token of tokens) {
-    text += last === '' || isBlank(token) || mayTouch(last) ? token : `\n${token}`;
+    text += last === '' || isBlank(token) || needsNoSpace(last) ? token : `\n${token}`;
     last = token;
   }
   return text;
@@ -137,6 +137,6 @@ function isInsertion({ from, to }: Edit): boolean {
   return from === to;
 }
 
-function sameRow(a: readonly string[], b: readonly string[]): boolean {
+function sameTokens(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((token, index) => token === b[index]);
 }

@@ -5,9 +5,9 @@ type Chars = Pick<string, 'length' | 'charCodeAt'>;
  * The places at which `part`, which is not empty, stands in a text, ascending; those that overlap are all there. After Knuth, Morris and Pratt:
  * however the two are made, the characters looked at are a small multiple of their lengths. (`indexOf` compares the part anew at each place.)
  */
-export function* occurrencesOf(part: Chars, text: Chars): Generator<number> {
+export function* findOccurrences(part: Chars, text: Chars): Generator<number> {
   if (part.length > text.length) return;
-  const borders = bordersOf(part);
+  const borders = borderLengths(part);
   let matched = 0;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -20,7 +20,7 @@ export function* occurrencesOf(part: Chars, text: Chars): Generator<number> {
 }
 
 /** For each beginning of a text: how long the longest shorter beginning is with which it also ends. */
-function bordersOf(part: Chars): Uint32Array {
+function borderLengths(part: Chars): Uint32Array {
   const borders = new Uint32Array(part.length);
   let matched = 0;
   for (let at = 1; at < part.length; at += 1) {

@@ -13,15 +13,15 @@ const openEnded = /[。！？]["'”’)\]」』]*$/u;
 const listMark = /^(?:\d{1,3}|\p{L})[.)]$/u;
 
 /** Text and white space by turns: a sentence without the white space around it, or a run of white space. */
-export function tokensOf(text: string): string[] {
-  return (text.match(/\s+|\S[^\n\r]*/gu) ?? []).flatMap((piece) => (isBlank(piece) ? [piece] : sentencesOf(piece)));
+export function tokenize(text: string): string[] {
+  return (text.match(/\s+|\S[^\n\r]*/gu) ?? []).flatMap((piece) => (isBlank(piece) ? [piece] : splitSentences(piece)));
 }
 
 /** Sentences, each with the white space after it, the first also with that before it. An empty text has none. */
-export function segmentsOf(text: string): string[] {
+export function splitSegments(text: string): string[] {
   const segments: string[] = [];
   let before = '';
-  for (const token of tokensOf(text)) {
+  for (const token of tokenize(text)) {
     if (!isBlank(token)) segments.push(before + token);
     else if (segments.length > 0) segments[segments.length - 1] += token;
     before = segments.length === 0 ? token : '';
@@ -35,11 +35,11 @@ export function isBlank(text: string): boolean {
 }
 
 /** Whether another sentence may follow this token without white space between them. */
-export function mayTouch(token: string): boolean {
+export function needsNoSpace(token: string): boolean {
   return isBlank(token) || openEnded.test(token);
 }
 
-function sentencesOf(line: string): string[] {
+function splitSentences(line: string): string[] {
   const pieces: string[] = [];
   let from = 0;
   const cut = (to: number) => {

@@ -1,5 +1,5 @@
 /** Matches whole words and numbers within a text. */
-import { occurrencesOf } from '../prompts/occurrences.js';
+import { findOccurrences } from '../prompts/occurrences.js';
 
 /** Combining marks belong to the letter before them. */
 const inWord = /[\p{L}\p{N}\p{M}_]/u;
@@ -13,7 +13,7 @@ const unspaced =
  * Requires a non-empty `part` and texts normalized alike.
  */
 export function containsWhole(part: string, text: string): boolean {
-  for (const at of occurrencesOf(part, text)) {
+  for (const at of findOccurrences(part, text)) {
     // Three code units hold a decimal point and one whole character.
     const before = text.slice(Math.max(0, at - 3), at);
     const after = text.slice(at + part.length, at + part.length + 3);

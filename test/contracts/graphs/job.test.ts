@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { initialMessages, taskInput } from '../../../src/contracts/graphs/dataset.js';
-import { createGraphJobSchema, policiesOf } from '../../../src/contracts/graphs/job.js';
+import { createGraphJobSchema, requestPolicies } from '../../../src/contracts/graphs/job.js';
 import { verifierSpec } from '../../../src/contracts/graphs/verifier.js';
 
 const task = { id: 'a', input: { question: 'q' } };
@@ -236,8 +236,8 @@ test('the prompt that a data set begins with', () => {
 
 test('the models that graphs may call', () => {
   const policy = (model: string) => ({ model, provider: 'p', params: {} });
-  expect(policiesOf({ policy_model: 'm', policy_provider: 'p' })).toEqual([policy('m')]);
-  expect(policiesOf({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
+  expect(requestPolicies({ policy_model: 'm', policy_provider: 'p' })).toEqual([policy('m')]);
+  expect(requestPolicies({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
 });
 
 test('verifiers as they are stored, with their defaults', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeGate, type GateRewards } from '../../../src/core/deployments/gate.js';
+import { evaluateGate, type GateRewards } from '../../../src/core/deployments/gate.js';
 import { mean } from '../../../src/core/math/rewards.js';
 import { comparePaired } from '../../../src/core/math/statistics.js';
 
@@ -31,19 +31,19 @@ describe('min_reward', () => {
       fc.property(rewardsOf, grid(2), ({ candidate }, least) => {
         const worst = worstOf({ candidate, incumbent: null });
         const of = candidate.map((one) => one ?? worst).reduce((one, other) => one + other, 0) / candidate.length;
-        const verdict = judgeGate(atLeast(least), { candidate, incumbent: null });
+        const verdict = evaluateGate(atLeast(least), { candidate, incumbent: null });
         expect(verdict).toMatchObject({ passed: of >= least, incumbentReward: null, comparison: null });
         expect(verdict.candidateReward).toBeCloseTo(of, 12);
-        expect(verdict.says).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
-        expect(verdict.says).toContain(`min_reward is ${shown(least)}`);
+        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        expect(verdict.message).toContain(`min_reward is ${shown(least)}`);
       }),
     );
   });
 
   test('its own mean reaches it, the next larger number is out of reach', () => {
     const candidate = [0.25, 0.5, null, 1];
-    expect(judgeGate(atLeast(0.4375), { candidate, incumbent: null }).passed).toBe(true);
-    const { passed, says } = judgeGate(atLeast(0.4376), { candidate, incumbent: null });
+    expect(evaluateGate(atLeast(0.4375), { candidate, incumbent: null }).passed).toBe(true);
+    const { passed, message: says } = evaluateGate(atLeast(0.4376), { candidate, incumbent: null });
     expect(passed).toBe(false);
     expect(says).toBe("The candidate's mean reward is 0.4375 on 4 seeds (1 failed and count 0); min_reward is 0.4376.");
   });
@@ -54,7 +54,7 @@ describe('min_improvement', () => {
     always(
       fc.property(rewardsOf, grid(2), ({ candidate, incumbent }, least) => {
         const common = incumbent.flatMap((one, at) => (one === null ? [] : [at]));
-        const verdict = judgeGate(betterBy(least), { candidate, incumbent });
+        const verdict = evaluateGate(betterBy(least), { candidate, incumbent });
         if (common.length === 0) return expect(verdict).toMatchObject({ passed: false, comparison: null });
         const worst = worstOf({ candidate, incumbent });
         const [ours, theirs] = [common.map((at) => candidate[at] ?? worst), common.map((at) => incumbent[at]!)];
@@ -73,7 +73,7 @@ describe('min_improvement', () => {
     always(
       fc.property(fc.array(reward, { minLength: 2, maxLength: 12 }), grid(1), grid(1), (incumbent, gain, least) => {
         const candidate = incumbent.map((one) => one + gain);
-        const { passed, comparison } = judgeGate(betterBy(least), { candidate, incumbent });
+        const { passed, comparison } = evaluateGate(betterBy(least), { candidate, incumbent });
         expect([passed, comparison!.low, comparison!.high]).toEqual([gain >= least, gain, gain]);
       }),
     );
@@ -82,9 +82,9 @@ describe('min_improvement', () => {
   test('a failed rollout of the candidate is as one of the lowest reward seen, 0 at most', () => {
     always(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {
-        const { says: _, ...failed } = judgeGate(betterBy(least), { candidate, incumbent });
+        const { message: _, ...failed } = evaluateGate(betterBy(least), { candidate, incumbent });
         const worst = worstOf({ candidate, incumbent });
-        const filled = judgeGate(betterBy(least), { candidate: candidate.map((one) => one ?? worst), incumbent });
+        const filled = evaluateGate(betterBy(least), { candidate: candidate.map((one) => one ?? worst), incumbent });
         expect(filled).toMatchObject(failed);
       }),
     );
@@ -94,12 +94,12 @@ describe('min_improvement', () => {
     always(
       fc.property(rewardsOf, fc.nat(), orFailed, grid(1), ({ candidate, incumbent }, index, lucky, least) => {
         const at = index % (candidate.length + 1);
-        const more = judgeGate(betterBy(least), {
+        const more = evaluateGate(betterBy(least), {
           // None that is lower than all others: that is what failed ones count.
           candidate: candidate.toSpliced(at, 0, lucky && Math.max(lucky, worstOf({ candidate, incumbent }))),
           incumbent: incumbent.toSpliced(at, 0, null),
         });
-        const { passed, incumbentReward, comparison } = judgeGate(betterBy(least), { candidate, incumbent });
+        const { passed, incumbentReward, comparison } = evaluateGate(betterBy(least), { candidate, incumbent });
         expect(more).toMatchObject({ passed, incumbentReward, comparison });
       }),
     );
@@ -111,12 +111,12 @@ describe('min_improvement', () => {
         ...[fc.double({ noNaN: true, min: -1e9, max: 1e9 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
         ...[fc.array(reward, { maxLength: 3 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
         (ours, theirs, others, least) => {
-          const verdict = judgeGate(betterBy(least), {
+          const verdict = evaluateGate(betterBy(least), {
             candidate: [...others, ours],
             incumbent: [...others.map(() => null), theirs],
           });
           expect(verdict).toMatchObject({ passed: false, comparison: { seeds: 1 } });
-          expect(verdict.says).toContain('infinity (one seed shows nothing)');
+          expect(verdict.message).toContain('infinity (one seed shows nothing)');
         },
       ),
     );
@@ -124,7 +124,7 @@ describe('min_improvement', () => {
 
   test('what is said has both rewards, the gain, its interval and what was asked for', () => {
     const rewards = { candidate: [1, 0.5, 1, null], incumbent: [0.5, 0.25, 0.25, 0.25] };
-    const { comparison, says, passed } = judgeGate(betterBy(0.1), rewards);
+    const { comparison, message: says, passed } = evaluateGate(betterBy(0.1), rewards);
     const { low, high } = comparison!;
     expect(passed).toBe(false);
     expect(says).toBe(
@@ -133,11 +133,11 @@ describe('min_improvement', () => {
     );
     always(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {
-        const verdict = judgeGate(betterBy(least), { candidate, incumbent });
-        expect(verdict.says).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
-        if (verdict.incumbentReward === null) return expect(verdict.says).toContain('Nothing to compare with');
-        expect(verdict.says).toContain(`against ${shown(verdict.incumbentReward)}:`);
-        expect(verdict.says).toContain(
+        const verdict = evaluateGate(betterBy(least), { candidate, incumbent });
+        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        if (verdict.incumbentReward === null) return expect(verdict.message).toContain('Nothing to compare with');
+        expect(verdict.message).toContain(`against ${shown(verdict.incumbentReward)}:`);
+        expect(verdict.message).toContain(
           `${verdict.passed ? 'reaches' : 'does not reach'} min_improvement, ${shown(least)}.`,
         );
       }),

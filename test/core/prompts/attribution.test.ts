@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { attribute, removedFrom, type LineageText } from '../../../src/core/prompts/attribution.js';
-import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { attribute, removedSegments, type LineageText } from '../../../src/core/prompts/attribution.js';
+import { splitSegments } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts, prompts } from './texts.js';
 
 const chain = (...texts: string[]): LineageText[] =>
@@ -59,7 +59,7 @@ describe('who introduced a sentence', () => {
         const attributed = attribute(chain(...texts));
         expect(attributed.map(({ text }) => text).join('')).toBe(texts.at(-1));
         const count = (candidate: number, words: string) =>
-          segmentsOf(texts[candidate] ?? '').filter((segment) => segment.trim() === words).length;
+          splitSegments(texts[candidate] ?? '').filter((segment) => segment.trim() === words).length;
         for (const { text, candidate } of attributed) {
           const words = text.trim();
           for (let from = candidate; from < texts.length; from++) expect(count(from, words)).toBeGreaterThan(0);
@@ -73,18 +73,18 @@ describe('who introduced a sentence', () => {
 describe('whose sentences a child took out', () => {
   test('those that it has nowhere', () => {
     const parent = attribute(chain('Root. Keep.', 'Root. Keep. First.'));
-    expect(removedFrom(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
+    expect(removedSegments(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
       ['Root.', 0],
       ['First.', 1],
     ]);
-    expect(removedFrom(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
+    expect(removedSegments(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
   });
 
   test('for any texts: what is taken out and what is kept is the parent', () => {
     fc.assert(
       fc.property(prompts, prompts, (text, child) => {
         const parent = attribute(chain(text));
-        const removed = removedFrom(parent, child);
+        const removed = removedSegments(parent, child);
         const kept = attribute(chain(text, child)).filter(({ candidate }) => candidate === 0);
         const words = (segments: { text: string }[]) => segments.map((segment) => segment.text.trim()).sort();
         expect(words([...removed, ...kept])).toEqual(words(parent));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { componentNames, textsOf, withTexts } from '../../../src/core/prompts/components.js';
+import { componentNames, componentTexts, withTexts } from '../../../src/core/prompts/components.js';
 import { promptMessagesSchema } from '../../../src/contracts/common.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 
@@ -18,8 +18,8 @@ describe('a message is the component', () => {
   });
 
   test('whose text it has and takes; one that no text is given for keeps its own', () => {
-    expect(textsOf(null)).toEqual({});
-    expect(withTexts(messages, textsOf(messages))).toEqual(messages);
+    expect(componentTexts(null)).toEqual({});
+    expect(withTexts(messages, componentTexts(messages))).toEqual(messages);
     expect(withTexts(messages, { act: 'new', nobody: 'x' })).toEqual(
       messages.map((message) => (message.name === 'act' ? { ...message, content: 'new' } : message)),
     );

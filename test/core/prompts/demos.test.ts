@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { demosOfCall, demosWithout, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
+import { demosForCall, demosForSeed, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 
 const demo = (seed: number | null, component: string | null = null): Demo => ({
@@ -45,18 +45,18 @@ describe('a prompt', () => {
 describe('a rollout', () => {
   test('is shown all but its own instance; without a seed all', () => {
     const demos = [demo(0), demo(1), demo(null), demo(0)];
-    expect(demosWithout(demos, 0)).toEqual([demo(1), demo(null)]);
-    expect(demosWithout(demos, 9)).toEqual(demos);
-    expect(demosWithout(demos, null)).toEqual(demos);
+    expect(demosForSeed(demos, 0)).toEqual([demo(1), demo(null)]);
+    expect(demosForSeed(demos, 9)).toEqual(demos);
+    expect(demosForSeed(demos, null)).toEqual(demos);
   });
 
   test('is shown in a call what belongs to its first marked component, in the prompt’s order, and what belongs to all', () => {
     const prompt = [system('p', 'plan'), system('a', 'act')];
     const demos = [demo(0, 'act'), demo(1, 'plan'), demo(2)];
-    const seeds = (...marked: string[]) => demosOfCall(demos, prompt, new Set(marked)).map(({ seed }) => seed);
+    const seeds = (...marked: string[]) => demosForCall(demos, prompt, new Set(marked)).map(({ seed }) => seed);
     expect(seeds('act', 'plan')).toEqual([1, 2]);
     expect(seeds('other', 'act')).toEqual([0, 2]);
     expect(seeds()).toEqual([2]);
-    expect(demosOfCall(demos, null, new Set(['act']))).toEqual([demo(2)]);
+    expect(demosForCall(demos, null, new Set(['act']))).toEqual([demo(2)]);
   });
 });

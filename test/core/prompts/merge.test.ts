@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { mergeTexts } from '../../../src/core/prompts/merge.js';
-import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { splitSegments } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts, prompts, sentences } from './texts.js';
 
 /** What a text says, in order, white space aside. */
 const words = (text: string) =>
-  segmentsOf(text)
+  splitSegments(text)
     .map((segment) => segment.trim())
     .filter((segment) => segment !== '');
 const merged = (base: string, ours: string, theirs: string) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { occurrencesOf } from '../../../src/core/prompts/occurrences.js';
+import { findOccurrences } from '../../../src/core/prompts/occurrences.js';
 
 /** A text that counts how often one of its characters is looked at. */
 function counted(text: string) {
@@ -15,11 +15,11 @@ function placesOf(part: string, text: string): number[] {
 
 describe('the places of a text in another', () => {
   test('are all of them, also those that overlap', () => {
-    expect([...occurrencesOf('aa', 'aaaba aa')]).toEqual([0, 1, 6]);
+    expect([...findOccurrences('aa', 'aaaba aa')]).toEqual([0, 1, 6]);
     const few = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 40 });
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 6 }), few, (part, text) => {
-        expect([...occurrencesOf(part, text)]).toEqual(placesOf(part, text));
+        expect([...findOccurrences(part, text)]).toEqual(placesOf(part, text));
       }),
       { numRuns: 1_000 },
     );
@@ -33,7 +33,7 @@ describe('the places of a text in another', () => {
     ['longer than the text', 'a'.repeat(1_000), 'a'.repeat(500)],
   ])('are found by a few looks at each character: %s', (_, part, text) => {
     const [wanted, given] = [counted(part), counted(text)];
-    expect([...occurrencesOf(wanted, given)]).toEqual(placesOf(part, text));
+    expect([...findOccurrences(wanted, given)]).toEqual(placesOf(part, text));
     expect(wanted.looks + given.looks).toBeLessThanOrEqual(6 * (part.length + text.length));
   });
 });
