@@ -7,7 +7,7 @@ import {
   wrappedEvaluationSchema,
 } from '../../src/contracts/evaluations/evaluation.js';
 
-describe('where calls go and with which key', () => {
+describe('policy fields', () => {
   test.each([
     'api_key',
     'API_KEY',
@@ -24,7 +24,7 @@ describe('where calls go and with which key', () => {
     'endpoint',
     'inference_url',
     'http_client',
-  ])('%s is not for the request to say', (name) => {
+  ])('rejects the connection field %s', (name) => {
     expect(isConnectionField(name)).toBe(true);
     expect(policySchema.safeParse({ model: 'm', provider: 'p', [name]: 'x' }).success).toBe(false);
   });
@@ -39,7 +39,7 @@ describe('where calls go and with which key', () => {
     'tools',
     'metadata',
     'user',
-  ])('%s goes to the model', (name) => {
+  ])('passes %s to the model', (name) => {
     expect(policySchema.parse({ model: 'm', provider: 'p', [name]: 1 })).toEqual({
       model: 'm',
       provider: 'p',
@@ -50,7 +50,7 @@ describe('where calls go and with which key', () => {
 
 describe('seeds', () => {
   const schema = seedsSchema(3);
-  test.each([[[0]], [[5, 5, 5]], [[Number.MAX_SAFE_INTEGER]]])('%j are taken as they are', (seeds) => {
+  test.each([[[0]], [[5, 5, 5]], [[Number.MAX_SAFE_INTEGER]]])('accepts %j unchanged', (seeds) => {
     expect(schema.parse(seeds)).toEqual(seeds);
   });
   test.each([
@@ -63,12 +63,12 @@ describe('seeds', () => {
     [[null]],
     ['0'],
     [{ 0: 1, length: 1 }],
-  ])('%j are not', (seeds) => {
+  ])('rejects %j', (seeds) => {
     expect(schema.safeParse(seeds).success).toBe(false);
   });
 });
 
-test('which number of a reward counts', () => {
+test('rewardValue prefers outcome_reward, then score, then reward', () => {
   expect(rewardValue({ reward_info: { outcome_reward: 0, score: 1 }, reward: 2 })).toBe(0);
   expect(rewardValue({ reward_info: { outcome_reward: null, score: 1 }, reward: 2 })).toBe(1);
   expect(rewardValue({ reward_info: {}, reward: 2 })).toBe(2);
@@ -83,6 +83,6 @@ test.each([
   [null, flatEvaluationSchema],
   ['config', flatEvaluationSchema],
   [[], flatEvaluationSchema],
-])('the form of %j', (body, form) => {
+])('selects the schema for %j', (body, form) => {
   expect(evaluationSchemaFor(body)).toBe(form);
 });

@@ -59,14 +59,14 @@ export const createGraphJobSchema = z
     const refuse = (path: Path, message: string) => ctx.addIssue({ code: 'custom', path: [...path], message });
     const at = (...path: string[]) => valueAt(request, ...path);
 
-    const [single, several] = [at('policy_model'), at('policy_models')];
-    if (single === undefined && several === undefined) refuse(['policy_model'], 'is required');
-    if (single !== undefined && several !== undefined)
+    const [single, models] = [at('policy_model'), at('policy_models')];
+    if (single === undefined && models === undefined) refuse(['policy_model'], 'is required');
+    if (single !== undefined && models !== undefined)
       refuse(['policy_models'], 'is given beside policy_model: leave one of them out');
-    if (Array.isArray(several)) {
-      for (const [index, model] of several.entries()) {
-        if (several.indexOf(model) !== index)
-          refuse(['policy_models', index], `is policy_models.${several.indexOf(model)} already`);
+    if (Array.isArray(models)) {
+      for (const [index, model] of models.entries()) {
+        if (models.indexOf(model) !== index)
+          refuse(['policy_models', index], `is policy_models.${models.indexOf(model)} already`);
       }
     }
     const rollouts = at('budget', 'max_rollouts');

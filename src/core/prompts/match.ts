@@ -1,13 +1,14 @@
 /**
- * Which elements of one row are still there in another, in order: a longest common subsequence where that is small enough
- * to be found exactly, else one along the elements that are unique in both ("patience diff", Bram Cohen).
+ * Matches the elements of two sequences in order: by a longest common subsequence if the sequences
+ * are small enough, else along the elements unique in both ("patience diff", Bram Cohen).
  *
- * Bounded: at most `exactCells` cells of a table in all, else time linear in the rows' lengths up to a logarithm.
+ * Bounded: at most `exactCells` table cells in total, otherwise time linear in the lengths up to a
+ * logarithm.
  */
 
 const exactCells = 50_000;
 
-/** A part of both rows: from (inclusive) and to (exclusive) in each. */
+/** A range of both sequences, from (inclusive) and to (exclusive). */
 interface Part {
   aFrom: number;
   aTo: number;
@@ -15,9 +16,12 @@ interface Part {
   bTo: number;
 }
 
-/** For each element of `rowB` its partner's place in `rowA`, or -1. Partners are equal and ascend. */
+/**
+ * For each element of `rowB` the index of its match in `rowA`, or -1. Matches are equal and
+ * ascending.
+ */
 export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
-  // Numbers for texts: long sentences that begin alike are slow to compare.
+  // Compare numbers instead of texts: long sentences with equal beginnings are slow to compare.
   const numbers = new Map<string, number>();
   const [a, b] = [internTexts(rowA, numbers), internTexts(rowB, numbers)];
   const partner = rowB.map(() => -1);
@@ -37,7 +41,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     return true;
   }
 
-  /** Pairs what is equal at both ends; gives what remains in the middle, if anything does on both sides. */
+  /** Matches equal elements at both ends; returns the remaining middle if both sides have one. */
   function trimmed({ aFrom, aTo, bFrom, bTo }: Part): Part[] {
     while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) partner[bFrom++] = aFrom++;
     while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) partner[--bTo] = --aTo;
@@ -46,7 +50,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 
   function exact({ aFrom, aTo, bFrom, bTo }: Part): void {
     const width = bTo - bFrom + 1;
-    // longest[i * width + j]: of what begins at the i-th and j-th element of the part.
+    // longest[i * width + j]: length for the suffixes from the i-th and j-th element of the part.
     const longest = new Uint32Array((aTo - aFrom + 1) * width);
     for (let i = aTo - aFrom - 1; i >= 0; i--) {
       for (let j = width - 2; j >= 0; j--) {
@@ -65,7 +69,10 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     }
   }
 
-  /** Pairs the longest ascending row of elements that are unique on both sides; gives the parts between them. */
+  /**
+   * Matches the longest ascending sequence of elements unique in both; returns the parts between
+   * them.
+   */
   function splitAtUnique(part: Part): Part[] {
     const inA = uniqueIndexes(a, part.aFrom, part.aTo);
     const inB = uniqueIndexes(b, part.bFrom, part.bTo);
@@ -86,7 +93,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     return parts;
   }
 
-  /** Pairs each element with the next equal one that is left, in one pass. */
+  /** Matches each element with the next unused equal one, in one pass. */
   function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
     const indexes = indexesByValue(a, aFrom, aTo);
     let next = aFrom;
@@ -101,7 +108,10 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
   }
 }
 
-/** Like `matchRows`, and what is left on both sides is paired wherever it stands: a moved element is the same element. */
+/**
+ * Like `matchRows`, but also matches the remaining equal elements anywhere: a moved element stays
+ * the same.
+ */
 export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
   const partner = matchRows(a, b);
   const taken = new Set(partner);
@@ -109,7 +119,7 @@ export function matchMoved(a: readonly string[], b: readonly string[]): number[]
   return partner.map((index, j) => (index >= 0 ? index : (left.get(b[j]!)?.pop() ?? -1)));
 }
 
-/** Equal texts get the same number, across all rows with the same `numbers`. */
+/** Maps equal texts to the same number, across all rows that share `numbers`. */
 function internTexts(row: readonly string[], numbers: Map<string, number>): Int32Array {
   return Int32Array.from(row, (text) => {
     const number = numbers.get(text) ?? numbers.size;
@@ -118,7 +128,7 @@ function internTexts(row: readonly string[], numbers: Map<string, number>): Int3
   });
 }
 
-/** Each element's places, the last first. */
+/** The indexes of each element, last first. */
 function indexesByValue<Key>(
   row: ArrayLike<Key>,
   from: number,
@@ -135,14 +145,14 @@ function indexesByValue<Key>(
   return indexes;
 }
 
-/** Each element's place, -1 where there are several. */
+/** The index of each element; -1 if it occurs several times. */
 function uniqueIndexes(row: Int32Array, from: number, to: number): Map<number, number> {
   const indexes = new Map<number, number>();
   for (let i = from; i < to; i++) indexes.set(row[i]!, indexes.has(row[i]!) ? -1 : i);
   return indexes;
 }
 
-/** The longest row of pairs, given by ascending second, whose firsts ascend too. */
+/** The longest subsequence of pairs, given by ascending second, whose firsts ascend too. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   const ends: number[] = [];
   const before: number[] = [];

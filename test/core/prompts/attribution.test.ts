@@ -9,8 +9,8 @@ const chain = (...texts: string[]): LineageText[] =>
 
 const whose = (lineage: LineageText[]) => attribute(lineage).map(({ text, candidate }) => [text.trim(), candidate]);
 
-describe('who introduced a sentence', () => {
-  test('the ancestor from which on it was always kept, wherever it moved', () => {
+describe('attribute', () => {
+  test('attributes a kept sentence to the ancestor that introduced it, even if it moved', () => {
     expect(whose(chain('Root. Old.', 'Root.\nFirst.', 'Second.\nFirst.\n\nRoot.'))).toEqual([
       ['Second.', 2],
       ['First.', 1],
@@ -18,14 +18,14 @@ describe('who introduced a sentence', () => {
     ]);
   });
 
-  test('one that was taken out and comes back is of the candidate that brought it back', () => {
+  test('attributes a restored sentence to the candidate that restored it', () => {
     expect(whose(chain('A.\nB.', 'A.', 'A.\nB.'))).toEqual([
       ['A.', 0],
       ['B.', 2],
     ]);
   });
 
-  test('a merged candidate has its sentences from both parents, of two the earlier', () => {
+  test('attributes a merged sentence to the earlier parent', () => {
     const lineage = [
       { candidate: 0, text: 'Root.', parents: [] },
       { candidate: 3, text: 'Root.\nBoth.\nThree.', parents: [0] },
@@ -41,19 +41,19 @@ describe('who introduced a sentence', () => {
     ]);
   });
 
-  test('white space around it does not make a sentence new; saying it once more does', () => {
+  test('ignores white space; a repeated sentence is new', () => {
     expect(whose(chain('A.', '  A.  \nA.\n'))).toEqual([
       ['A.', 0],
       ['A.', 1],
     ]);
   });
 
-  test('a parent that is not in the lineage has no text', () => {
+  test('treats a missing parent as empty', () => {
     expect(whose([{ candidate: 7, text: 'A.', parents: [3] }])).toEqual([['A.', 7]]);
     expect(attribute([])).toEqual([]);
   });
 
-  test('for any lineage: the text is whole, and each introducer has the sentence where its parent lacks one', () => {
+  test('for any lineage: joins to the text, and each introducer has the sentence while its parent lacks it', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(prompts, hostile), { minLength: 1, maxLength: 6 }), (texts) => {
         const attributed = attribute(chain(...texts));
@@ -70,8 +70,8 @@ describe('who introduced a sentence', () => {
   });
 });
 
-describe('whose sentences a child took out', () => {
-  test('those that it has nowhere', () => {
+describe('removedSegments', () => {
+  test('lists the sentences missing from the child', () => {
     const parent = attribute(chain('Root. Keep.', 'Root. Keep. First.'));
     expect(removedSegments(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
       ['Root.', 0],
@@ -80,7 +80,7 @@ describe('whose sentences a child took out', () => {
     expect(removedSegments(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
   });
 
-  test('for any texts: what is taken out and what is kept is the parent', () => {
+  test('for any texts: removed and kept sentences make up the parent', () => {
     fc.assert(
       fc.property(prompts, prompts, (text, child) => {
         const parent = attribute(chain(text));
@@ -93,12 +93,12 @@ describe('whose sentences a child took out', () => {
   });
 });
 
-test('the largest texts, whatever they are, are answered', () => {
+test('handles the largest texts', () => {
   const texts = longTexts();
   for (const text of texts)
     expect(
       attribute(chain('Root.', text))
-        .map((one) => one.text)
+        .map((left) => left.text)
         .join(''),
     ).toBe(text);
   expect(

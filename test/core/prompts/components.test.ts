@@ -11,13 +11,13 @@ const messages: Message[] = [
   { role: 'system', content: 'five', name: 'constructor' },
 ];
 
-describe('a message is the component', () => {
-  test('of its name, else of its role, numbered from the second on', () => {
+describe('components', () => {
+  test('are named by name, else by role with a number from the second', () => {
     expect(componentNames(messages)).toEqual(['system', 'act', 'system_2', 'user', 'constructor']);
     expect(promptMessagesSchema.parse(messages)).toEqual(messages);
   });
 
-  test('whose text it has and takes; one that no text is given for keeps its own', () => {
+  test('keep their texts unless replaced', () => {
     expect(componentTexts(null)).toEqual({});
     expect(withTexts(messages, componentTexts(messages))).toEqual(messages);
     expect(withTexts(messages, { act: 'new', nobody: 'x' })).toEqual(

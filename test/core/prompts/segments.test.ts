@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { isBlank, splitSegments, tokenize } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts } from './texts.js';
 
-describe('a text in segments', () => {
-  test('joins back to exactly the same text, and no piece is empty', () => {
+describe('splitSegments', () => {
+  test('joins back to the same text; no piece is empty', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const pieces of [splitSegments(text), tokenize(text)]) {
@@ -30,7 +30,7 @@ describe('a text in segments', () => {
     expect(splitSegments(text)).toEqual(segments);
   });
 
-  test('what is put after a sentence does not change that sentence', () => {
+  test('text after a sentence does not change the sentence', () => {
     fc.assert(
       fc.property(hostile, fc.constantFrom('\nMore.', '\n\n- more', '\r\nMORE'), (text, more) => {
         const words = (whole: string) => splitSegments(whole).map((segment) => segment.trim());
