@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
 import type { CostReservation } from '../src/clients/models/complete-chat.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
-import { costSpent } from '../src/core/jobs/failures.js';
+import { costExhausted } from '../src/core/jobs/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
 import type { JobRef } from '../src/storage/jobs/events.js';
 import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.js';
@@ -40,7 +40,7 @@ export function costReservation(
         patienceMs: databasePatienceMs,
         onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'money cannot be reserved yet; trying again'),
       });
-      if (reserved === 'refused') throw jobFailure(costSpent, costSpentMessage);
+      if (reserved === 'refused') throw jobFailure(costExhausted, costSpentMessage);
       open = id;
       return { body };
     },

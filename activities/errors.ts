@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { costSpent } from '../src/core/jobs/failures.js';
+import { costExhausted } from '../src/core/jobs/failures.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
@@ -33,5 +33,5 @@ export function jobFailure(code: string, message: string, retryable = false): Ap
 
 /** Whether an error says that the job's money is used up. */
 export function isCostSpent(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === costSpent;
+  return error instanceof ApplicationFailure && error.type === costExhausted;
 }

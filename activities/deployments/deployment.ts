@@ -1,5 +1,5 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
-import { judgeGate } from '../../src/core/deployments/gate.js';
+import { evaluateGate } from '../../src/core/deployments/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
@@ -95,11 +95,11 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         const verdict = await db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
           const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
-          const verdict = judgeGate(gate!, {
+          const verdict = evaluateGate(gate!, {
             candidate: await readRewards(tx, candidate.jobId),
             incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
           });
-          const { passed, candidateReward, incumbentReward, comparison, says } = verdict;
+          const { passed, candidateReward, incumbentReward, comparison, message: says } = verdict;
           await setGateResult(tx, job.jobId, {
             candidate: { jobId: candidate.jobId, reward: candidateReward },
             incumbent: incumbent && {
@@ -113,7 +113,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           await appendEvents(tx, job, [event(key, 'gate_judged', says, data)]);
           return verdict;
         });
-        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.says} What was live stays live.`);
+        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.message} What was live stays live.`);
       }),
 
     /**

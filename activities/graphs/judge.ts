@@ -1,8 +1,8 @@
 import type { JudgedVerifier } from '../../src/contracts/graphs/verifier.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
-import { buildJudgement } from '../../src/core/verify/judge.js';
+import { buildJudgePrompt } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
-import { agreement, criteriaOf, exampleTasks } from '../../src/core/verify/rubric.js';
+import { agreementCriteria, parseRubric, selectExampleTasks } from '../../src/core/verify/rubric.js';
 import type { Verification } from '../../src/core/verify/verification.js';
 import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
@@ -25,10 +25,10 @@ export async function judge(
   output: unknown,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  const criteria = mode === 'rubric' ? criteriaOf(task.rubric!) : agreement;
+  const criteria = mode === 'rubric' ? parseRubric(task.rubric!) : agreementCriteria;
   const examples = mode === 'gold_examples' ? await examplesFor(rollout) : [];
   const gold = task.gold === null ? {} : { gold: task.gold };
-  const question = buildJudgement({ criteria, input: task.input, output, ...gold, examples });
+  const question = buildJudgePrompt({ criteria, input: task.input, output, ...gold, examples });
   let messages = question;
   let reason = '';
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -46,7 +46,7 @@ export async function judge(
 
 /** Gold outputs of a few tasks that the search learns from. */
 async function examplesFor({ deps, job, spec, claim }: GraphRollout): Promise<unknown[]> {
-  const places = exampleTasks(claim.seed, spec.gepa.trainSeeds);
+  const places = selectExampleTasks(claim.seed, spec.gepa.trainSeeds);
   const tasks = await retryTransient(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, places)), {
     patienceMs: databasePatienceMs,
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples cannot be read; trying again'),

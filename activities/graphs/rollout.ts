@@ -3,10 +3,10 @@ import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
 import { asObject, cutText } from '../../src/clients/net/untrusted.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
-import { costSpent } from '../../src/core/jobs/failures.js';
-import { outcomeOf, valuesOf, type Call, type Run } from '../../src/core/graphs/run/run.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
+import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
-import { graphOf } from '../../src/core/graphs/json.js';
+import { graphFromJson } from '../../src/core/graphs/json.js';
 import type { Json } from '../../src/core/graphs/values.js';
 import { isJudged, score } from '../../src/core/verify/score.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
@@ -65,7 +65,7 @@ export async function runGraph(
   };
   try {
     const { run, fault } = await withPausableTimeout(timeoutMs, signal, (bounded, clock) =>
-      driveGraph(graphOf(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
+      driveGraph(graphFromJson(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
     );
     const outcome = outcomeOf(run);
     if (outcome.status !== 'done') {
@@ -88,7 +88,7 @@ export async function runGraph(
       return hungMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
     // The runner leaves out what rollouts came to for want of money.
-    if (isCostSpent(error)) return failed(costSpent, (error as Error).message, true);
+    if (isCostSpent(error)) return failed(costExhausted, (error as Error).message, true);
     throw error;
   }
 }
@@ -101,7 +101,7 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
 
 /** What each step gave, as text. */
 function stepsOf(run: Run): { step: string; value: string }[] {
-  return Object.entries(valuesOf(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
+  return Object.entries(stepValues(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
 }
 
 /** A value as it is where it is small, else its text, cut. */

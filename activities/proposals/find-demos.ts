@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { textsOf } from '../../src/core/prompts/components.js';
+import { componentTexts } from '../../src/core/prompts/components.js';
 import type { SessionSpec } from '../../src/core/jobs/spec.js';
 import type { DemoAnswer, DemoRequest } from '../../src/core/search/protocol.js';
 import { readPool, readMarked } from '../../src/storage/candidates/candidates.js';
@@ -25,7 +25,7 @@ export function findDemosActivity(deps: ActivityDeps) {
             if (decided) await recordSearchUpdate(tx, job, decided);
             const baseline = (await readPool(tx, job.jobId)).get(0);
             if (!baseline?.messages) throw recordLost(job);
-            const prompt = textsOf(baseline.messages);
+            const prompt = componentTexts(baseline.messages);
             const components = Object.keys(prompt);
             const marked = await readMarked(tx, job.jobId);
             const asked = { components, marked, ordinals: request.ordinals };

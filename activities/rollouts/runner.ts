@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { costExhausted, mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import { recordLimit } from '../../src/storage/jobs/concurrency.js';
 import { readRefused } from '../../src/storage/jobs/cost-budget.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -200,7 +200,7 @@ export class Runner<Conclusion> {
   ): Promise<Found<Conclusion>> {
     const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
     const found = await syncRollouts(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
-    return { ...found, spent: { code: costSpent, message: costSpentMessage, retryable: false } };
+    return { ...found, spent: { code: costExhausted, message: costSpentMessage, retryable: false } };
   }
 
   private wanted(): WantedSlots {

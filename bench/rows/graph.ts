@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { createProviders, type Providers } from '../../src/clients/models/providers.js';
 import { completeChat } from '../../src/clients/models/complete-chat.js';
-import { jsonOf } from '../../src/core/graphs/json.js';
+import { graphToJson } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
 import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';
 import { branches, chain, type Shape } from '../graph/shapes.js';
@@ -182,7 +182,7 @@ async function job(world: World, { graph }: Shape, model: string) {
     policy_provider: 'fake',
     rollout_budget: rolloutBudget,
     max_concurrent: 1,
-    initial_graph: jsonOf(graph),
+    initial_graph: graphToJson(graph),
   });
   const spent = difference(before, await world.spent());
   const { rows } = await world.postgres.query<{ runs: string; calls: string; ms: number }>(

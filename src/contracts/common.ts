@@ -49,7 +49,7 @@ export function unlessMissing(message: string) {
 }
 
 /** Has a check across fields run although a field is at fault, so that everything is told at once. */
-export const always = { when: () => true };
+export const runAlways = { when: () => true };
 
 /** What is at a path of a body that may have any form; undefined where there is nothing. */
 export function valueAt(body: unknown, ...path: string[]): unknown {
@@ -128,7 +128,7 @@ export const policySchema = z
         message: 'is not accepted: where calls go and with which key is configured at the service',
       });
     }
-  }, always)
+  }, runAlways)
   .meta({ id: 'Policy', description: 'A model and its provider; every other field goes to the model as it is.' });
 export type PolicyRequest = z.infer<typeof policySchema>;
 

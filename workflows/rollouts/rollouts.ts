@@ -1,7 +1,7 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities, SearchUpdate, SliceInput } from '../../activities/index.js';
 import { packRequests, unpackAnswers, type PackedAnswers } from '../../src/core/jobs/rollout-packing.js';
-import { costSpent } from '../../src/core/jobs/failures.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
 import type { JobControl } from '../jobs/control.js';
 import type { JobInput } from '../messages.js';
@@ -59,7 +59,7 @@ export async function runSlices(
     if (report.fault) {
       const { message, code, retryable } = report.fault;
       // That is an end, and a paused job stays paused until it is resumed.
-      if (code === costSpent) await control.waitUntilRunnable();
+      if (code === costExhausted) await control.waitUntilRunnable();
       throw ApplicationFailure.nonRetryable(message, code, { retryable });
     }
     if (report.finished) return report.answers;

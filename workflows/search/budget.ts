@@ -1,13 +1,13 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { SessionLimits } from '../../activities/index.js';
-import { costSpent } from '../../src/core/jobs/failures.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
 import type { JobOutcome } from '../jobs/close.js';
 import type { JobControl } from '../jobs/control.js';
 import { RunningTime } from '../jobs/running-time.js';
 
 /** A budget that may end a session in the middle of its search. */
-type SpentBudget = 'max_minutes' | typeof costSpent;
+type SpentBudget = 'max_minutes' | typeof costExhausted;
 
 /** Why there is no result, for a session whose budget was used up before its baseline was evaluated. */
 const tooSmall: Record<SpentBudget, string> = {
@@ -43,8 +43,8 @@ export function outcomeOfSpentBudget(
 /** How a session ends that an error tells to have spent its money; null: the error tells of something else. */
 export function outcomeIfCostSpent(error: unknown, spender: BudgetContext): JobOutcome | null {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure && cause.type === costSpent
-    ? outcomeOfSpentBudget(costSpent, spender)
+  return cause instanceof ApplicationFailure && cause.type === costExhausted
+    ? outcomeOfSpentBudget(costExhausted, spender)
     : null;
 }
 

@@ -89,12 +89,12 @@ export const snapshotDiffSchema = z.object({
 });
 
 /** A policy as a snapshot has it, and back. */
-export const snapshotPolicy = ({ provider, model, params }: PolicySpec): FrozenPolicy => ({
+export const policyToSnapshot = ({ provider, model, params }: PolicySpec): FrozenPolicy => ({
   ...params,
   provider,
   model,
 });
-export const policyOfSnapshot = ({ provider, model, ...params }: FrozenPolicy): PolicySpec => ({
+export const policyFromSnapshot = ({ provider, model, ...params }: FrozenPolicy): PolicySpec => ({
   provider,
   model,
   params,

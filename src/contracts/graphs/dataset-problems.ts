@@ -1,6 +1,6 @@
 /** What is wrong with a data set beyond the form of its fields. */
 import { valueAt } from '../common.js';
-import { datasetLimits, descriptionOf, taskInput } from './dataset.js';
+import { datasetLimits, taskDescription, taskInput } from './dataset.js';
 import { modes, maxFields } from './verifier.js';
 
 /** Where something is within a data set. */
@@ -13,7 +13,7 @@ export interface DatasetProblem {
 }
 
 /** Problems of one kind that are listed; whoever mends these is told of the next. */
-const maxOfAKind = 20;
+const maxPerKind = 20;
 
 /**
  * What is wrong with a data set across its fields, by the path within it; at most 20 of a kind. What has not the form of a data
@@ -31,22 +31,22 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
   if (count > datasetLimits.tasks) {
     return [{ path: ['tasks'], message: `holds ${count} tasks; at most ${datasetLimits.tasks} are allowed` }];
   }
-  const tasks = namedIn(dataset['tasks'], 'id');
-  const golds = namedIn(dataset['gold_outputs'], 'task_id');
+  const tasks = namedEntries(dataset['tasks'], 'id');
+  const golds = namedEntries(dataset['gold_outputs'], 'task_id');
   const kinds = [
     metadataProblems(dataset['metadata']),
-    repeated(tasks, ['tasks', 'id'], 'is the id of'),
-    repeated(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
+    duplicates(tasks, ['tasks', 'id'], 'is the id of'),
+    duplicates(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
     goldProblems(dataset, tasks, golds),
     rubricProblems(dataset, tasks),
     verifierProblems(dataset),
     fieldProblems(tasks),
   ];
-  return kinds.flatMap((problems) => [...first(problems, maxOfAKind)]);
+  return kinds.flatMap((problems) => [...take(problems, maxPerKind)]);
 }
 
 function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
-  const description = isObject(metadata) ? descriptionOf(metadata) : null;
+  const description = isObject(metadata) ? taskDescription(metadata) : null;
   const most = datasetLimits.textChars;
   if (description === null || description.text.length <= most) return;
   const message = `has ${description.text.length} characters; at most ${most} are allowed`;
@@ -60,14 +60,14 @@ interface Named {
   entry: Record<string, unknown>;
 }
 
-function namedIn(list: unknown, field: string): Named[] {
+function namedEntries(list: unknown, field: string): Named[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, index) => {
     const name = isObject(entry) ? entry[field] : undefined;
     return isObject(entry) && typeof name === 'string' ? [{ index, name, entry }] : [];
   });
 }
 
-function* repeated(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
+function* duplicates(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
   const indexes = new Map<string, number>();
   for (const { index, name } of list) {
     const earlier = indexes.get(name);
@@ -171,7 +171,7 @@ function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
   }
 }
 
-function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+function* take<T>(items: Iterable<T>, count: number): Generator<T> {
   let left = count;
   for (const item of items) {
     if (left-- <= 0) return;

@@ -6,7 +6,7 @@ import type { PolicySpec } from '../../core/jobs/spec.js';
 const limits = { criteria: 20, rubricChars: 20_000 } as const;
 
 /** Where a value may have one of two forms: says which, and what is wrong with the one that was meant. */
-export function oneOf(forms: string) {
+export function unionError(forms: string) {
   return {
     error: ({ input, errors }: { input?: unknown; errors?: { path: PropertyKey[]; message: string }[][] }) => {
       if (input === undefined) return undefined;
@@ -44,7 +44,7 @@ const rubricObjectSchema = z.strictObject({
 export const rubricSchema = z
   .union(
     [z.string().regex(/\S/, 'must not be blank').max(limits.rubricChars), rubricObjectSchema],
-    oneOf('a text or {"criteria": [{"name", "weight", "description"}]}'),
+    unionError('a text or {"criteria": [{"name", "weight", "description"}]}'),
   )
   .describe(
     'What a judge goes by. A text is a list of criteria where all its lines are "- name (weight): description", else one criterion.',
@@ -79,7 +79,7 @@ export const verifierSchema = z.strictObject({
         z.array(fieldName).min(1, 'must name at least one field').max(maxFields),
         z.record(fieldName, z.number().gt(0).max(1_000_000)),
       ],
-      oneOf('a list of names of fields, or an object of their weights'),
+      unionError('a list of names of fields, or an object of their weights'),
     )
     .optional()
     .describe('json: the fields that are compared, or their weights; all fields of a gold output where absent.'),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { cutText } from '../../clients/net/untrusted.js';
-import { componentNames, textsOf } from '../../core/prompts/components.js';
+import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import type { graphCandidateSchema } from '../../contracts/graphs/lineage.js';
 import type { candidateDetailSchema } from '../../contracts/candidates/lineage.js';
 import type { Message } from '../../core/jobs/spec.js';
@@ -103,8 +103,8 @@ function attemptView(attempt: ProposerAttempt, bytes: number) {
 /** How the answers for a candidate of a session are read. */
 export function sessionAnswers(self: Ancestor, parent: Ancestor | null): Answers<string> {
   const names = componentNames(self.messages ?? []);
-  const texts = textsOf(self.messages);
-  const before = textsOf(parent?.messages ?? null);
+  const texts = componentTexts(self.messages);
+  const before = componentTexts(parent?.messages ?? null);
   const only = systemOf(self.messages);
   return {
     components: self.components ?? [only],

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { componentNames } from '../../core/prompts/components.js';
-import { pairOf } from '../../core/prompts/demos.js';
+import { demoMessages } from '../../core/prompts/demos.js';
 import type { snapshotDiffSchema, SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { Snapshot } from '../../storage/deployments/snapshots.js';
 import { maxEdits, unifiedDiff } from '../candidates/text-diff.js';
@@ -50,7 +50,7 @@ function partsOf(content: SnapshotContent): Map<string, string> {
 
 function demosText(demos: Extract<SnapshotContent, { kind: 'messages' }>['demos']): string {
   const texts = demos.map((demo) =>
-    pairOf(demo)
+    demoMessages(demo)
       .map(({ role, content }) => `${role}: ${content}\n`)
       .join(''),
   );

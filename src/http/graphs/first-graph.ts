@@ -2,8 +2,8 @@ import { graphSchema } from '../../contracts/graphs/graph.js';
 import type { CreateGraphJob } from '../../contracts/graphs/job.js';
 import { initialMessages, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import { limits, promptOf, type Graph } from '../../core/graphs/graph.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
 import { faultsIn } from '../server/errors.js';
@@ -48,7 +48,7 @@ function graphOfPrompt(
       return { path: [...source, ...within], message };
     }
     if (path === 'steps[0].inputs') {
-      const named = Object.keys(promptOf(graph.steps[0]!)!.inputs).length;
+      const named = Object.keys(stepPrompt(graph.steps[0]!)!.inputs).length;
       return { path: source, message: `names ${named} fields; at most ${limits.stepInputs} can be given to one step` };
     }
     return { path: source, message: `makes no graph: ${message}` };
@@ -58,7 +58,7 @@ function graphOfPrompt(
 
 /** What is wrong with the fields of the tasks for a prompt of so many messages; its own faults are not told beside. */
 function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fault[] {
-  const { inputs, messages } = promptOf(graph.steps[0]!)!;
+  const { inputs, messages } = stepPrompt(graph.steps[0]!)!;
   const path = ['dataset', 'tasks', 0, 'input'];
   const has = `has ${fields.length} fields`;
   if (fields.length > limits.inputs) {
@@ -102,7 +102,7 @@ function givenGraph(
     const found = faultsIn(parsed.error.issues);
     return { graph: null, faults: found.map(({ path, message }) => ({ path: ['initial_graph', ...path], message })) };
   }
-  const graph = graphOf(parsed.data);
+  const graph = graphFromJson(parsed.data);
   const faults = [
     ...graphProblems(graph),
     ...modelProblems(graph, policies),
@@ -116,7 +116,7 @@ function givenGraph(
 function modelProblems({ steps }: Graph, policies: readonly PolicySpec[]): Problem[] {
   const known = policies.map(({ model }) => model);
   return steps.flatMap((step, at) => {
-    const model = promptOf(step)?.model;
+    const model = stepPrompt(step)?.model;
     if (model == null || known.includes(model)) return [];
     const path = `steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}model`;
     return [{ path, message: `is none of the policy models, which are ${known.join(', ')}` }];

@@ -1,5 +1,5 @@
 import { asObject } from '../../clients/net/untrusted.js';
-import { pairOf, type Demo } from '../../core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 
 /**
  * Inserts the demonstrations after the leading system or developer messages. Returns the messages
@@ -11,7 +11,7 @@ export function insertDemos(messages: unknown[], demos: readonly Demo[]): unknow
     (message) => !['system', 'developer'].includes(String(fieldOf(message, 'role'))),
   );
   const at = conversation === -1 ? messages.length : conversation;
-  const pairs = demos.flatMap(pairOf);
+  const pairs = demos.flatMap(demoMessages);
   const there = pairs.every(({ role, content }, index) => {
     const message = messages[at + index];
     return fieldOf(message, 'role') === role && textOf(fieldOf(message, 'content')) === content;

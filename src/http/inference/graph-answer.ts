@@ -4,7 +4,7 @@ import { eventsOf, sseData } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { Providers } from '../../clients/models/providers.js';
-import { textOf } from '../../core/graphs/values.js';
+import { toText } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { readGraphRequest, type GraphRequest } from './graph-request.js';
@@ -27,7 +27,7 @@ export async function answerByGraph(
   const head = { id: `chatcmpl-${uuid()}`, created: Math.floor(Date.now() / 1_000), model: served.model };
   if (request.stream) return streamed(providers, served, request, head, signal);
   const { value, cost, finishReason } = await runServed(providers, served, request, null, signal);
-  const bytes = Buffer.from(JSON.stringify(completionOf(head, textOf(value), cost, finishReason)));
+  const bytes = Buffer.from(JSON.stringify(completionOf(head, toText(value), cost, finishReason)));
   return { status: 200, contentType: 'application/json', retryAfter: null, body: Readable.from([bytes]) };
 }
 
@@ -67,7 +67,7 @@ function streamed(
     runServed(providers, served, request, onText, AbortSignal.any([signal, gone.signal])).then(
       ({ value, cost, finishReason }) => {
         if (!hasBegun) {
-          const completion = completionOf(head, textOf(value), cost, finishReason);
+          const completion = completionOf(head, toText(value), cost, finishReason);
           return resolve(answer(Readable.from(eventsOf(completion, request.includeUsage))));
         }
         const [, ...last] = eventsOf(completionOf(head, '', cost, finishReason), request.includeUsage);

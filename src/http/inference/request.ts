@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../../clients/models/providers.js';
 import { asObject } from '../../clients/net/untrusted.js';
-import { componentNames, textsOf } from '../../core/prompts/components.js';
-import { demosOfCall, type Demo } from '../../core/prompts/demos.js';
+import { componentNames, componentTexts } from '../../core/prompts/components.js';
+import { demosForCall, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { ApiError } from '../server/errors.js';
 import type { MarkedSpan } from './lever-marks.js';
@@ -62,12 +62,12 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
  * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other fields are unchanged.
  */
 export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
-  const texts = new Map(Object.entries(textsOf(served.messages)));
+  const texts = new Map(Object.entries(componentTexts(served.messages)));
   const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
   const system = wholeSystem(served, found);
   const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
   const instructed = system === null ? request.messages : withSystem(request.messages, system);
-  const messages = insertDemos(instructed, demosOfCall(served.demos, served.messages, found));
+  const messages = insertDemos(instructed, demosForCall(served.demos, served.messages, found));
   const upstream: Json = { ...request, model, messages };
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);

@@ -1,8 +1,8 @@
 import type { Graph } from '../../core/graphs/graph.js';
 import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
-import { policyOfSnapshot } from '../../contracts/deployments/snapshot.js';
+import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import type { Db } from '../../storage/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';
 
@@ -43,12 +43,12 @@ async function read(db: Db, orgId: string, id: string): Promise<Served> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
   if (!snapshot) throw new Error(`snapshot ${id} is missing in the database`);
   const { content } = snapshot;
-  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyOfSnapshot(content.policy) };
+  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyFromSnapshot(content.policy) };
   return {
     id,
     kind: content.kind,
     content,
-    graph: graphOf(content.graph),
-    policies: content.policies.map(policyOfSnapshot),
+    graph: graphFromJson(content.graph),
+    policies: content.policies.map(policyFromSnapshot),
   };
 }

@@ -1,4 +1,4 @@
-import { textsOf } from '../../core/prompts/components.js';
+import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
@@ -9,7 +9,7 @@ import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
 import { componentDigests } from './levers.js';
 import { graphTexts } from '../../core/graphs/components.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
 /**
@@ -71,7 +71,7 @@ export function candidateTexts({
   messages,
   graph,
 }: Pick<StoredPrompt, 'messages'> & { graph?: GraphJson | null }): Record<string, string> {
-  return graph ? graphTexts(graphOf(graph)) : textsOf(messages);
+  return graph ? graphTexts(graphFromJson(graph)) : componentTexts(messages);
 }
 
 /** A candidate's prompt and the lever versions of its parents. */

@@ -1,4 +1,4 @@
-import { pairOf, type Demo } from '../../core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 import type { ReflectionExample } from '../../core/proposals/reflection.js';
 import type { Tx } from '../db/db.js';
 
@@ -62,7 +62,7 @@ function inputOf(row: Row): string {
   const conversation =
     row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
   const messages = row.demos.reduce((rest, demo) => {
-    const isNext = pairOf(demo).every(
+    const isNext = demoMessages(demo).every(
       ({ role, content }, index) => rest[index]?.role === role && rest[index].content === content,
     );
     return isNext ? rest.slice(2) : rest;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { demosWithout, type Demo } from '../../core/prompts/demos.js';
+import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields, jsonRecord } from '../db/json-fields.js';
@@ -120,7 +120,7 @@ export async function resolveCall(
     ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
     live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
-    demos: demosWithout(row.demos, row.seed),
+    demos: demosForSeed(row.demos, row.seed),
     ...{ frozen: row.frozen, graphSnapshotId: row.graph_snapshot },
   };
 }

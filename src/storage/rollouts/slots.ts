@@ -1,6 +1,6 @@
 import { candidateId } from '../../core/jobs/ids.js';
 import type { RolloutRequest } from '../../core/search/protocol.js';
-import { demosWithout, type Demo } from '../../core/prompts/demos.js';
+import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
@@ -132,7 +132,7 @@ async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<v
 function liveRollout(id: string, row: LiveRow): LiveRollout {
   const rollout: CallRollout = { id, idx: row.idx, source: 'caller', attempt: 0, hasRecorded: false };
   const messages = row.messages?.length ? row.messages : null;
-  return { rollout, candidateId: row.candidate_id, messages, demos: demosWithout(row.demos, row.seed) };
+  return { rollout, candidateId: row.candidate_id, messages, demos: demosForSeed(row.demos, row.seed) };
 }
 
 /** What a session wants of live traffic at present, and how much of that is under way. */

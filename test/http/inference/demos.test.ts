@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
@@ -22,7 +22,7 @@ const demo = (seed: number, component: string | null = null): Demo => ({
   ...{ input: `question ${seed}`, output: `answer ${seed}` },
 });
 const demos = [demo(4), demo(5)];
-const pairs = (...seeds: number[]) => seeds.flatMap((seed) => pairOf(demo(seed)));
+const pairs = (...seeds: number[]) => seeds.flatMap((seed) => demoMessages(demo(seed)));
 
 const org = <T>(work: (tx: Tx) => Promise<T>) => proxy.http.db.org('default', work);
 

@@ -1,6 +1,6 @@
 /** What the archive of a completed graph job is made of, out of the database: neither a worker nor Temporal is asked. */
 import { candidateId } from '../../../core/jobs/ids.js';
-import { graphOf, jsonOf } from '../../../core/graphs/json.js';
+import { graphFromJson, graphToJson } from '../../../core/graphs/json.js';
 import { settledRollouts } from '../../../core/search/settled.js';
 import { readGraph } from '../../../storage/candidates/candidates.js';
 import type { Db, Tx } from '../../../storage/db/db.js';
@@ -40,7 +40,7 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   }));
   if (!read.graph) return null;
   return {
-    ...{ jobId, candidateId: winner, graph: graphOf(read.graph), reward: seen.bestReward ?? null, models },
+    ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: seen.bestReward ?? null, models },
     provider: spec.policy.provider,
     versions: { ratchet: version, algorithm: spec.algorithm },
     rngSeed: spec.rngSeed,
@@ -89,7 +89,7 @@ async function* candidateLines(
   for (let after = -1; ;) {
     const page = await db.org(orgId, (tx) => readGraphs(tx, jobId, { after, limit: atOnce.graphs }));
     for (const { leverVersion, graph } of page)
-      yield { ...heads.get(leverVersion), graph: graph && jsonOf(withModels(graphOf(graph), model)) };
+      yield { ...heads.get(leverVersion), graph: graph && graphToJson(withModels(graphFromJson(graph), model)) };
     const last = page.at(-1);
     if (!last) return;
     after = last.leverVersion;
