@@ -13,9 +13,9 @@ export type { CommandOutcome } from '../src/storage/decisions/record.js';
 export type { SearchUpdate } from './jobs/lifecycle.js';
 export type { GateRun, Incumbent } from './deployments/deployment.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
-export type { SliceInput } from './rollouts/run.js';
+export type { RunRolloutsInput } from './rollouts/run.js';
 
-/** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
+/** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
   return {
     ...prepareActivities(deps),

@@ -112,7 +112,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           await appendEvents(tx, job, [event(key, 'gate_judged', says, data)]);
           return verdict;
         });
-        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.says} What was live stays live.`);
+        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.says} The live deployment is unchanged.`);
       }),
 
     /**

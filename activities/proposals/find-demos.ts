@@ -15,13 +15,13 @@ import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 /** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
 export function findDemosActivity(deps: ActivityDeps) {
   return {
-    findDemos: (input: JobRef & { request: DemoRequest; decided?: SearchUpdate | null }): Promise<DemoAnswer> =>
+    findDemos: (input: JobRef & { request: DemoRequest; update?: SearchUpdate }): Promise<DemoAnswer> =>
       classifyErrors(() =>
         withHeartbeat(async () => {
-          const { request, decided } = input;
+          const { request, update } = input;
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const { spec, prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
-            if (decided) await recordSearchUpdate(tx, job, decided);
+            if (update) await recordSearchUpdate(tx, job, update);
             const baseline = (await readPool(tx, job.jobId)).get(0);
             if (!baseline?.messages) throw recordLost(job);
             const prompt = textsOf(baseline.messages);

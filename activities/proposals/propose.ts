@@ -45,9 +45,7 @@ type Result = (Reflected | ProposedGraph | Merged | Composed) & { shown?: number
 export function proposeActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    propose: (
-      input: JobRef & { requests: ProposalRequest[]; decided?: SearchUpdate | null },
-    ): Promise<ProposalAnswer[]> =>
+    propose: (input: JobRef & { requests: ProposalRequest[]; update?: SearchUpdate }): Promise<ProposalAnswer[]> =>
       classifyErrors(() =>
         withHeartbeat(async () => {
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
@@ -55,7 +53,7 @@ export function proposeActivity(deps: ActivityDeps) {
             Promise.all([
               readSpec<SearchSpec>(tx, job),
               readPool(tx, job.jobId),
-              input.decided && recordSearchUpdate(tx, job, input.decided),
+              input.update && recordSearchUpdate(tx, job, input.update),
             ]),
           );
           const needed = input.requests.flatMap(({ parent, merge = [], compose }) => [

@@ -33,9 +33,9 @@ const longestMs = 60 * 60_000;
 /** So long the first outcome waits for others where no slot waits for the exchange: fewer, larger exchanges cost less. */
 const lingerMs = 5;
 
-type Fault = { code: string; message: string; retryable: boolean };
+export type JobFault = { code: string; message: string; retryable: boolean };
 /** `spent`: the session's money is used up. */
-type Found<Conclusion> = SyncResult & { conclusion?: Conclusion; spent?: Fault };
+type Found<Conclusion> = SyncResult & { conclusion?: Conclusion; spent?: JobFault };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
@@ -52,7 +52,7 @@ export class Runner<Conclusion> {
   private dry = false;
   /** Rollouts that wait for their reward: each keeps its slot. */
   private awaiting = 0;
-  private refusal: Fault | null = null;
+  private refusal: JobFault | null = null;
   private wake: () => void = () => undefined;
   private woken = false;
   private hurry: () => void = () => undefined;
@@ -83,7 +83,7 @@ export class Runner<Conclusion> {
    * Resolves when the slice has ended and nothing is in flight: with what `conclude` came to, with a fault when the job must
    * fail, with neither when it was stopped.
    */
-  async run(): Promise<{ conclusion?: Conclusion; fault?: Fault }> {
+  async run(): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
     const context = Context.current();
     const begunAt = Date.now();
     let startedAt = begunAt;
