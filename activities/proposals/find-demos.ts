@@ -6,16 +6,22 @@ import { readPool, readMarked } from '../../src/storage/candidates/candidates.js
 import { usableDemos } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { ActivityDeps } from '../deps.js';
-import { describeTask } from './describe.js';
 import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { readSpec, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
+import { readSpec, recordLost } from '../jobs/spec.js';
+import { describeTask } from './describe.js';
 
-/** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
+export interface FindDemosInput extends JobRef {
+  request: DemoRequest;
+  /** The search update that asked for demonstrations, recorded first. */
+  update?: SearchUpdate;
+}
+
 export function findDemosActivity(deps: ActivityDeps) {
   return {
-    findDemos: (input: JobRef & { request: DemoRequest; update?: SearchUpdate }): Promise<DemoAnswer> =>
+    /** Finds the baseline's components and the rollouts that can be shown as their demonstrations. */
+    findDemos: (input: FindDemosInput): Promise<DemoAnswer> =>
       classifyErrors(() =>
         withHeartbeat(async () => {
           const { request, update } = input;
@@ -25,14 +31,10 @@ export function findDemosActivity(deps: ActivityDeps) {
             const baseline = (await readPool(tx, job.jobId)).get(0);
             if (!baseline?.messages) throw recordLost(job);
             const prompt = textsOf(baseline.messages);
-            const components = Object.keys(prompt);
             const marked = await readMarked(tx, job.jobId);
-            const asked = { components, marked, ordinals: request.ordinals };
-            return {
-              spec: await readSpec<SessionSpec>(tx, job),
-              prompt,
-              slots: await usableDemos(tx, job.jobId, asked),
-            };
+            const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals };
+            const spec = await readSpec<SessionSpec>(tx, job);
+            return { spec, prompt, slots: await usableDemos(tx, job.jobId, query) };
           });
           if (request.describe.length > 0) {
             const { cancellationSignal } = Context.current();

@@ -15,6 +15,7 @@ import { isBudgetLow, repeatableRollouts, type Budgeted } from './budget.js';
 import type { GepaConfig } from '../algorithms/gepa/config.js';
 import { minibatchOf } from './config.js';
 import { countRollouts } from './counting.js';
+import { mutationOf } from '../proposals/mutation.js';
 
 /** A phase in which rollouts are outstanding, and the two that end a search; each search has more of its own. */
 type Outstanding = { name: Stage; batch: Batch };
@@ -51,8 +52,9 @@ export function proposalRequest(
 ): SearchRequest {
   const requests = wanted.map(({ candidate, parents, offered }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
-    if (parents.length > 1) return { ...request, merge: parents };
-    return { ...request, pick: { size: minibatchOf(config), index: index, of: wanted.length } };
+    if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
+    const pick = { size: minibatchOf(config), index, of: wanted.length };
+    return { ...request, ...mutationOf(candidate, config), pick };
   });
   return { kind: 'proposals', requests };
 }

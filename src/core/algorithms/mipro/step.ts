@@ -51,8 +51,8 @@ function next(state: MiproState): SearchRequest {
           const request = { candidate, parent: parents[0]!, generation };
           const pick = { size: failuresShown, index, of: phase.wanted.length };
           return rewrite === null
-            ? { ...request, ordinals: [], merge: parents }
-            : { ...request, ordinals, rewrite, pick };
+            ? { ...request, kind: 'merge', ordinals: [], merge: parents }
+            : { ...request, kind: 'rewrite', ordinals, rewrite, pick };
         }),
       };
     }
@@ -60,7 +60,8 @@ function next(state: MiproState): SearchRequest {
       return {
         kind: 'proposals',
         requests: phase.wanted.map(({ candidate, parents, choices }) => ({
-          ...{ candidate, parent: parents[0]!, generation, ordinals: [], compose: compositionOf(state, choices) },
+          ...{ kind: 'compose', candidate, parent: parents[0]!, generation, ordinals: [] },
+          compose: compositionOf(state, choices),
         })),
       };
     default:
