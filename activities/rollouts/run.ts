@@ -17,7 +17,9 @@ import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { containerKey, lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
-import { leaseSeconds, Runner, type JobFault } from './runner.js';
+import type { JobFault } from './in-flight.js';
+import { leaseSeconds } from './exchange.js';
+import { Runner } from './runner.js';
 
 /** The range of rollouts to run: ordinals `from` to `to` (exclusive). */
 export interface RunRolloutsInput extends JobRef {
