@@ -4,14 +4,14 @@ import { JobGoneError } from '../src/storage/jobs/events.js';
 import { sqlStateOf } from '../src/storage/db/patience.js';
 
 /**
- * SQLSTATE classes that a retry cannot mend: bad data, broken constraints, wrong statements, missing rights.
- * All else that Postgres says (connection lost, shutting down, read-only for a while, too many connections, deadlock) passes.
+ * SQLSTATE classes that no retry repairs: bad data, violated constraints, wrong statements, missing
+ * rights. Other errors are temporary: connection lost, shutdown, read-only, too many connections, deadlock.
  */
-const hopeless = /^(21|22|23|42)/;
+const permanent = /^(21|22|23|42)/;
 
 /**
- * Decides, for every activity, what is retried: faults of the outside world are, faults of ours are not. A job whose
- * activity is not retried fails with the reason instead of trying for ever.
+ * Decides for every activity which errors are retried: outside faults are, faults of the service are
+ * not. Without a retry the job fails with the reason instead of retrying forever.
  */
 export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -19,12 +19,12 @@ export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ApplicationFailure || !(error instanceof Error)) throw error;
     if (error instanceof JobGoneError) throw jobFailure('job_gone', error.message);
-    const ours = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-    if (ours || hopeless.test(sqlStateOf(error) ?? '')) {
+    const isOwnFault = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+    if (isOwnFault || permanent.test(sqlStateOf(error) ?? '')) {
       throw ApplicationFailure.create({
         type: 'internal',
         nonRetryable: true,
-        message: `An error of the service itself: ${error.message}`,
+        message: `Internal error: ${error.message}`,
         cause: error,
       });
     }
@@ -32,12 +32,12 @@ export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A failure that ends the job with this code and message; `retryable`: the same job may well work another time. */
+/** A failure that ends the job with this code and message; `retryable`: a new job may succeed. */
 export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, code, { retryable });
 }
 
-/** Whether an error says that the job's money is used up. */
+/** Whether an error reports a spent cost budget. */
 export function isCostSpent(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === costSpent;
 }

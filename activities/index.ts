@@ -1,4 +1,4 @@
-import { deploymentActivities } from './deployments/deployment.js';
+import { deploymentActivities } from './deployments/build.js';
 import type { ActivityDeps } from './deps.js';
 import { lifecycleActivities } from './jobs/lifecycle.js';
 import { liveActivity } from './rollouts/live.js';
@@ -11,7 +11,7 @@ export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { NewEvent } from '../src/storage/jobs/events.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
 export type { SearchUpdate } from './jobs/lifecycle.js';
-export type { GateRun, Incumbent } from './deployments/deployment.js';
+export type { GateRun, Incumbent } from './deployments/build.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
 export type { RunRolloutsInput } from './rollouts/run.js';
 

@@ -52,8 +52,7 @@ const rollouts = proxyActivities<Activities>({
 
 export const { prepareGraph, adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
 export const { record, finish, requestCancellation } = decisiveTransaction;
-export const { freezeDeployment, nextIncumbent, concludeGate, publishDeployment, closeDeployment } =
-  decisiveTransaction;
+export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
 export const { prepareSession, prepareEvaluation } = containerProbe;
 export const { propose, findDemos } = proposerCalls;
 export const { runRollouts } = rollouts;

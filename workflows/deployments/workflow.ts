@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancellationScope, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import type { GateRun } from '../../activities/index.js';
-import { closeDeployment, concludeGate, freezeDeployment, nextIncumbent, publishDeployment } from '../activities.js';
+import { closeDeployment, concludeGate, snapshotSource, nextIncumbent, promoteDeployment } from '../activities.js';
 import { closeWorkflow, outcomeOfError, storedError, type JobOutcome } from '../jobs/close.js';
 import { deploymentStatusQuery, statusAttribute, type DeploymentView, type JobInput } from '../messages.js';
 import { runGateEvaluation } from './gate-evaluation.js';
@@ -25,7 +25,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
   });
   try {
     show({ status: 'building' }, 'running');
-    const { candidate, comparesWith } = await freezeDeployment(job);
+    const { candidate, comparesWith } = await snapshotSource(job);
     if (candidate) await evaluate(candidate);
     /** The gate's evaluations of incumbents, by snapshot. */
     const evaluated = new Map<string | null, GateRun>();
@@ -40,7 +40,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
       }
       if (candidate) await concludeGate({ ...job, candidate, incumbent });
       // Without a comparison it does not matter which deployment is live by now.
-      const published = await publishDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
+      const published = await promoteDeployment(incumbent ? { ...job, against: incumbent.deploymentId } : job);
       if (published === 'done') break;
     }
     show({ status: 'ready' }, 'completed');
