@@ -9,17 +9,18 @@ import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.j
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './errors.js';
 
-/** What the fault `costSpent` says. */
-export const costSpentMessage = 'What is left of budget.max_cost_usd does not suffice for the next model call.';
+/** The message of the fault `costSpent`. */
+export const costSpentMessage =
+  'budget.max_cost_usd is exhausted: the remaining budget does not cover the next model call.';
 
-/** A call whose tries are to be paid; `rolloutId` null: the proposer's. */
+/** The payer of a model call; `rolloutId` null: a call of the proposer. */
 interface Payer {
   budget: BudgetSpec;
   policy: PolicySpec;
   rolloutId: string | null;
 }
 
-/** What pays the tries of one call of the service itself; null: the job has no budget of money. */
+/** Reserves the cost of each try of a model call; null: the job has no cost budget. */
 export function costReservation(
   { db, notifications, log }: ActivityDeps,
   job: JobRef,
@@ -29,16 +30,16 @@ export function costReservation(
   if (budget.maxCostUsd == null) return null;
   let open: string | null = null;
   return {
-    async open(asked) {
+    async open(request) {
       const unlimited = rolloutId === null ? answerTokens.proposer : answerTokens.rollout;
-      const bounded = boundCall(policy.provider, asked, unlimited);
+      const bounded = boundCall(policy.provider, request, unlimited);
       if ('field' in bounded) return bounded;
       const { costUsd, body } = bounded;
       const id = `res_${uuid().replaceAll('-', '')}`;
       const call = { id, rolloutId, costUsd, presence: notifications.presence };
       const reserved = await reserveInTurn(db, job, call, signal, {
         patienceMs: databasePatienceMs,
-        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'money cannot be reserved yet; trying again'),
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'cost not reserved; retrying'),
       });
       if (reserved === 'refused') throw jobFailure(costExhausted, costSpentMessage);
       open = id;
@@ -50,7 +51,7 @@ export function costReservation(
       open = null;
       await retryTransient(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
         patienceMs: databasePatienceMs,
-        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a call cost is not counted yet; trying again'),
+        onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'cost of a call not recorded; retrying'),
       });
     },
   };

@@ -6,7 +6,7 @@ import type { Metrics } from '../src/metrics.js';
 import type { Db } from '../src/storage/db/db.js';
 import type { Notifications } from '../src/storage/db/notifications.js';
 
-/** What activities work with; tests build exactly what production builds. */
+/** Dependencies of activities; tests build them as production does. */
 export interface ActivityDeps {
   db: Db;
   notifications: Notifications;
@@ -14,10 +14,10 @@ export interface ActivityDeps {
   providers: Providers;
   temporal: Client;
   secretKey: Buffer;
-  /** Base of the proxy URLs that containers are given, without a slash at the end. */
+  /** Base URL of the inference proxy for containers, without a trailing slash. */
   publicUrl: string;
   metrics: Pick<Metrics, 'rollout'>;
-  /** Aborted when the worker is to stop: start nothing new, let what is in flight end. */
+  /** Aborted when the worker shuts down: start nothing new, let work in flight finish. */
   draining: AbortSignal;
   log: Logger;
 }

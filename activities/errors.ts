@@ -4,8 +4,8 @@ import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
 /**
- * Decides, for every activity, what is retried: faults of the outside world are, faults of ours are not. A job whose
- * activity is not retried fails with the reason instead of trying for ever.
+ * Decides for every activity which errors are retried: outside faults are, faults of the service are
+ * not. Without a retry the job fails with the reason instead of retrying forever.
  */
 export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -18,7 +18,7 @@ export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
       throw ApplicationFailure.create({
         type: 'internal',
         nonRetryable: true,
-        message: `An error of the service itself: ${error.message}`,
+        message: `Internal error: ${error.message}`,
         cause: error,
       });
     }
@@ -26,12 +26,12 @@ export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A failure that ends the job with this code and message; `retryable`: the same job may well work another time. */
+/** A failure that ends the job with this code and message; `retryable`: a new job may succeed. */
 export function jobFailure(code: string, message: string, retryable = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, code, { retryable });
 }
 
-/** Whether an error says that the job's money is used up. */
+/** Whether an error reports a spent cost budget. */
 export function isCostSpent(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === costExhausted;
 }

@@ -1,14 +1,11 @@
 import { Context } from '@temporalio/activity';
 
-const everyMs = 1_000;
+const intervalMs = 1_000;
 
-/**
- * Does an activity's work with a heartbeat, so that it is begun anew soon after its worker was killed. Gives up waiting as
- * soon as the activity is cancelled.
- */
+/** Runs work with heartbeats, so that a killed worker is noticed soon. Rejects once the activity is cancelled. */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), everyMs);
+  const timer = setInterval(() => context.heartbeat(), intervalMs);
   try {
     return await Promise.race([work(), context.cancelled]);
   } finally {

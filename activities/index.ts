@@ -1,4 +1,4 @@
-import { deploymentActivities } from './deployments/deployment.js';
+import { deploymentActivities } from './deployments/build.js';
 import type { ActivityDeps } from './deps.js';
 import { lifecycleActivities } from './jobs/lifecycle.js';
 import { liveActivity } from './rollouts/live.js';
@@ -11,11 +11,11 @@ export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { NewEvent } from '../src/storage/jobs/events.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
 export type { SearchUpdate } from './jobs/lifecycle.js';
-export type { GateRun, Incumbent } from './deployments/deployment.js';
+export type { GateRun, Incumbent } from './deployments/build.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
-export type { SliceInput } from './rollouts/run.js';
+export type { RunRolloutsInput } from './rollouts/run.js';
 
-/** Everything the workflows may have done for them. All are idempotent: a retry finds what the first try recorded. */
+/** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
   return {
     ...prepareActivities(deps),

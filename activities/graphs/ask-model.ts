@@ -1,6 +1,6 @@
 import { completeChat } from '../../src/clients/models/complete-chat.js';
 import type { GraphSpec, Message, PolicySpec } from '../../src/core/jobs/spec.js';
-import type { ModelReply as StepSaid } from '../../src/core/graphs/run/drive.js';
+import type { ModelReply } from '../../src/core/graphs/run/drive.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
@@ -8,19 +8,19 @@ import { answerId, recordAnswer, type ModelText } from '../../src/storage/rollou
 import { costReservation } from '../call-meter.js';
 import type { ActivityDeps } from '../deps.js';
 
-/** A run of a graph on a task under way, and the answers that an earlier runner of it had recorded. */
+/** A graph's rollout in progress; `recorded`: model answers of its earlier attempts. */
 export interface GraphRollout {
   deps: ActivityDeps;
   job: JobRef;
   spec: GraphSpec;
   claim: Claim;
   recorded: ReadonlyMap<string, ModelText>;
-  onPushback(because: string): void;
-  /** As `ProposerRequest.onWait`. */
+  onPushback(reason: string): void;
+  /** Called when a call waits to be sent; the result is called when it stops waiting. */
   onWait?(): () => void;
 }
 
-/** One call: `key` names it in its rollout, and `tries` counts how often it was made before. */
+/** A model call; `key`: its name in the rollout, `tries`: its number of earlier tries. */
 export interface ModelQuestion {
   asker: 'step' | 'judge';
   key: string;
@@ -30,14 +30,18 @@ export interface ModelQuestion {
   timeoutMs: number;
 }
 
-/** As a graph's driver takes it, with all that is recorded of the answer. */
-export type ModelResult = ({ ok: true } & ModelText) | Extract<StepSaid, { ok: false }>;
+/** A reply for the graph's driver, with the recorded answer. */
+export type ModelResult = ({ ok: true } & ModelText) | Extract<ModelReply, { ok: false }>;
 
-/** A model's answer: the one that is recorded, else one that is bought, and recorded before it is used. */
-export async function askModel(rollout: GraphRollout, asked: ModelQuestion, signal: AbortSignal): Promise<ModelResult> {
+/** Returns the recorded answer, or calls the model and records its answer before use. */
+export async function askModel(
+  rollout: GraphRollout,
+  question: ModelQuestion,
+  signal: AbortSignal,
+): Promise<ModelResult> {
   const { deps, job, spec, claim } = rollout;
   const { rolloutId, candidateId, attempt } = claim;
-  const { asker, key, tries, policy, messages, timeoutMs } = asked;
+  const { asker, key, tries, policy, messages, timeoutMs } = question;
   const known = rollout.recorded.get(answerId({ rolloutId, key, tries }));
   if (known) return { ok: true, ...known };
   const meter = costReservation(deps, job, { budget: spec.budget, policy, rolloutId }, signal);
@@ -57,13 +61,13 @@ export async function askModel(rollout: GraphRollout, asked: ModelQuestion, sign
   const { presence } = deps.notifications;
   const index = { ...job, rolloutId, candidateId, attempt, presence, key, tries };
   const purpose = asker === 'judge' ? 'judge' : 'rollout';
-  // Paid for, so it is worth waiting for the database.
-  const said = await retryTransient(
+  // The call is paid for, so wait for the database.
+  const recorded = await retryTransient(
     () => deps.db.org(job.orgId, (tx) => recordAnswer(tx, index, purpose, policy, messages, answer)),
     {
       patienceMs: databasePatienceMs,
-      onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'an answer is not recorded yet; trying again'),
+      onRetry: (err) => deps.log.warn({ err, rollout_id: rolloutId }, 'answer not recorded; retrying'),
     },
   );
-  return { ok: true, ...said };
+  return { ok: true, ...recorded };
 }

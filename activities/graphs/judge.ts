@@ -8,16 +8,16 @@ import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { askModel, type GraphRollout } from './ask-model.js';
 
-/** The key of the judge's call: no step of a graph can have it. */
+/** The key of the judge's call; no step can have it. */
 const key = '@judge';
-/** How often the judge is asked until its answer can be read. */
+/** The judge is asked this often for a readable answer. */
 const maxTries = 3;
 const timeoutMs = 120_000;
 
 export type Judgement =
   { ok: true; verification: Verification } | { ok: false; code: string; message: string; infrastructure: boolean };
 
-/** What the job's judge says of an output. */
+/** Asks the job's judge to verify an output. */
 export async function judge(
   rollout: GraphRollout,
   { judge: policy, mode }: JudgedVerifier,
@@ -32,24 +32,24 @@ export async function judge(
   let messages = question;
   let reason = '';
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const said = await askModel(rollout, { asker: 'judge', key, tries, policy, messages, timeoutMs }, signal);
-    if (!said.ok) return said;
-    const parsed = parseJudgement(said.text, { criteria, finishReason: said.finishReason });
+    const answer = await askModel(rollout, { asker: 'judge', key, tries, policy, messages, timeoutMs }, signal);
+    if (!answer.ok) return answer;
+    const parsed = parseJudgement(answer.text, { criteria, finishReason: answer.finishReason });
     if (parsed.ok) return parsed;
     ({ reason } = parsed);
-    messages = askAgain(question, said.text, reason);
+    messages = askAgain(question, answer.text, reason);
   }
-  const message = `${maxTries} answers of the judge cannot be read; the last: ${reason}`;
-  // No word on the candidate: the search may ask again.
+  const message = `the judge gave ${maxTries} unreadable answers; the last: ${reason}`;
+  // Not the candidate's fault: the search may repeat the rollout.
   return { ok: false, code: 'judgement_unusable', message, infrastructure: true };
 }
 
-/** Gold outputs of a few tasks that the search learns from. */
+/** Gold outputs of a few train tasks. */
 async function examplesFor({ deps, job, spec, claim }: GraphRollout): Promise<unknown[]> {
-  const places = selectExampleTasks(claim.seed, spec.gepa.trainSeeds);
-  const tasks = await retryTransient(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, places)), {
+  const indexes = selectExampleTasks(claim.seed, spec.gepa.trainSeeds);
+  const tasks = await retryTransient(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, indexes)), {
     patienceMs: databasePatienceMs,
-    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples cannot be read; trying again'),
+    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples not read; retrying'),
   });
-  return places.flatMap((index) => tasks.get(index)?.gold?.value ?? []);
+  return indexes.flatMap((index) => tasks.get(index)?.gold?.value ?? []);
 }

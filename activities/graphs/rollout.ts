@@ -23,10 +23,10 @@ import { isCostSpent } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';
 import { judge, type Judgement } from './judge.js';
 
-/** Bytes that a rollout keeps of its output and of what each step gave. */
-const kept = { output: 64_000, step: 4_000 } as const;
+/** Bytes stored of a rollout's output and of each step's value. */
+const maxStored = { output: 64_000, step: 4_000 } as const;
 
-/** Runs a candidate's graph on a task and has the output scored. Rejects with the signal's reason. */
+/** Runs a candidate's graph on a task and scores the output. Rejects with the signal's reason. */
 export async function runGraph(
   deps: ActivityDeps,
   job: JobRef,
@@ -39,55 +39,59 @@ export async function runGraph(
     Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswersOf(tx, job.jobId, claim.rolloutId)]);
   const [tasks, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {
     patienceMs: databasePatienceMs,
-    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'a task cannot be read; trying again'),
+    onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'task not read; retrying'),
   });
   const task = tasks.get(claim.seed);
   if (!task || !stored) throw recordLost(job);
-  const onPushback = (because: string) => concurrency.lower(because);
+  const onPushback = (reason: string) => concurrency.lower(reason);
   const rollout: GraphRollout = { deps, job, spec, claim, recorded, onPushback };
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
-  /** Of the calls that were under way when the time was over, how long the longest had been. */
-  let hungMs = 0;
-  const ask = async (call: Call, tries: number, bounded: AbortSignal, clock: PausableTimer): Promise<ModelResult> => {
-    const asked: ModelQuestion = {
+  /** Duration of the longest call that the timeout interrupted. */
+  let interruptedMs = 0;
+  const ask = async (call: Call, tries: number, timed: AbortSignal, timer: PausableTimer): Promise<ModelResult> => {
+    const question: ModelQuestion = {
       ...{ asker: 'step', key: call.key, tries },
       policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
       messages: [...call.messages],
       timeoutMs: call.timeoutS * 1_000,
     };
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     try {
-      return await askModel({ ...rollout, onWait: () => clock.hold() }, asked, bounded);
+      return await askModel({ ...rollout, onWait: () => timer.hold() }, question, timed);
     } catch (error) {
-      hungMs = Math.max(hungMs, performance.now() - begunAt);
+      interruptedMs = Math.max(interruptedMs, performance.now() - startedAt);
       throw error;
     }
   };
   try {
-    const { run, fault } = await withPausableTimeout(timeoutMs, signal, (bounded, clock) =>
-      driveGraph(graphFromJson(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
+    const { run, fault } = await withPausableTimeout(timeoutMs, signal, (timed, timer) =>
+      driveGraph(graphFromJson(stored), task.input as Json, (call, tries) => ask(call, tries, timed, timer)),
     );
     const outcome = outcomeOf(run);
     if (outcome.status !== 'done') {
       const { step, reason } = outcome as { step: string | null; reason: string };
       const message = step === null ? reason : `Step ${step}: ${reason}`;
       if (fault === null || fault.code === unusableAnswer) return unsolved(message, stepsOf(run));
-      // That the key is refused is no step's doing.
+      // A refused key is not the fault of a step.
       return failed(fault.code, fault.code === providerRefusedKey ? reason : message, fault.infrastructure);
     }
     const verified = await verify(rollout, task, outcome.value, signal);
     if (!verified.ok) return failed(verified.code, verified.message, verified.infrastructure);
     const { reward, feedback, criteria } = verified.verification;
-    const details = { output: shown(outcome.value, kept.output), steps: stepsOf(run), ...(criteria && { criteria }) };
+    const details = {
+      output: truncateValue(outcome.value, maxStored.output),
+      steps: stepsOf(run),
+      ...(criteria && { criteria }),
+    };
     return { kind: 'reward', reward, feedback, details };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TimeoutError) {
-      const message = `The graph gave no output within ${spec.rolloutTimeoutS} s.`;
-      // A call that took most of the time is the provider's slowness, not the graph's.
-      return hungMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
+      const message = `The graph had no output within ${spec.rolloutTimeoutS} s.`;
+      // A call that took most of the time means a slow provider, not a slow graph.
+      return interruptedMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
-    // The runner leaves out what rollouts came to for want of money.
+    // The runner drops the outcomes of rollouts that the cost budget refused.
     if (isCostSpent(error)) return failed(costExhausted, (error as Error).message, true);
     throw error;
   }
@@ -99,26 +103,29 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
   return { ok: true, verification: score(verifier, task.gold!.value, output) };
 }
 
-/** What each step gave, as text. */
+/** Each step's value as text. */
 function stepsOf(run: Run): { step: string; value: string }[] {
-  return Object.entries(stepValues(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
+  return Object.entries(stepValues(run)).map(([step, value]) => ({
+    step,
+    value: cutText(textOf(value), maxStored.step),
+  }));
 }
 
-/** A value as it is where it is small, else its text, cut. */
-function shown(value: Json, bytes: number): Json {
+/** A small value unchanged; the truncated text of a large value. */
+function truncateValue(value: Json, bytes: number): Json {
   const text = textOf(value);
   return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);
 }
 
 function textOf(value: Json): string {
   const only = asObject(value) === null ? [] : Object.values(value as object);
-  const [one] = only.length === 1 ? only : [value];
-  return typeof one === 'string' ? one : JSON.stringify(value);
+  const [single] = only.length === 1 ? only : [value];
+  return typeof single === 'string' ? single : JSON.stringify(value);
 }
 
-/** A graph that gives no output has not solved its task: that is a score, and there is something to learn from it. */
-function unsolved(because: string, steps: { step: string; value: string }[]): RolloutOutcome {
-  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutText(because)}`, details: { steps } };
+/** A graph without an output did not solve its task: that is a reward of 0, with feedback to learn from. */
+function unsolved(reason: string, steps: { step: string; value: string }[]): RolloutOutcome {
+  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutText(reason)}`, details: { steps } };
 }
 
 function failed(code: string, message: string, infrastructure: boolean): RolloutOutcome {

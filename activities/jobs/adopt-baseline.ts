@@ -8,11 +8,10 @@ import { jobFailure } from '../errors.js';
 import { lockOpenJob } from './spec.js';
 
 /**
- * Where neither the request nor the container named a prompt, the baseline is what its calls carried: the spans that they
- * marked as levers, else their system message. If these differ from call to call there is none to improve and the
- * session fails.
+ * Takes the baseline's prompt from its calls, where neither the request nor the container gave one: the
+ * spans marked as levers, else the system message. The session fails if these differ between calls.
  */
-export async function adoptCarried(tx: Tx, job: JobRef): Promise<void> {
+export async function adoptCalledPrompt(tx: Tx, job: JobRef): Promise<void> {
   await lockOpenJob(tx, job);
   if ((await readPrompts(tx, job.jobId)).get(0)) return;
   const levers = await readMarkedLevers(tx, job.jobId, maxComponents + 1);
@@ -29,14 +28,16 @@ export async function adoptCarried(tx: Tx, job: JobRef): Promise<void> {
 
 function componentsOf(levers: { name: string; text: string }[]): Message[] {
   const names = levers.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) {
     throw noPrompt(
-      `No single prompt to start from: the text of the lever "${twice}" differs from call to call of the baseline.`,
+      `No single prompt to start from: the text of the lever "${repeated}" differs between the baseline's calls.`,
     );
   }
   if (levers.length > maxComponents) {
-    throw noPrompt(`The baseline's calls mark more than ${maxComponents} levers, which is the most of one prompt.`);
+    throw noPrompt(
+      `The baseline's calls mark more than ${maxComponents} levers; a prompt can have at most ${maxComponents}.`,
+    );
   }
   return levers.map(({ name, text }) => ({ role: 'system', content: text, name }));
 }
@@ -44,7 +45,7 @@ function componentsOf(levers: { name: string; text: string }[]): Message[] {
 function reasonOf(systems: readonly unknown[]): string {
   return systems.length === 0
     ? 'No prompt to start from: the baseline made no model call through inference_url.'
-    : 'No single prompt to start from: the system messages of the baseline differ from seed to seed or are missing.';
+    : 'No single prompt to start from: system messages of the baseline are missing or differ between seeds.';
 }
 
 function noPrompt(reason: string) {

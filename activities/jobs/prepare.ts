@@ -20,7 +20,7 @@ import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import { toJsonb } from '../../src/storage/db/json.js';
 import type { EvaluationProjection } from '../../src/storage/jobs/jobs.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
-import { adoptCarried } from './adopt-baseline.js';
+import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors, jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
@@ -103,7 +103,7 @@ export function prepareActivities(deps: ActivityDeps) {
 
     /** Finds the baseline's prompt in its calls, where nobody named it. */
     adoptBaseline: (job: JobRef): Promise<void> =>
-      classifyErrors(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
+      classifyErrors(() => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job))),
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>

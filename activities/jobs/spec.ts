@@ -6,7 +6,7 @@ import { lockJob, type ControlRow, type JobRef } from '../../src/storage/jobs/ev
 import { readSecret, UnreadableSecretError } from '../../src/storage/access/secrets.js';
 import { jobFailure } from '../errors.js';
 
-/** The key for the job's container, or null: it has none. */
+/** Reads the key of the job's container; null: it needs none. */
 export async function containerKey(
   tx: Tx,
   secretKey: Buffer,
@@ -20,29 +20,26 @@ export async function containerKey(
     throw jobFailure('secret_unreadable', `${error.message} Create the job again.`);
   });
   if (key === null)
-    throw jobFailure(
-      'secret_missing',
-      `The container_api_key of ${origin} is not stored any more; create the job again.`,
-    );
+    throw jobFailure('secret_missing', `The container_api_key of ${origin} is no longer stored. Create the job again.`);
   return key;
 }
 
-/** The workflow stands on what is not in the database: that was restored from an earlier moment than Temporal's. */
+/** The workflow needs rows that the database lacks: it was restored from an older backup than Temporal. */
 export function recordLost(job: JobRef): ApplicationFailure {
   return jobFailure(
     'record_lost',
-    `Rollouts or candidates of ${job.jobId} are not in the database any more: it was restored from an earlier moment. Create the job again.`,
+    `Rollouts or candidates of ${job.jobId} are missing: the database was restored from an older backup. Create the job again.`,
     true,
   );
 }
 
-/** The container whose rollouts a job has run; only sessions of live traffic may have none, and these run none. */
+/** The container that runs the job's rollouts. Only sessions of live traffic have none. */
 export function containerOf({ container }: JobSpec): ContainerSpec {
-  if (!container) throw jobFailure('internal', 'The rollouts of this job are live traffic; it has no container.');
+  if (!container) throw jobFailure('internal', 'This job has no container: its rollouts are live traffic.');
   return container;
 }
 
-/** Locks a job that an activity is about to write to; one that was closed meanwhile is written to no more. */
+/** Locks a job before a write; fails where the job was closed meanwhile. */
 export async function lockOpenJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const row = await lockJob(tx, job);
   if (isTerminal(row.status)) throw jobFailure('job_closed', `The job ${job.jobId} is ${row.status}.`);

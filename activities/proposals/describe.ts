@@ -7,14 +7,14 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { findProposerCall } from '../../src/storage/candidates/proposals.js';
 import { readExamples } from '../../src/storage/candidates/reflection-examples.js';
 import type { ActivityDeps } from '../deps.js';
-import { proposeOne } from './one.js';
+import { askProposer } from './ask-proposer.js';
 
-/** Where the proposer's description of the task is recorded: among the calls for candidates, with the number of none. */
+/** The index of the description among the recorded proposer calls: no candidate has this number. */
 const index = { candidate: -1, part: 0 };
 
 /**
- * Has the proposer describe the task from rollouts, once. Where it gives no usable answer instructions are written without: a
- * proposer that never works fails the session by those.
+ * Asks the proposer once for a description of the task. Without a usable answer, instructions are
+ * proposed without it; a proposer that never works fails the session through those.
  */
 export async function describeTask(
   deps: ActivityDeps,
@@ -25,13 +25,13 @@ export async function describeTask(
 ): Promise<void> {
   const examples = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
   const question = buildDescription(prompt, examples);
-  const described = await proposeOne(deps, job, spec, { ...index, question, read: readText }, signal);
-  if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'the task was not described');
+  const described = await askProposer(deps, job, spec, { ...index, question, read: readText }, signal);
+  if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'task not described');
 }
 
-/** What the proposer said of the task, or null: it was not asked, or said nothing usable. */
+/** The proposer's description of the task; null: not asked for, or no usable answer. */
 export async function readDescription(tx: Tx, job: JobRef): Promise<string | null> {
-  // The last of its answers, for those before it were not usable.
+  // Only the last recorded answer can be usable.
   for (let occurrence = proposalTries - 1; occurrence >= 0; occurrence -= 1) {
     const answer = await findProposerCall(tx, { ...job, candidate: index.candidate, occurrence });
     const read = answer && readText(answer);
@@ -41,6 +41,8 @@ export async function readDescription(tx: Tx, job: JobRef): Promise<string | nul
 }
 
 function readText({ text }: { text: string }) {
-  const said = text.replaceAll('\0', '').trim().slice(0, maxDescription);
-  return said === '' ? { ok: false as const, reason: 'the answer is empty' } : { ok: true as const, text: said };
+  const description = text.replaceAll('\0', '').trim().slice(0, maxDescription);
+  return description === ''
+    ? { ok: false as const, reason: 'the answer is empty' }
+    : { ok: true as const, text: description };
 }

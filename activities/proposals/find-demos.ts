@@ -7,33 +7,35 @@ import { usableDemos } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { describeTask } from './describe.js';
 import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
+import { recordLost } from '../jobs/spec.js';
+import { describeTask } from './describe.js';
 
-/** What a search is told of a prompt and of rollouts: it sees neither texts nor traces itself. */
+export interface FindDemosInput extends JobRef {
+  request: DemoRequest;
+  /** The search update that asked for demonstrations, recorded first. */
+  update?: SearchUpdate;
+}
+
 export function findDemosActivity(deps: ActivityDeps) {
   return {
-    findDemos: (input: JobRef & { request: DemoRequest; decided?: SearchUpdate | null }): Promise<DemoAnswer> =>
+    /** Finds the baseline's components and the rollouts that can be shown as their demonstrations. */
+    findDemos: (input: FindDemosInput): Promise<DemoAnswer> =>
       classifyErrors(() =>
         withHeartbeat(async () => {
-          const { request, decided } = input;
+          const { request, update } = input;
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const { spec, prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
-            if (decided) await recordSearchUpdate(tx, job, decided);
+            if (update) await recordSearchUpdate(tx, job, update);
             const baseline = (await readPool(tx, job.jobId)).get(0);
             if (!baseline?.messages) throw recordLost(job);
             const prompt = componentTexts(baseline.messages);
-            const components = Object.keys(prompt);
             const marked = await readMarked(tx, job.jobId);
-            const asked = { components, marked, ordinals: request.ordinals };
-            return {
-              spec: await readSpec<SessionSpec>(tx, job.jobId),
-              prompt,
-              slots: await usableDemos(tx, job.jobId, asked),
-            };
+            const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals };
+            const spec = await readSpec<SessionSpec>(tx, job.jobId);
+            return { spec, prompt, slots: await usableDemos(tx, job.jobId, query) };
           });
           if (request.describe.length > 0) {
             const { cancellationSignal } = Context.current();

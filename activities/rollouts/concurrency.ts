@@ -1,81 +1,82 @@
 import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
 
+/** The limit is lowered at most once in this time. */
 const quietMs = 1_000;
 
 /**
- * How many rollouts may be in flight: halves when the container pushes back (429, 503) or does not answer in time, at most once a
- * second, and grows by one for each `limit` successes, up to the job's `max_concurrent`. Additive increase, multiplicative decrease.
- * Tries of rollouts that had begun before take their turn under it, too.
+ * The number of rollouts that may be in flight. Additive increase, multiplicative decrease: it halves
+ * when the container pushes back (429, 503) or times out, and grows by one for each `limit` successes,
+ * up to the job's `max_concurrent`. Retries of started rollouts take turns under it too.
  */
 export class Concurrency {
   private allowed: number;
-  private because: string | null;
+  private reason: string | null;
   private loweredAt = -Infinity;
   private lowered = false;
-  private toldLimit: number;
+  private reportedLimit: number;
   private sending = 0;
-  private readonly turns: (() => void)[] = [];
+  private readonly waiters: (() => void)[] = [];
   private readonly max: number;
 
-  /** `from`: where an earlier runner of the job left off. */
+  /** `from`: the limit that the job's last runner reached. */
   constructor(max: number, from: ConcurrencyNow | null = null) {
     this.max = max;
     this.allowed = Math.min(max, from?.limit ?? max);
-    this.because = from?.because ?? null;
-    this.toldLimit = this.limit;
+    this.reason = from?.because ?? null;
+    this.reportedLimit = this.limit;
   }
 
   get limit(): number {
     return Math.max(1, Math.floor(this.allowed));
   }
 
-  lower(because: string): void {
+  lower(reason: string): void {
     if (performance.now() - this.loweredAt < quietMs) return;
     this.loweredAt = performance.now();
     this.lowered = true;
     this.allowed = Math.max(1, this.allowed / 2);
-    this.because = because;
+    this.reason = reason;
   }
 
   raise(): void {
     this.allowed = Math.min(this.max, this.allowed + 1 / this.allowed);
-    if (this.limit === this.max) this.because = null;
-    this.nextTurn();
+    if (this.limit === this.max) this.reason = null;
+    this.admitNext();
   }
 
-  /** What has changed since this was last asked; null: nothing. */
-  news(): (ConcurrencyNow & { lowered: boolean; max: number }) | null {
-    const { limit, lowered, because, max } = this;
-    if (!lowered && limit === this.toldLimit) return null;
+  /** The change since the last call; null: none. */
+  takeChange(): (ConcurrencyNow & { lowered: boolean; max: number }) | null {
+    const { limit, lowered, reason, max } = this;
+    if (!lowered && limit === this.reportedLimit) return null;
     this.lowered = false;
-    this.toldLimit = limit;
-    return { limit, because: limit === max ? null : because, lowered, max };
+    this.reportedLimit = limit;
+    return { limit, because: limit === max ? null : reason, lowered, max };
   }
 
-  /** Resolves when one more try may be sent, with what to call when it has ended. Rejects with the signal's reason. */
+  /** Resolves when a request may be sent; call the result when it has ended. Rejects with the signal's reason. */
   async admit(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    while (this.sending >= this.limit) await this.turn(signal);
+    while (this.sending >= this.limit) await this.waitForTurn(signal);
     this.sending += 1;
     return () => {
       this.sending -= 1;
-      this.nextTurn();
+      this.admitNext();
     };
   }
 
-  private nextTurn(): void {
-    if (this.sending < this.limit) this.turns.shift()?.();
+  private admitNext(): void {
+    if (this.sending < this.limit) this.waiters.shift()?.();
   }
 
-  private async turn(signal: AbortSignal): Promise<void> {
-    let go: () => void = () => undefined;
-    const turned = new Promise<void>((resolve) => (go = resolve));
-    this.turns.push(go);
-    signal.addEventListener('abort', go, { once: true });
-    await turned;
-    signal.removeEventListener('abort', go);
-    const at = this.turns.indexOf(go);
-    if (at >= 0) this.turns.splice(at, 1);
+  private async waitForTurn(signal: AbortSignal): Promise<void> {
+    let admit: () => void = () => undefined;
+    const turn = new Promise<void>((resolve) => (admit = resolve));
+    this.waiters.push(admit);
+    signal.addEventListener('abort', admit, { once: true });
+    await turn;
+    signal.removeEventListener('abort', admit);
+    const index = this.waiters.indexOf(admit);
+    if (index >= 0) this.waiters.splice(index, 1);
     signal.throwIfAborted();
   }
 }

@@ -13,32 +13,31 @@ import { classifyErrors } from '../errors.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 
-/** What a session wants of live traffic: the requests `from` to `to` (exclusive). */
-export interface LiveInput extends JobRef {
-  plan: RequestGroup[];
+/** Rollouts that live traffic is to answer: ordinals `from` to `to` (exclusive). */
+export interface ExchangeSlotsInput extends JobRef {
+  requests: RequestGroup[];
   from: number;
   to: number;
-  /** What the search decided when it asked for these, recorded first. */
-  decided?: SearchUpdate | null;
+  /** The search update that asked for these rollouts, recorded first. */
+  update?: SearchUpdate;
 }
 
-/** `answers` null: not all of them are answered yet; whoever takes the last reward tells the workflow. */
-export interface LiveReport {
+/** `answers` null: some are missing; the process that records the last reward signals the workflow. */
+export interface ExchangeSlotsResult {
   answers: PackedAnswers | null;
   traffic: Traffic | null;
   counts: OutcomeCounts;
 }
 
-/** Has live traffic answer what a session asks for. */
 export function liveActivity({ db }: ActivityDeps) {
   return {
-    /** Publishes the slots that are not there yet and takes the answers once all of them have come. */
-    exchangeSlots: ({ plan, from, to, decided, orgId, jobId }: LiveInput): Promise<LiveReport> =>
+    /** Publishes rollouts as slots for live traffic, and reads their answers once all have one. */
+    exchangeSlots: ({ from, to, update, orgId, jobId, ...input }: ExchangeSlotsInput): Promise<ExchangeSlotsResult> =>
       classifyErrors(() => {
         const job: JobRef = { orgId, jobId };
         return db.org(orgId, async (tx) => {
-          const [, row] = await Promise.all([decided && recordSearchUpdate(tx, job, decided), lockOpenJob(tx, job)]);
-          const requests = unpackRequests(plan);
+          const [, row] = await Promise.all([update && recordSearchUpdate(tx, job, update), lockOpenJob(tx, job)]);
+          const requests = unpackRequests(input.requests);
           const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
           if (!before || !known) throw recordLost(job);
           const [, , answers, { traffic }] = await Promise.all([

@@ -1,35 +1,35 @@
 import type { Claim, CompletedRollouts } from '../../src/storage/rollouts/exchange.js';
 
-/** Where waiting for Postgres costs less than this share of a rollout, none is claimed ahead. */
+/** Nothing is prefetched where waiting for Postgres takes less than this share of a rollout. */
 const idleShare = 0.02;
-/** What is claimed begins only while the last word on the job's control is not older. */
+/** Claims may start for this long after the job's control was read. */
 const controlFreshMs = 1_000;
 
 /**
- * What a runner has claimed and not begun. Where rollouts are so short that their slots would stand idle while Postgres
- * answers, some are claimed ahead, as many as end meanwhile; they begin as slots come free, or are given back. Nothing
- * begins between news of the job's control and the exchange that reads it.
+ * Claims that have not started. Where rollouts are so short that slots would idle during an exchange
+ * with Postgres, it holds as many claims as end meanwhile. A claim starts when a slot is free, or is
+ * released. Nothing starts between news of the job's control and the exchange that reads it.
  */
 export class ClaimPrefetch {
   private claims: Claim[] = [];
-  private begun = new Set<string>();
-  private returned: string[] = [];
-  private mayBeginUntil = -Infinity;
-  private news = 0;
+  private started = new Set<string>();
+  private released: string[] = [];
+  private mayStartUntil = -Infinity;
+  private suspensions = 0;
   private endedPerExchange = 0;
   private exchangeMs = 0;
 
-  /** How many claims wait for a slot. */
+  /** The number of claims that wait for a slot. */
   get size(): number {
     return this.claims.length;
   }
 
-  /** Whether claims are given back that the next exchange has to tell of. */
-  get owes(): boolean {
-    return this.returned.length > 0;
+  /** Whether the next exchange must report released claims. */
+  get hasReleased(): boolean {
+    return this.released.length > 0;
   }
 
-  /** How many to hold beyond those with a slot, at most `limit`: twice what ends while Postgres answers. */
+  /** The number of claims to prefetch, at most `limit`: twice the rollouts that end during an exchange. */
   target(limit: number, meanLatencyMs: number | null): number {
     if (meanLatencyMs === null || this.exchangeMs <= idleShare * meanLatencyMs) return 0;
     return Math.min(limit, 2 * this.endedPerExchange);
@@ -39,44 +39,45 @@ export class ClaimPrefetch {
     this.claims.push(...claims);
   }
 
-  /** The next to begin; null: there is none, or the control is not known to say `run`. */
+  /** The next claim to start; null: none, or the job's control is not known to be `run`. */
   next(): Claim | null {
-    if (performance.now() >= this.mayBeginUntil) return null;
+    if (performance.now() >= this.mayStartUntil) return null;
     const claim = this.claims.shift();
     if (!claim) return null;
-    this.begun.add(claim.rolloutId);
+    this.started.add(claim.rolloutId);
     return claim;
   }
 
-  /** A rollout that has ended is told of by its outcome. */
+  /** Notes that a rollout ended: its outcome reports that it started. */
   ended(rolloutId: string): void {
-    this.begun.delete(rolloutId);
+    this.started.delete(rolloutId);
   }
 
-  giveBack(): void {
-    this.returned.push(...this.claims.splice(0).map((claim) => claim.rolloutId));
+  /** Releases all claims that have not started. */
+  release(): void {
+    this.released.push(...this.claims.splice(0).map((claim) => claim.rolloutId));
     this.endedPerExchange = 0;
   }
 
-  /** The job's control may have changed: nothing begins before it is read. */
-  hold(): void {
-    this.news += 1;
-    this.mayBeginUntil = -Infinity;
+  /** Starts nothing until the job's control is read again. */
+  suspend(): void {
+    this.suspensions += 1;
+    this.mayStartUntil = -Infinity;
   }
 
-  /** What an exchange has to tell, and what to call when it has read the control, `ended` being how many outcomes it took. */
-  tell(): { report: Omit<CompletedRollouts, 'outcomes'>; told: (control: string, ended: number) => void } {
-    const report = { begun: [...this.begun], returned: this.returned };
-    this.begun.clear();
-    this.returned = [];
-    const { news } = this;
-    const askedAt = performance.now();
+  /** Takes the report of an exchange. Call `confirm` with the control that it read and its number of outcomes. */
+  report(): { report: Omit<CompletedRollouts, 'outcomes'>; confirm: (control: string, ended: number) => void } {
+    const report = { begun: [...this.started], returned: this.released };
+    this.started.clear();
+    this.released = [];
+    const { suspensions } = this;
+    const startedAt = performance.now();
     return {
       report,
-      told: (control, ended) => {
-        this.exchangeMs = performance.now() - askedAt;
+      confirm: (control, ended) => {
+        this.exchangeMs = performance.now() - startedAt;
         this.endedPerExchange = Math.max(ended, Math.floor(this.endedPerExchange / 2));
-        if (control === 'run' && news === this.news) this.mayBeginUntil = askedAt + controlFreshMs;
+        if (control === 'run' && suspensions === this.suspensions) this.mayStartUntil = startedAt + controlFreshMs;
       },
     };
   }

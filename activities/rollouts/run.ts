@@ -18,25 +18,29 @@ import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
-import { leaseSeconds, Runner } from './runner.js';
+import type { JobFault } from './in-flight.js';
+import { leaseSeconds } from './exchange.js';
+import { Runner } from './runner.js';
 
-export interface SliceInput extends JobRef {
-  /** The rollouts to add first; null: they are there already. */
-  plan: RequestGroup[] | null;
+/** The range of rollouts to run: ordinals `from` to `to` (exclusive). */
+export interface RunRolloutsInput extends JobRef {
+  /** Rollouts to store first; null: they are stored already. */
+  newRequests: RequestGroup[] | null;
   from: number;
   to: number;
+  /** Whether to return the answers. */
   collect: boolean;
-  /** What the search decided when it asked for these, recorded before the first of them runs. */
-  decided?: SearchUpdate | null;
+  /** The search update that asked for these rollouts, recorded before the first of them runs. */
+  update?: SearchUpdate;
 }
 
-/** `finished` false: the slice ended before its rollouts did (a pause, its time, the worker's shutdown). */
-export interface SliceReport {
+/** `finished` false: stopped before all rollouts ended, by a pause, for fairness, or by the worker's shutdown. */
+export interface RunRolloutsResult {
   finished: boolean;
   answers: PackedAnswers | null;
-  /** Why the job must fail; reports of earlier releases did not say `retryable`. */
-  fault: { code: string; message: string; retryable?: boolean } | null;
-  /** Of all the job's rollouts so far. */
+  /** Why the job must fail. */
+  fault: JobFault | null;
+  /** Outcomes of all the job's rollouts so far. */
   counts: OutcomeCounts;
 }
 
@@ -46,19 +50,19 @@ const leaseRetryMs = 250;
 export function rolloutActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    runRollouts: (input: SliceInput): Promise<SliceReport> =>
+    runRollouts: (input: RunRolloutsInput): Promise<RunRolloutsResult> =>
       classifyErrors(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
           const [spec] = await Promise.all([
             readSpec<JobSpec>(tx, job.jobId),
-            input.decided && recordSearchUpdate(tx, job, input.decided),
+            input.update && recordSearchUpdate(tx, job, input.update),
             lockOpenJob(tx, job),
           ]);
           const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
           const [apiKey, , whole, prompts, limit, token] = await Promise.all([
             containerKey(tx, deps.secretKey, job, spec),
-            input.plan && planRollouts(tx, job, unpackRequests(input.plan), withCandidate),
+            input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
             areWhole(tx, job.jobId, input.from, input.to),
             readOpenPrompts(tx, job.jobId),
             readLimit(tx, job.jobId),
@@ -68,7 +72,7 @@ export function rolloutActivity(deps: ActivityDeps) {
           return { spec, apiKey, prompts, limit, token };
         });
         const lease = token ?? (await waitForLease(deps, job));
-        const conclude = async (tx: Tx): Promise<Pick<SliceReport, 'finished' | 'answers'>> => {
+        const conclude = async (tx: Tx): Promise<Pick<RunRolloutsResult, 'finished' | 'answers'>> => {
           const [finished, answers] = await Promise.all([
             haveEnded(tx, job.jobId, input.from, input.to),
             input.collect ? readAnswers(tx, job.jobId, input.from, input.to, costUnitOf(spec)) : null,

@@ -61,9 +61,9 @@ class FakeCommander implements Commander {
       if (status !== 'running' && status !== 'paused')
         throw new Error(`${job.jobId} is ${status}: no workflow decides`);
       const command = { kind: kind === 'stop' ? ('reward_stop' as const) : kind, commandId };
-      const { standing, outcomes, ending } = decideCommands({ status, pauses: 0 }, [command]);
-      if (ending) await finish(tx, job, ending.status, [commandId]);
-      else await recordDecision(tx, job, { status: standing.status as 'running' | 'paused', commands: outcomes });
+      const { next, outcomes, jobOutcome } = decideCommands({ status, pauses: 0 }, [command]);
+      if (jobOutcome) await finish(tx, job, jobOutcome.status, [commandId]);
+      else await recordDecision(tx, job, { status: next.status as 'running' | 'paused', commands: outcomes });
     });
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { until } from '../support/until.js';
-import { leaseSeconds } from '../../activities/rollouts/runner.js';
+import { leaseSeconds } from '../../activities/rollouts/exchange.js';
 import { isDone, type Job } from './model.js';
 import { isTerminal, type Answer, type Status } from './table.js';
 import type { Reply, World } from './world.js';

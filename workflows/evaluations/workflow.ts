@@ -1,100 +1,96 @@
-import { CancellationScope, condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities, GateEvaluation } from '../../activities/index.js';
+import { CancellationScope, condition, continueAsNew, setCurrentDetails } from '@temporalio/workflow';
+import type { GateEvaluation } from '../../activities/index.js';
+import { openGateEvaluation, prepareEvaluation } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
-import { workflowId, type JobInput } from '../messages.js';
-import { runSlices } from '../rollouts/rollouts.js';
+import { PendingUpdate } from '../jobs/pending-update.js';
 import { RunningTime } from '../jobs/running-time.js';
+import { workflowId, type JobInput } from '../messages.js';
+import { runRolloutRange } from '../rollouts/run.js';
 
-/** What an evaluation's workflow must keep to. `leftMs` is what is left of its timeout, pauses not counted. */
-interface Plan {
+/** An evaluation's limits; `leftMs`: the rest of its timeout, pauses not counted. */
+interface EvaluationLimits {
   total: number;
   timeoutMs: number;
   leftMs: number;
   maxFailureRate: number;
 }
 
-/** An evaluation's input; `resume` is what a run that continued as new handed on. `gate`: it is one of a deployment's gate. */
+/** `resume`: the state that an earlier run handed on. `gate`: set where a deployment's gate runs the evaluation. */
 export interface EvaluationInput extends JobInput {
   gate?: GateEvaluation;
-  resume?: { plan: Plan; control: CarriedState };
+  resume?: { limits: EvaluationLimits; control: CarriedState };
 }
 
-const { prepareEvaluation } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 minutes',
-  heartbeatTimeout: '10 seconds',
-  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
-});
-
-const { openGateEvaluation } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
-});
-
-/** An offline evaluation: every listed seed to its one outcome, within the job's timeout. */
+/** An offline evaluation: runs every listed seed to its outcome, within the job's timeout. */
 export async function evaluationWorkflow(input: EvaluationInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   const { gate } = input;
-  // Nobody else has stored its row, nor could a cancellation close one that is not there.
-  if (gate)
+  if (gate) {
+    // A gate's evaluation has no row yet, and a cancelled workflow needs one to close.
     await CancellationScope.nonCancellable(() =>
       openGateEvaluation({ ...job, evaluation: gate, workflowId: workflowId('evaluation', job.jobId) }),
     );
-  let plan = input.resume?.plan ?? null;
-  let time = plan && new RunningTime(plan.leftMs, true);
+  }
+  let limits = input.resume?.limits ?? null;
+  let time = limits && new RunningTime(limits.leftMs, true);
   const control: JobControl = new JobControl(
     job,
     {
-      view: () => ({
+      statusView: () => ({
         generation: 0,
         totalGenerations: 0,
         bestCandidate: null,
         bestReward: null,
         rolloutsCompleted: control.counts.succeeded + control.counts.failed,
-        maxRollouts: plan?.total ?? null,
+        maxRollouts: limits?.total ?? null,
       }),
-      search: () => null,
-      publish: () => Promise.resolve(),
+      searchView: () => null,
+      recordPending: () => Promise.resolve(),
       continueAsNew: (carried) =>
         continueAsNew<typeof evaluationWorkflow>({
           ...job,
-          resume: { plan: { ...plan!, leftMs: time!.left }, control: carried },
+          resume: { limits: { ...limits!, leftMs: time!.left }, control: carried },
         }),
     },
     input.resume?.control,
   );
 
-  /** Fails the job when it has been running, pauses not counted, for its timeout. */
-  async function expire({ total, timeoutMs }: Plan, left: RunningTime): Promise<never> {
-    await left.over(() => control.status === 'running');
-    control.interrupt({
-      status: 'failed',
-      stoppedBy: 'timeout',
-      error: {
-        code: 'timeout',
-        message: `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`,
-      },
-    });
-    return condition(() => false) as Promise<never>;
-  }
-
   await control.run(async (): Promise<JobOutcome> => {
-    if (!plan) {
+    if (!limits) {
       const prepared = await prepareEvaluation(job);
-      plan = { ...prepared, leftMs: prepared.timeoutMs };
+      limits = { ...prepared, leftMs: prepared.timeoutMs };
     }
-    const { total, maxFailureRate } = plan;
+    const { total, maxFailureRate } = limits;
     setCurrentDetails(`${total} seeds`);
-    time ??= new RunningTime(plan.leftMs, false);
-    const expired = expire(plan, time);
+    time ??= new RunningTime(limits.leftMs, false);
+    const expired = failWhenExpired(control, time, limits);
     const finished = async (): Promise<JobOutcome> => {
-      const slice = { plan: null, from: 0, to: total, collect: false };
-      await runSlices(job, control, slice, { decided: null }, `${total} seeds`);
+      const range = { newRequests: null, from: 0, to: total, collect: false };
+      await runRolloutRange({ job, control, pending: new PendingUpdate() }, range, `${total} seeds`);
       // A paused job stays paused until it is resumed, even with nothing left to do.
       await control.waitUntilRunnable();
       return control.completed('completed', maxFailureRate);
     };
     return Promise.race([finished(), expired]);
   });
+}
+
+/** Fails the job when its timeout is over. Never resolves: the interruption cancels the waiting work. */
+async function failWhenExpired(
+  control: JobControl,
+  time: RunningTime,
+  { total, timeoutMs }: EvaluationLimits,
+): Promise<never> {
+  await time.expired(() => control.status === 'running');
+  control.interrupt({
+    status: 'failed',
+    stoppedBy: 'timeout',
+    error: {
+      code: 'timeout',
+      message: `The evaluation of ${total} seeds did not finish within its timeout of ${timeoutMs / 1000} s.`,
+    },
+  });
+  return condition(() => false) as Promise<never>;
 }

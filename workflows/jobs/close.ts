@@ -1,4 +1,5 @@
-import { ActivityFailure, ApplicationFailure, isCancellation, log } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, isCancellation, log } from '@temporalio/workflow';
+import { requestCancellation } from '../activities.js';
 
 /** How a job ends. */
 export interface JobOutcome {
@@ -7,7 +8,7 @@ export interface JobOutcome {
   error?: { code: string; message: string; retryable?: boolean };
 }
 
-/** What an error that ended the story means. Nothing but a cancellation leaves a job without a reason. */
+/** The outcome of a job that an error ended: cancelled, or failed with a reason. */
 export function outcomeOfError(error: unknown): JobOutcome {
   if (isCancellation(error)) return { status: 'cancelled', stoppedBy: 'cancelled' };
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
@@ -15,6 +16,20 @@ export function outcomeOfError(error: unknown): JobOutcome {
   const message = cause instanceof Error ? cause.message : String(cause);
   const details =
     cause instanceof ApplicationFailure ? (cause.details?.[0] as { retryable?: boolean } | undefined) : undefined;
-  log.info('the job fails', { code, message });
+  log.info('job failed', { code, message });
   return { status: 'failed', stoppedBy: 'failed', error: { code, message, retryable: details?.retryable ?? false } };
+}
+
+/** The outcome's error as its row stores it. */
+export function storedError({ error }: JobOutcome): { code: string; message: string; retryable: boolean } | null {
+  return error ? { retryable: false, ...error } : null;
+}
+
+/** Closes the workflow with the status of its row: COMPLETED, FAILED with the reason, or CANCELED. */
+export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): Promise<void> {
+  if (status === 'failed') throw ApplicationFailure.nonRetryable(error?.message ?? stoppedBy, error?.code ?? 'failed');
+  if (status === 'completed') return;
+  // Temporal closes a workflow as CANCELED only on its own request; a signal alone is none.
+  if (!CancellationScope.current().consideredCancelled) await requestCancellation();
+  await CancellationScope.current().cancelRequested;
 }

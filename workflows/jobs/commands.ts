@@ -3,26 +3,27 @@ import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
 import type { JobOutcome } from './close.js';
 import type { StatusView } from '../messages.js';
 
-/** A command that has come and is not decided yet. */
+/** A received command that is not decided yet. */
 export interface PendingCommand {
   kind: StatusCommand;
-  /** Null: an operator's, for whom nobody waits. */
+  /** Null: sent by an operator; nothing waits for its outcome. */
   commandId: string | null;
 }
 
-/** Where a job stands; `pauses` counts how often it was paused, by which its events have their keys. */
+/** The job's status; `pauses` numbers the keys of its pause events. */
 export interface ControlState {
   status: StatusView['status'];
   pauses: number;
 }
 
-/** What becomes of commands: outcomes and events are to be written, and `ending` is where one of them ends the job. */
+/** The decision on commands: the next state, and the outcomes and events to record. */
 export interface CommandDecision {
-  standing: ControlState;
+  next: ControlState;
   outcomes: CommandOutcome[];
   events: NewEvent[];
-  ending: JobOutcome | null;
-  /** The command that ends the job; it is answered when the job is closed, and those after it are refused then. */
+  /** Set where a command ends the job; later commands are not decided. */
+  jobOutcome: JobOutcome | null;
+  /** The command that ends the job, answered when the job is closed. */
   accepted: string | null;
 }
 
@@ -34,11 +35,11 @@ export function decideCommands(from: ControlState, commands: readonly PendingCom
   for (const { kind, commandId } of commands) {
     const result = transition(status, kind);
     if (result.ok && (kind === 'cancel' || kind === 'reward_stop')) {
-      const ending: JobOutcome =
+      const jobOutcome: JobOutcome =
         kind === 'cancel'
           ? { status: 'cancelled', stoppedBy: 'cancelled' }
           : { status: 'completed', stoppedBy: 'reward_stop' };
-      return { standing: { status, pauses }, outcomes, events, ending, accepted: commandId };
+      return { next: { status, pauses }, outcomes, events, jobOutcome, accepted: commandId };
     }
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
@@ -48,5 +49,5 @@ export function decideCommands(from: ControlState, commands: readonly PendingCom
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }
-  return { standing: { status, pauses }, outcomes, events, ending: null, accepted: null };
+  return { next: { status, pauses }, outcomes, events, jobOutcome: null, accepted: null };
 }

@@ -2,7 +2,7 @@ import { CancellationScope, condition, isCancellation, workflowInfo } from '@tem
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { PendingCommand } from './commands.js';
 
-/** What a run that continues as new hands on. */
+/** The control state that a run hands to the next run. */
 export interface CarriedState {
   status: 'running' | 'paused';
   pauses: number;
@@ -10,34 +10,34 @@ export interface CarriedState {
   inbox: PendingCommand[];
 }
 
-/** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
-const longest = { events: 5_000, bytes: 5_000_000 };
+/** Upper bounds, in case the server suggests none (its own defaults: 4,096 events, 4 MB). */
+const limit = { events: 5_000, bytes: 5_000_000 };
 
-/** Whether this run should hand on to a new one: as the server suggests, or by our own bounds. */
+/** Whether this run should continue as new: as the server suggests, or by our own bounds. */
 export function isAtHistoryLimit(): boolean {
   const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
+  return continueAsNewSuggested || historyLength >= limit.events || historySize >= limit.bytes;
 }
 
 /**
- * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
- * history has grown long. Answers null where it was cancelled before it could say anything. `isCancelled`: the job itself.
+ * Runs an activity that returns a partial result when cancelled, and cancels it at the history limit.
+ * Null: it was cancelled before it had a result. `isCancelled`: whether the job itself is cancelled.
  */
 export async function runUntilHistoryLimit<T>(
   activity: () => Promise<T>,
   isCancelled: () => boolean,
 ): Promise<T | null> {
-  const early = new CancellationScope();
-  let over = false;
+  const scope = new CancellationScope();
+  let isDone = false;
   const watch = async () => {
-    await condition(() => over || isAtHistoryLimit());
-    if (!over) early.cancel();
+    await condition(() => isDone || isAtHistoryLimit());
+    if (!isDone) scope.cancel();
   };
   try {
-    const [result] = await Promise.all([early.run(activity).finally(() => (over = true)), watch()]);
+    const [result] = await Promise.all([scope.run(activity).finally(() => (isDone = true)), watch()]);
     return result;
   } catch (error) {
-    if (isCancellation(error) && early.consideredCancelled && !isCancelled()) return null;
+    if (isCancellation(error) && scope.consideredCancelled && !isCancelled()) return null;
     throw error;
   }
 }

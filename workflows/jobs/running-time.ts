@@ -1,27 +1,24 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 
-/**
- * How long a job may run, pauses not counted. Durable, since the workflow's own clock measures it; a run that continues as
- * new hands on what is left.
- */
+/** A job's remaining running time, pauses not counted, by the workflow's durable clock. */
 export class RunningTime {
   private leftMs: number;
-  /** When it began to run down; null while it does not. */
+  /** When the clock was started; null while it stands. */
   private since: number | null;
 
-  /** `resumed`: a run that went on counts from its start on the server, not from when a worker first came to it. */
+  /** `resumed`: the job continued as new, so count from the run's start on the server. */
   constructor(leftMs: number, resumed: boolean) {
     this.leftMs = leftMs;
     this.since = resumed ? workflowInfo().startTime.getTime() : null;
   }
 
-  /** Milliseconds that are left; below 0 where it is over. */
+  /** Remaining milliseconds; negative once the time is over. */
   get left(): number {
     return this.leftMs - (this.since === null ? 0 : Date.now() - this.since);
   }
 
-  /** Resolves when it is over. It runs down from now on, while `isRunning` says so. */
-  async over(isRunning: () => boolean): Promise<void> {
+  /** Starts the clock, which runs while `isRunning`, and resolves when the time is over. */
+  async expired(isRunning: () => boolean): Promise<void> {
     for (;;) {
       if (!isRunning()) this.since = null;
       await condition(isRunning);

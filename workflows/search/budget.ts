@@ -6,55 +6,49 @@ import type { JobOutcome } from '../jobs/close.js';
 import type { JobControl } from '../jobs/control.js';
 import { RunningTime } from '../jobs/running-time.js';
 
-/** A budget that may end a session in the middle of its search. */
+/** A budget that can end a search before its algorithm does. */
 type SpentBudget = 'max_minutes' | typeof costExhausted;
 
-/** Why there is no result, for a session whose budget was used up before its baseline was evaluated. */
-const tooSmall: Record<SpentBudget, string> = {
-  max_minutes: 'budget.max_minutes was over before the baseline was evaluated',
-  max_cost_usd: 'budget.max_cost_usd was used up before the baseline was evaluated',
-};
-
-/** A job that searches, as its budgets see it. */
+/** The job's state that decides its outcome once a budget is spent. */
 export interface BudgetContext {
   search: SearchView | null;
   control: JobControl;
   maxFailureRate: number;
-  /** What its baseline takes less with. */
-  less: string;
+  /** How the user can make the baseline cheaper. */
+  advice: string;
 }
 
-/** The clock of a session with `max_minutes`, null without; `leftMs` is what an earlier run handed on. */
+/** The clock of a session with `max_minutes`; null without. `leftMs`: the rest that an earlier run left. */
 export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined): RunningTime | null {
   if (leftMs !== undefined) return new RunningTime(leftMs, true);
   return runMs === undefined ? null : new RunningTime(runMs, false);
 }
 
-/** How a session ends whose budget is used up: with the best so far, or as failed where there is none. */
+/** The outcome of a session with a spent budget: the best candidate so far, or failed without one. */
 export function outcomeOfSpentBudget(
   spent: SpentBudget,
-  { search, control, maxFailureRate, less }: BudgetContext,
+  { search, control, maxFailureRate, advice }: BudgetContext,
 ): JobOutcome {
   if (search?.bestCandidate != null) return control.completed(spent, maxFailureRate);
-  const message = `${tooSmall[spent]}, so there is nothing to complete with; raise it, or ${less}.`;
+  const message = `budget.${spent} was used up before the baseline was evaluated. Raise it, or ${advice}.`;
   return { status: 'failed', stoppedBy: spent, error: { code: spent, message } };
 }
 
-/** How a session ends that an error tells to have spent its money; null: the error tells of something else. */
-export function outcomeIfCostSpent(error: unknown, spender: BudgetContext): JobOutcome | null {
+/** The outcome of an error that reports a spent cost budget; null: any other error. */
+export function outcomeIfCostSpent(error: unknown, context: BudgetContext): JobOutcome | null {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === costExhausted
-    ? outcomeOfSpentBudget(costExhausted, spender)
+    ? outcomeOfSpentBudget(costExhausted, context)
     : null;
 }
 
-/** Ends the job when its time is over. */
-export function interruptWhenOver(time: RunningTime, control: JobControl, ending: () => JobOutcome): void {
+/** Interrupts the job when its time is over. */
+export function interruptWhenExpired(time: RunningTime, control: JobControl, outcome: () => JobOutcome): void {
   time
-    .over(() => control.status === 'running')
-    .then(() => control.interrupt(ending()))
+    .expired(() => control.status === 'running')
+    .then(() => control.interrupt(outcome()))
     .catch((error: unknown) => {
-      // The job has ended otherwise.
+      // The job ended before its time was over.
       if (!isCancellation(error)) throw error;
     });
 }

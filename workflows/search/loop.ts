@@ -1,225 +1,132 @@
-import { ActivityCancellationType, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities, SessionLimits, SessionPlan } from '../../activities/index.js';
+import { setCurrentDetails } from '@temporalio/workflow';
+import type { SessionLimits, SessionPlan } from '../../activities/index.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { createMipro } from '../../src/core/algorithms/mipro/state.js';
 import { switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
-import { candidateId } from '../../src/core/jobs/ids.js';
-import type {
-  SearchResponse,
-  CandidateSummary,
-  ProposalAnswer,
-  RolloutRequest,
-  SearchView,
-  DemoAnswer,
-  SearchRequest,
-} from '../../src/core/search/protocol.js';
+import type { ProposalAnswer, SearchView } from '../../src/core/search/protocol.js';
+import { recordSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
-import { answeredByTraffic } from '../rollouts/live.js';
 import type { CarriedState } from '../jobs/history-limit.js';
+import { PendingUpdate } from '../jobs/pending-update.js';
 import type { JobInput } from '../messages.js';
-import { runRolloutsToEnd, type PendingDecision } from '../rollouts/rollouts.js';
+import { answerRequest, type SearchContext } from './answer.js';
 import {
-  outcomeOfSpentBudget,
+  interruptWhenExpired,
   outcomeIfCostSpent,
-  interruptWhenOver,
+  outcomeOfSpentBudget,
   sessionTime,
   type BudgetContext,
 } from './budget.js';
+import { changedCandidates, describeProgress, statusOf } from './describe.js';
 
-/**
- * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to
- * the first of the proposals that `state` asks for, `steps` counts the answers folded in, `leftMs` is what is left of
- * `max_minutes`.
- */
+/** The input of a job that searches; `resume`: the state that an earlier run handed on. */
 export interface SearchInput extends JobInput {
   resume?: {
     state: SessionState;
     limits: SessionLimits;
     control: CarriedState;
+    /** Answers to the first of the proposals that `state` asks for. */
     proposed: ProposalAnswer[];
+    /** How many responses were applied. */
     steps: number;
+    /** The rest of `max_minutes`. */
     leftMs?: number;
   };
 }
 
-/** What the kinds of job that search do differently. */
-export interface SearchKind {
-  /** What is done about a budget that is too small, besides raising it. */
-  less: string;
-  /** What comes before the first rollout; answers what to search with. */
+/** The differences between kinds of job that search. */
+export interface SearchDefinition {
+  /** How the user can make the baseline cheaper, as in "Raise the budget, or ...". */
+  advice: string;
+  /** Prepares the job before its first rollout. */
   prepare(job: JobInput): Promise<SessionPlan>;
-  /** What follows the baseline's rollouts. */
+  /** Runs after the baseline's rollouts. */
   adoptBaseline?(job: JobInput): Promise<void>;
-  /** Goes on in a new run of the kind's own workflow. */
+  /** Continues in a new run of the kind's workflow. */
   continueAsNew(input: SearchInput): Promise<never>;
 }
 
-const { propose, findDemos } = proxyActivities<Activities>({
-  startToCloseTimeout: '2 hours',
-  heartbeatTimeout: '10 seconds',
-  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-const { recordSearch } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
-});
-
-/** A job that searches: ask the algorithm what it wants, have it done, fold the answers in, record; to the end. */
-export async function searchJob(input: SearchInput, kind: SearchKind): Promise<void> {
+/** Runs a search to its end: answers each request of the algorithm, applies the response, records the update. */
+export async function searchJob(input: SearchInput, definition: SearchDefinition): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
-  let state = input.resume?.state ?? null;
-  let limits = input.resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 };
-  let proposed = input.resume?.proposed ?? [];
-  let steps = input.resume?.steps ?? 0;
-  let time = sessionTime(limits, input.resume?.leftMs);
-  const pending: PendingDecision = { decided: null };
+  const { resume } = input;
+  let state = resume?.state ?? null;
+  let steps = resume?.steps ?? 0;
+  const pending = new PendingUpdate();
   const view = (): SearchView | null => (state ? searchOf(state).view(state) : null);
-  const publish = async (): Promise<void> => {
-    const { decided } = pending;
-    if (!decided) return;
-    await recordSearch({ ...job, ...decided });
-    if (pending.decided === decided) pending.decided = null;
-  };
   const control: JobControl = new JobControl(
     job,
     {
-      view: () => operatorView(job.jobId, view()),
-      search: view,
-      publish,
-      endingOf: (error) => outcomeIfCostSpent(error, spender()),
-      continueAsNew: (carried) =>
-        kind.continueAsNew({
-          ...job,
-          resume: { state: state!, limits, control: carried, proposed, steps, ...(time && { leftMs: time.left }) },
+      statusView: () => statusOf(job.jobId, view()),
+      searchView: view,
+      recordPending: () =>
+        pending.recordWith(async ({ update }) => {
+          if (update) await recordSearch({ ...job, ...update });
         }),
+      outcomeOfError: (error) => outcomeIfCostSpent(error, budget()),
+      continueAsNew: (carried) => {
+        const { limits, proposed } = context;
+        const left = time && { leftMs: time.left };
+        return definition.continueAsNew({
+          ...job,
+          resume: { state: state!, limits, control: carried, proposed, steps, ...left },
+        });
+      },
     },
-    input.resume?.control,
+    resume?.control,
   );
-  const spender = (): BudgetContext => ({
+  const context: SearchContext = {
+    job,
+    control,
+    pending,
+    limits: resume?.limits ?? { maxFailureRate: 1, maxConcurrent: 1 },
+    proposed: resume?.proposed ?? [],
+  };
+  let time = sessionTime(context.limits, resume?.leftMs);
+  const budget = (): BudgetContext => ({
     search: view(),
     control,
-    maxFailureRate: limits.maxFailureRate,
-    less: kind.less,
+    maxFailureRate: context.limits.maxFailureRate,
+    advice: definition.advice,
   });
-
-  /** Asks for texts, at most `maxConcurrent` at a time: a pause is not held up by those that have not begun. */
-  async function proposals(work: SearchRequest & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
-    while (proposed.length < work.requests.length) {
-      await control.waitUntilRunnable();
-      const requests = work.requests.slice(proposed.length, proposed.length + limits.maxConcurrent);
-      const summary = describe({ ...work, requests });
-      const { decided } = pending;
-      const input = { ...job, requests, ...(decided && { decided }) };
-      const answers = await propose.executeWithOptions({ summary }, [input]);
-      pending.decided = null;
-      proposed = [...proposed, ...answers];
-    }
-    const all = proposed;
-    proposed = [];
-    return all;
-  }
-
-  async function searchedForDemos({ request }: SearchRequest & { kind: 'demos' }): Promise<DemoAnswer> {
-    await control.waitUntilRunnable();
-    const { decided } = pending;
-    const input = { ...job, request, ...(decided && { decided }) };
-    const summary = `generation ${request.generation}: what ${request.ordinals.length} rollouts can show`;
-    const answer = await findDemos.executeWithOptions({ summary }, [input]);
-    pending.decided = null;
-    return answer;
-  }
-
-  async function ran(work: SearchRequest & { kind: 'rollouts' }): Promise<SearchResponse> {
-    if (!limits.live) {
-      const answers = await runRolloutsToEnd(job, control, work.requests, pending, describe(work));
-      return { kind: 'rollouts', answers };
-    }
-    const live = await answeredByTraffic(job, control, work.requests, pending, describe(work));
-    state = switchToUnpaired(state!, live.traffic);
-    return { kind: 'rollouts', answers: live.answers };
-  }
-
-  async function answersTo(work: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): Promise<SearchResponse> {
-    switch (work.kind) {
-      case 'rollouts':
-        return ran(work);
-      case 'proposals':
-        return { kind: 'proposals', answers: await proposals(work) };
-      case 'demos':
-        return { kind: 'demos', answer: await searchedForDemos(work) };
-    }
-  }
 
   await control.run(async (): Promise<JobOutcome> => {
     if (!state) {
-      const plan = await kind.prepare(job);
-      limits = plan.limits;
-      state = begun(plan);
+      const plan = await definition.prepare(job);
+      context.limits = plan.limits;
+      state = initialState(plan);
     } else {
-      setCurrentDetails(details(searchOf(state).view(state)));
+      setCurrentDetails(describeProgress(searchOf(state).view(state)));
     }
-    time ??= sessionTime(limits, undefined);
-    if (time) interruptWhenOver(time, control, () => outcomeOfSpentBudget('max_minutes', spender()));
-    let search = searchOf(state);
-    let before = search.view(state);
+    time ??= sessionTime(context.limits, undefined);
+    if (time) interruptWhenExpired(time, control, () => outcomeOfSpentBudget('max_minutes', budget()));
+    let before = searchOf(state).view(state);
     for (;;) {
       await control.waitUntilRunnable();
-      const work = search.next(state);
-      if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
-      if (work.kind === 'failed') return failed(work);
-      const answers = await answersTo(work);
-      search = searchOf(state);
-      if (work.kind === 'rollouts' && work.requests.some((request) => request.stage === 'baseline'))
-        await kind.adoptBaseline?.(job);
-      const applied = search.apply(state, answers);
+      const request = searchOf(state).next(state);
+      if (request.kind === 'done') return control.completed(request.stoppedBy, context.limits.maxFailureRate);
+      if (request.kind === 'failed') {
+        return { status: 'failed', stoppedBy: 'failed', error: { code: request.code, message: request.message } };
+      }
+      const { response, traffic } = await answerRequest(context, request);
+      if (traffic !== undefined) state = switchToUnpaired(state, traffic);
+      if (request.kind === 'rollouts' && request.requests.some(({ stage }) => stage === 'baseline')) {
+        await definition.adoptBaseline?.(job);
+      }
+      const search = searchOf(state);
+      const applied = search.apply(state, response);
       state = applied.state;
-      const seen = search.view(applied.state);
-      setCurrentDetails(details(seen));
-      const candidates = changedCandidates(before, seen);
-      before = seen;
+      const after = search.view(state);
+      setCurrentDetails(describeProgress(after));
       steps += 1;
-      pending.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
+      const candidates = changedCandidates(before, after);
+      pending.set({ step: steps, view: { ...after, candidates }, decisions: applied.decisions });
+      before = after;
     }
   });
 }
 
-/** The state in which a session's search begins. */
-function begun(plan: SessionPlan): SessionState {
+function initialState(plan: SessionPlan): SessionState {
   return plan.mipro ? createMipro(plan.mipro) : createGepa(plan.gepa);
-}
-
-function failed(work: SearchRequest & { kind: 'failed' }): JobOutcome {
-  return { status: 'failed', stoppedBy: 'failed', error: { code: work.code, message: work.message } };
-}
-
-function operatorView(jobId: string, view: SearchView | null) {
-  return {
-    generation: view?.generation ?? 0,
-    totalGenerations: view?.totalGenerations ?? 0,
-    bestCandidate: view?.bestCandidate == null ? null : candidateId(jobId, view.bestCandidate),
-    bestReward: view?.bestReward ?? null,
-    rolloutsCompleted: view?.rolloutsCompleted ?? 0,
-    maxRollouts: view?.maxRollouts ?? null,
-  };
-}
-
-function describe({ kind, requests }: SearchRequest & { requests: { generation: number }[] }): string {
-  const [first] = requests;
-  const stage = (first as RolloutRequest | undefined)?.stage;
-  const what = stage ? `rollouts (${stage})` : kind;
-  return `generation ${first?.generation ?? 0}: ${requests.length} ${what}`;
-}
-
-/** What is new or other than before: history carries only that. */
-function changedCandidates(before: SearchView, after: SearchView): CandidateSummary[] {
-  const known = new Map(before.candidates.map((one) => [one.candidate, JSON.stringify(one)]));
-  return after.candidates.filter((one) => known.get(one.candidate) !== JSON.stringify(one));
-}
-
-function details(view: SearchView): string {
-  const best =
-    view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
-  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
 }

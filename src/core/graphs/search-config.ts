@@ -49,6 +49,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     heldoutSeeds: split.heldout,
     repeats: 1,
     merge: true,
+    editsStructure: true,
     patience: null,
     targetReward: null,
     maxRollouts: rolloutBudget,

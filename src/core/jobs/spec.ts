@@ -51,6 +51,7 @@ export interface GepaSpec {
   targetReward: number | null;
   merge: boolean;
   componentSelection: 'feedback' | 'round_robin' | 'all';
+  editsStructure?: boolean;
 }
 
 export interface MiproSpec {

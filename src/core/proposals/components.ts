@@ -4,12 +4,12 @@
  */
 import { attribute, removedSegments, type LineageText } from '../prompts/attribution.js';
 import { mergeTexts } from '../prompts/merge.js';
+import type { ComponentSelection, ProposalRequest } from '../search/protocol.js';
 
 /** Component to text. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** `feedback`: those that the failures' feedback names; `round_robin`: one after the other; `all`: each time all. */
-export type ComponentSelection = 'feedback' | 'round_robin' | 'all';
+export type { ComponentSelection };
 
 /** A candidate with its texts, after its parents where it stands in a lineage. */
 export interface LineageTexts {
@@ -34,6 +34,17 @@ export function chooseComponents(
   const counts = names.map((name) => feedback.filter((text) => namesIt(text, name)).length);
   const most = Math.max(...counts);
   return most === 0 ? [inTurn] : names.filter((_, index) => 2 * counts[index]! >= most && counts[index]! > 0);
+}
+
+/** The components that a `rewrite` request rewrites, given the feedback of the failures that are shown. */
+export function componentsToRewrite(
+  names: readonly string[],
+  feedback: readonly string[],
+  { rewrite, components }: Pick<ProposalRequest, 'rewrite' | 'components'>,
+): string[] {
+  if (rewrite) return [names[rewrite.component]!];
+  const { selection, turn } = components!;
+  return chooseComponents(names, feedback, selection, turn);
 }
 
 function namesIt(text: string, name: string): boolean {

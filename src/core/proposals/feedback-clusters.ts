@@ -3,6 +3,7 @@
  * words. A reflection on failures of one kind finds the rule behind them; proposals made side by side each take another
  * kind, so that they do not learn the same thing.
  */
+import type { FailurePick } from '../search/protocol.js';
 
 export interface Feedback {
   feedback: string;
@@ -26,6 +27,15 @@ export function clusterByFeedback(failures: readonly Feedback[], size: number, c
     groups.push(chosen);
   }
   return groups;
+}
+
+/** The failures that a proposal is shown; all of them without a pick. */
+export function pickFailures<Failure extends Feedback>(
+  failures: readonly Failure[],
+  pick: FailurePick | undefined,
+): Failure[] {
+  if (!pick) return [...failures];
+  return clusterByFeedback(failures, pick.size, pick.of)[pick.index]!.map((index) => failures[index]!);
 }
 
 /** The first failure and those that share most with it; the more of all failures have a word, the less it counts. */

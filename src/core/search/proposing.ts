@@ -1,4 +1,5 @@
 /** Proposal requests of a generation, and the candidates that follow from the answers. */
+import { mutationOf, type MutationConfig } from '../proposals/mutation.js';
 import { recordProposals } from '../proposals/proposer-failures.js';
 import { minibatchOf, type SearchConfig } from './config.js';
 import type { CandidateSummary, Decision, ProposalAnswer, ProposalRequest, SearchRequest } from './protocol.js';
@@ -15,12 +16,13 @@ export interface PlannedProposal {
 export function proposalRequest(
   planned: readonly PlannedProposal[],
   generation: number,
-  config: SearchConfig,
+  config: SearchConfig & MutationConfig,
 ): SearchRequest {
   const requests = planned.map(({ candidate, parents, offered }, index): ProposalRequest => {
     const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
-    if (parents.length > 1) return { ...request, merge: parents };
-    return { ...request, pick: { size: minibatchOf(config), index, of: planned.length } };
+    if (parents.length > 1) return { ...request, kind: 'merge', merge: parents };
+    const pick = { size: minibatchOf(config), index, of: planned.length };
+    return { ...request, ...mutationOf(candidate, config), pick };
   });
   return { kind: 'proposals', requests };
 }

@@ -27,19 +27,39 @@ export interface RolloutAnswer {
 }
 
 /**
- * A better text wanted for `parent`; it becomes candidate number `candidate`. `ordinals` are the rollouts that the reflection
- * is shown; with `pick` only so many of them that share a cause, the `place`-th of `of` requests taking another cause than
- * the others. With `merge` or `compose` no model is asked: what candidates have is combined.
+ * A request for candidate number `candidate`. `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the
+ * parent's graph; `merge` and `compose`: parts of known candidates are combined without a model.
  */
 export interface ProposalRequest {
+  kind: 'rewrite' | 'edit' | 'merge' | 'compose';
   candidate: number;
   parent: number;
   generation: number;
+  /** Rollouts that the proposer may be shown. */
   ordinals: number[];
-  pick?: { size: number; index: number; of: number };
-  merge?: number[];
+  /** `rewrite` and `edit`: which of these rollouts it is shown. */
+  pick?: FailurePick;
+  /** `rewrite`: how the components to rewrite are chosen; absent where `rewrite` names the component. */
+  components?: ComponentChoice;
   rewrite?: Rewrite;
+  merge?: number[];
   compose?: Composition;
+}
+
+/** `size` failures with similar feedback: group `index` of `of` groups that differ in their feedback. */
+export interface FailurePick {
+  size: number;
+  index: number;
+  of: number;
+}
+
+/** `feedback`: those that the failures' feedback names; `round_robin`: one after the other; `all`: each time all. */
+export type ComponentSelection = 'feedback' | 'round_robin' | 'all';
+
+/** Which components a rewrite changes; `turn` numbers the rewrites where components take turns. */
+export interface ComponentChoice {
+  selection: ComponentSelection;
+  turn: number;
 }
 
 /** The one component that is rewritten, by its place in the prompt; the good rollouts shown beside; what to keep in mind. */

@@ -17,7 +17,11 @@ import type {
   RunSpec,
   SessionSpec,
 } from '../../core/jobs/spec.js';
-import { configProblems as gepaProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
+import {
+  configProblems as gepaProblems,
+  type CheckedField,
+  type GepaConfig,
+} from '../../core/algorithms/gepa/config.js';
 import {
   configProblems as miproProblems,
   defaultMinibatch,
@@ -151,7 +155,7 @@ const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, s
   targetReward: ['target_reward'],
 });
 
-const gepaFields: Record<keyof GepaConfig, string[]> = {
+const gepaFields: Record<CheckedField, string[]> = {
   ...searchFields('gepa'),
   populationSize: ['gepa', 'population_size'],
   generations: ['gepa', 'generations'],

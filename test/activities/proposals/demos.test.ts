@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Concurrency } from '../../../activities/rollouts/concurrency.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
-import { runOne, type Slice } from '../../../activities/rollouts/one.js';
+import { executeRollout, type RunnableJob } from '../../../activities/rollouts/execute.js';
 import { prepareActivities } from '../../../activities/jobs/prepare.js';
 import type { RolloutRequest } from '../../../src/clients/container/client.js';
 import { createContainerClient, type ContainerClient } from '../../../src/clients/container/client.js';
@@ -28,7 +28,7 @@ afterAll(async () => {
 const demos = [0, 1].map((seed): Demo => ({ component: null, seed, ordinal: seed, input: `i${seed}`, output: 'o' }));
 const messages = [{ role: 'system' as const, content: 'Do.' }];
 
-test('an evaluation’s rollouts are told its candidate’s demonstrations, each all but its own', async () => {
+test('an evaluation’s rollouts get its candidate’s demonstrations, each without its own', async () => {
   const box = await startFakeContainer({});
   const candidate = { messages, demos, sessionId: null, candidateId: null };
   const spec: EvaluationSpec = { ...anySpec, container: { ...anySpec.container, url: box.url }, candidate };
@@ -38,26 +38,26 @@ test('an evaluation’s rollouts are told its candidate’s demonstrations, each
   const prompts = await http.db.org('default', (tx) => readOpenPrompts(tx, job.jobId));
   expect([...prompts]).toEqual([[0, { messages, demos, graph: null }]]);
 
-  const told: Pick<RolloutRequest, 'messages' | 'demos'>[] = [];
-  const ears = {
+  const sent: Pick<RolloutRequest, 'messages' | 'demos'>[] = [];
+  const recording = {
     ...deps,
     container: {
       ...container,
       rollout: ({ messages, demos }: RolloutRequest) => {
-        told.push({ messages, ...(demos && { demos }) });
+        sent.push({ messages, ...(demos && { demos }) });
         return Promise.resolve({ kind: 'pending' as const });
       },
     },
   };
-  const slice: Slice = { spec, apiKey: null, prompts, limit: null };
+  const runnable: RunnableJob = { spec, apiKey: null, prompts, limit: null };
   for (const seed of [0, 1, 2]) {
     const claim = { rolloutId: `rol_${seed}`, attempt: 1, ordinal: seed, seed, candidateId: candidateId(job.jobId, 0) };
-    await runOne(ears, job, slice, claim, {
+    await executeRollout(recording, job, runnable, claim, {
       signal: new AbortController().signal,
       concurrency: {} as Concurrency,
     });
   }
-  expect(told).toEqual([
+  expect(sent).toEqual([
     { messages, demos: [demos[1]] },
     { messages, demos: [demos[0]] },
     { messages, demos },

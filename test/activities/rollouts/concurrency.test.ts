@@ -9,21 +9,21 @@ describe('how many rollouts may be in flight', () => {
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
     try {
       const concurrency = new Concurrency(16);
-      expect(concurrency.news()).toBeNull();
+      expect(concurrency.takeChange()).toBeNull();
       for (const expected of [8, 4, 2, 1, 1]) {
         concurrency.lower('busy');
         concurrency.lower('busy');
         expect(concurrency.limit).toBe(expected);
         now += 1_000;
       }
-      expect(concurrency.news()).toEqual({ limit: 1, because: 'busy', lowered: true, max: 16 });
-      expect(concurrency.news()).toBeNull();
+      expect(concurrency.takeChange()).toEqual({ limit: 1, because: 'busy', lowered: true, max: 16 });
+      expect(concurrency.takeChange()).toBeNull();
       for (let i = 0; i < 1 + 2 + 3; i += 1) concurrency.raise();
       expect(concurrency.limit).toBeGreaterThanOrEqual(3);
       expect(concurrency.limit).toBeLessThanOrEqual(4);
       for (let i = 0; i < 1_000; i += 1) concurrency.raise();
       expect(concurrency.limit).toBe(16);
-      expect(concurrency.news()).toEqual({ limit: 16, because: null, lowered: false, max: 16 });
+      expect(concurrency.takeChange()).toEqual({ limit: 16, because: null, lowered: false, max: 16 });
     } finally {
       clock.mockRestore();
     }
@@ -31,7 +31,7 @@ describe('how many rollouts may be in flight', () => {
 
   test('goes on from where an earlier runner left off, never above max', () => {
     const concurrency = new Concurrency(16, { limit: 4, because: 'busy' });
-    expect([concurrency.limit, concurrency.news()]).toEqual([4, null]);
+    expect([concurrency.limit, concurrency.takeChange()]).toEqual([4, null]);
     expect(new Concurrency(2, { limit: 4, because: null }).limit).toBe(2);
   });
 

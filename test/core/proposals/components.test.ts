@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   chooseComponents,
+  componentsToRewrite,
   lineageOf,
   mergeCandidates,
   removedCandidates,
@@ -86,6 +87,16 @@ describe('candidates combined', () => {
     expect(mergeCandidates(base, [side(1, { tone: 'Be loud.' })])).toBeNull();
     expect(mergeCandidates(base, [side(1, { tone: 'Be loud.' }), side(2, { tone: 'Be calm.' })])).toBeNull();
   });
+});
+
+test('componentsToRewrite takes the named component, else chooses by the selection', () => {
+  const rewrite = { component: 2, examples: [], tip: null };
+  expect(componentsToRewrite(names, ['tone'], { rewrite })).toEqual(['user']);
+  const components = { selection: 'round_robin' as const, turn: 4 };
+  expect(componentsToRewrite(names, ['user'], { components })).toEqual(['tone']);
+  expect(componentsToRewrite(names, ['user'], { components: { ...components, selection: 'feedback' } })).toEqual([
+    'user',
+  ]);
 });
 
 describe('whose words a child lacks', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { clusterByFeedback } from '../../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback, pickFailures } from '../../../src/core/proposals/feedback-clusters.js';
 
 const failures = (...feedback: string[]) => feedback.map((text) => ({ feedback: text, reward: 0 }));
 const mixed = failures(
@@ -77,4 +77,9 @@ test('whatever the feedback: groups of the size, distinct places, no place twice
       }
     }),
   );
+});
+
+test('pickFailures takes the group of its index; all failures without a pick', () => {
+  expect(pickFailures(mixed, { size: 2, index: 1, of: 3 })).toEqual([mixed[1], mixed[3]]);
+  expect(pickFailures(mixed, undefined)).toEqual(mixed);
 });

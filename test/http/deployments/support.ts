@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { Logger } from 'pino';
-import { deploymentActivities } from '../../../activities/deployments/deployment.js';
+import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
 import { registerDeploymentInference } from '../../../src/http/inference/deployment.js';
@@ -46,14 +46,14 @@ export async function startDeployments(options: Partial<ProxyDeps> = {}): Promis
       registerDeploymentInference(app, { db, notifications, providers, log: app.log as Logger, ...options }),
   });
   const url = await http.listen();
-  const { freezeDeployment, publishDeployment } = deploymentActivities({
+  const { snapshotSource, promoteDeployment } = deploymentActivities({
     db: http.db,
     secretKey: http.deps.secretKey,
   } as ActivityDeps);
   http.commander.onStart = async (job) => {
     if (job.kind !== 'deployment' || started.held) return;
-    await freezeDeployment(job);
-    await publishDeployment(job);
+    await snapshotSource(job);
+    await promoteDeployment(job);
   };
   const started: TestDeployments = {
     http,

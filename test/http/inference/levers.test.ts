@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { adoptCarried } from '../../../activities/jobs/adopt-baseline.js';
+import { adoptCalledPrompt } from '../../../activities/jobs/adopt-baseline.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { hashOf } from '../../../src/http/inference/request.js';
 import { readPrompts } from '../../../src/storage/candidates/candidates.js';
@@ -151,7 +151,7 @@ describe('a baseline that nobody named', () => {
       const rollout = await proxy.newRollout(job, ordinal, 0, 'baseline');
       for (const text of calls) await proxy.post(job, `/${rollout}`, { messages: [system('own'), user(text)] });
     }
-    const adopt = proxy.http.db.org('default', (tx) => adoptCarried(tx, job));
+    const adopt = proxy.http.db.org('default', (tx) => adoptCalledPrompt(tx, job));
     return { job, adopt };
   }
   const baseline = async (job: JobRef) =>

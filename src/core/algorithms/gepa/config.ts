@@ -13,14 +13,18 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
+import type { MutationConfig } from '../../proposals/mutation.js';
 
-export interface GepaConfig extends SearchConfig {
+export interface GepaConfig extends SearchConfig, MutationConfig {
   /** Proposals a generation, all from the pool as it stood when the generation began. */
   populationSize: number;
   generations: number;
   /** Whether accepted proposals of a generation are combined. */
   merge: boolean;
 }
+
+/** The fields that `configProblems` checks. */
+export type CheckedField = Exclude<keyof GepaConfig, keyof MutationConfig>;
 
 /** Upper limits of a GEPA search: 1 + populationSize * generations candidates, populationSize * minibatchSize rollouts at once. */
 export const gepaLimits = {
@@ -46,9 +50,9 @@ export function estimateRollouts(config: GepaConfig): number {
 }
 
 /** Everything that makes a config unusable; empty when it is fine. */
-export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConfig>[] {
-  const problems: ConfigProblem<keyof GepaConfig>[] = [];
-  const check: Check<keyof GepaConfig> = (holds, field, message) => {
+export function configProblems(config: GepaConfig): ConfigProblem<CheckedField>[] {
+  const problems: ConfigProblem<CheckedField>[] = [];
+  const check: Check<CheckedField> = (holds, field, message) => {
     if (!holds) problems.push({ field, message });
   };
   const { populationSize, generations, maxRollouts } = config;

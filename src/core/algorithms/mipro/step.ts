@@ -75,15 +75,15 @@ function instructionRequests(
   const ordinals = offered.map(({ ordinal }) => ordinal);
   return wanted.map(({ candidate, parents, rewrite }, index) => {
     const request = { candidate, parent: parents[0]!, generation };
-    if (rewrite === null) return { ...request, ordinals: [], merge: parents };
-    return { ...request, ordinals, rewrite, pick: { size: failuresShown, index, of: wanted.length } };
+    if (rewrite === null) return { ...request, kind: 'merge', ordinals: [], merge: parents };
+    return { ...request, kind: 'rewrite', ordinals, rewrite, pick: { size: failuresShown, index, of: wanted.length } };
   });
 }
 
 function combinationRequests(state: MiproState, { wanted }: PhaseOf<MiproState, 'combinations'>): ProposalRequest[] {
   return wanted.map(({ candidate, parents, choices }) => {
     const compose = compositionOf(state, choices);
-    return { candidate, parent: parents[0]!, generation: state.generation, ordinals: [], compose };
+    return { kind: 'compose', candidate, parent: parents[0]!, generation: state.generation, ordinals: [], compose };
   });
 }
 

@@ -1,6 +1,6 @@
 import { completeChat } from '../../src/clients/models/complete-chat.js';
 import type { Message, SearchSpec } from '../../src/core/jobs/spec.js';
-import { maxProposalChars, proposalTries as tries } from '../../src/core/proposals/limits.js';
+import { maxProposalChars, proposalTries } from '../../src/core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -10,58 +10,58 @@ import type { ActivityDeps } from '../deps.js';
 import { costReservation } from '../call-meter.js';
 
 const recordPatienceMs = 15_000;
-/** How long one proposal may take, all its answers, tries and waits together. */
-const patienceMs = 10 * 60_000;
+/** The time limit of one proposal: all its answers, tries and waits. */
+const proposalTimeoutMs = 10 * 60_000;
 
-/** A text, or why there is none; `unchanged`: the proposer says what the parent says. */
-export type Proposed = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
+/** A usable text, or the reason that there is none; `unchanged`: the answer equals the parent's text. */
+export type ProposedText = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
-/** What is asked: `question` for the `part`-th text of candidate number `candidate`; `read` takes it out of an answer. */
-export interface ProposalAsked {
+/** A question for the `part`-th text of a candidate; `read` extracts the text from an answer. */
+export interface ProposerQuestion {
   candidate: number;
   part: number;
   question: Message[];
   read: (answer: { text: string; finishReason: string | null }) => ParsedProposal;
 }
 
-/** Reads the text that is to stand in the place of `parent`. */
-export function instructionFor(parent: string): ProposalAsked['read'] {
+/** Reads an instruction that replaces `parent`. */
+export function instructionReader(parent: string): ProposerQuestion['read'] {
   return ({ text, finishReason }) => parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
 }
 
-/** Gets one usable text out of the proposer. Every answer is recorded before it is used, and read back by a retry. */
-export async function proposeOne(
+/** Asks the proposer until an answer is usable. Each answer is recorded before it is used; a retry reads it back. */
+export async function askProposer(
   deps: ActivityDeps,
   job: JobRef,
   spec: SearchSpec,
-  { candidate, part, question, read }: ProposalAsked,
+  { candidate, part, question, read }: ProposerQuestion,
   signal: AbortSignal,
-): Promise<Proposed> {
+): Promise<ProposedText> {
   const { db } = deps;
   const { proposer } = spec;
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + proposalTimeoutMs;
   const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   let messages = question;
   let reason = 'no answer';
-  for (let n = 0; n < tries; n += 1) {
-    const index = { ...job, candidate, occurrence: part * tries + n };
+  for (let attempt = 0; attempt < proposalTries; attempt += 1) {
+    const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
     let answer = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
     if (!answer) {
       const call = await completeChat(deps.providers, { policy: proposer, messages, signal, meter, deadline });
       if (!call.ok) return { ok: false, reason: call.message };
       answer = { text: call.text, finishReason: call.finishReason };
-      const asked = messages;
-      // Paid for, so it is worth waiting for the database.
-      await retryTransient(() => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, asked, call)), {
+      const sent = messages;
+      // The call is paid for, so wait for the database.
+      await retryTransient(() => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call)), {
         patienceMs: recordPatienceMs,
-        onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'a proposal is not recorded yet; trying again'),
+        onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'proposal not recorded; retrying'),
       });
     }
     const parsed = read(answer);
-    // Asked again it would say the same of the same failures: others teach more.
+    // Another try on the same failures would repeat an unchanged text.
     if (parsed.ok || parsed.unchanged) return parsed;
     ({ reason } = parsed);
     messages = askAgain(question, answer.text, reason);
   }
-  return { ok: false, reason: `${tries} answers of the proposer were not usable; the last: ${reason}` };
+  return { ok: false, reason: `the proposer gave ${proposalTries} unusable answers; the last: ${reason}` };
 }

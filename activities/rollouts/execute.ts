@@ -12,51 +12,52 @@ import type { ActivityDeps } from '../deps.js';
 import { runGraph } from '../graphs/rollout.js';
 import { containerOf } from '../jobs/spec.js';
 
-/** What a runner knows of its job. `prompts`: by lever version, of the candidates whose rollouts it runs. */
-export interface Slice {
+/** The data of a job that its rollouts need. */
+export interface RunnableJob {
   spec: JobSpec;
   apiKey: string | null;
+  /** By lever version: the candidates whose rollouts are open. */
   prompts: Map<number, StoredPrompt>;
-  /** Where the job's last runner left its concurrency. */
+  /** The concurrency that the job's last runner reached. */
   limit: ConcurrencyNow | null;
 }
 
-/** What came of a rollout, after so many milliseconds. */
-export interface Answered {
-  result: RolloutOutcome;
+/** The result of a rollout, and how long it took. */
+export interface RolloutResult {
+  outcome: RolloutOutcome;
   latencyMs: number;
 }
 
-/** Has one rollout run, with the tries it is due; null where `signal` told it to stop meanwhile. */
-export async function runOne(
+/** Runs a claimed rollout with its retries; null: `signal` stopped it. */
+export async function executeRollout(
   deps: ActivityDeps,
   job: JobRef,
-  slice: Slice,
+  runnable: RunnableJob,
   claim: Claim,
-  { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
-): Promise<Answered | null> {
+  control: { signal: AbortSignal; concurrency: Concurrency },
+): Promise<RolloutResult | null> {
   const startedAt = performance.now();
-  const { spec } = slice;
-  const how = { signal, concurrency };
-  let result: RolloutOutcome;
+  const { spec, prompts } = runnable;
+  const { signal } = control;
+  let outcome: RolloutOutcome;
   try {
-    result =
+    outcome =
       spec.kind === 'graph'
-        ? await runGraph(deps, job, spec, claim, promptOf(claim, slice.prompts), how)
-        : await runAtContainer(deps, job, { ...slice, spec }, claim, how);
+        ? await runGraph(deps, job, spec, claim, promptOf(claim, prompts), control)
+        : await callContainer(deps, job, runnable, claim, control);
   } catch (error) {
     if (signal.aborted) return null;
     const message = error instanceof Error ? error.message : String(error);
-    deps.log.error({ err: error, rollout_id: claim.rolloutId }, 'a rollout failed in a way the client does not know');
-    result = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
+    deps.log.error({ err: error, rollout_id: claim.rolloutId }, 'rollout failed with an unexpected error');
+    outcome = { kind: 'failed', code: 'internal', message, infrastructure: true, connect: false };
   }
-  return signal.aborted ? null : { result, latencyMs: performance.now() - startedAt };
+  return signal.aborted ? null : { outcome, latencyMs: performance.now() - startedAt };
 }
 
-function runAtContainer(
+function callContainer(
   deps: ActivityDeps,
   job: JobRef,
-  { spec, apiKey, prompts }: Slice,
+  { spec, apiKey, prompts }: RunnableJob,
   claim: Claim,
   { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
 ): Promise<RolloutOutcome> {
@@ -78,34 +79,35 @@ function runAtContainer(
       inferenceApiKey: issueInferenceKey(deps.secretKey, { ...job, rolloutId: claim.rolloutId }),
       tryTimeoutMs,
       deadline: Date.now() + rolloutWindowMs(tryTimeoutMs),
-      onPushback: (because) => concurrency.lower(because),
-      admit: (asked) => concurrency.admit(asked),
+      onPushback: (reason) => concurrency.lower(reason),
+      admit: (admitSignal) => concurrency.admit(admitSignal),
     },
     signal,
   );
 }
 
-function promptOf({ candidateId, seed }: Claim, prompts: Slice['prompts']): StoredPrompt {
+function promptOf({ candidateId, seed }: Claim, prompts: RunnableJob['prompts']): StoredPrompt {
   const prompt = candidateId ? prompts.get(Number(candidateId.split('_').at(-1))) : undefined;
   const demos = demosForSeed(prompt?.demos ?? [], seed);
   return { messages: prompt?.messages ?? null, demos, graph: prompt?.graph ?? null };
 }
 
-/** A claim's outcome as it is recorded; that the container refuses the job's key is none. */
-export function outcomeOf(
+/** The stored outcome of a claim. A refused key is none: it fails the job. */
+export function storedOutcome(
   { rolloutId, attempt }: Claim,
-  { result, latencyMs }: { result: Exclude<RolloutOutcome, { kind: 'refused_key' }>; latencyMs: number },
+  outcome: Exclude<RolloutOutcome, { kind: 'refused_key' }>,
+  latencyMs: number,
 ): Outcome {
   const row = { rolloutId, attempt, latencyMs, reward: null, feedback: null, details: null, error: null };
-  switch (result.kind) {
+  switch (outcome.kind) {
     case 'reward': {
-      const { reward, feedback, details } = result;
+      const { reward, feedback, details } = outcome;
       return { ...row, status: 'succeeded', reward, feedback, details };
     }
     case 'pending':
       return { ...row, status: 'awaiting_reward' };
     case 'failed': {
-      const { code, message, infrastructure, connect } = result;
+      const { code, message, infrastructure, connect } = outcome;
       return { ...row, status: 'failed', error: { code, message, infrastructure, connect } };
     }
   }

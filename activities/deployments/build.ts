@@ -16,59 +16,58 @@ import type { ActivityDeps } from '../deps.js';
 import { classifyErrors, jobFailure } from '../errors.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
 
-/** An evaluation to run for a gate. */
+/** An evaluation that a gate runs. */
 export interface GateRun {
   jobId: string;
   evaluation: GateEvaluation;
 }
 
-/** What a candidate is judged against: what its name serves (`deploymentId`), else the baseline. */
+/** The incumbent of a gate: the live deployment, or the baseline (`deploymentId` null). */
 export interface Incumbent {
   run: GateRun;
   deploymentId: string | null;
 }
 
-/** How a deployment comes about. */
 export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
-    /** Freezes the deployment's source. Answers the evaluation of its gate; null: it has none. */
-    freezeDeployment: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
+    /** Stores a snapshot of the deployment's source. Returns its gate's evaluation; null: no gate. */
+    snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
-          await lockWanted(tx, job);
+          await lockUndeleted(tx, job);
           const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
-          const snapshotId = await frozen(tx, job, spec);
+          const snapshotId = await findOrCreateSnapshot(tx, job, spec);
           await tx.query(
             'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
             [job.jobId],
           );
           await appendEvents(tx, job, [
             event('building', 'deployment_building', `building ${spec.name}`, { name: spec.name }),
-            event('frozen', 'snapshot_frozen', `frozen as ${snapshotId}`, { snapshot_id: snapshotId }),
+            event('frozen', 'snapshot_frozen', `snapshot ${snapshotId} stored`, { snapshot_id: snapshotId }),
           ]);
           return {
-            candidate: spec.gate && runOf(job, 0, snapshotId),
+            candidate: spec.gate && gateRun(job, 0, snapshotId),
             comparesWith: spec.gate?.minImprovement != null ? 'incumbent' : 'nothing',
           };
         }),
       ),
 
-    /** What the candidate is to be judged against now; `round` counts how often that was asked before. */
+    /** Returns the current incumbent; `round` is the number of earlier calls. */
     nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
-          await lockWanted(tx, job);
+          await lockUndeleted(tx, job);
           const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
           const live = await readLive(tx, name);
-          if (live) return { run: runOf(job, round + 1, live.snapshotId), deploymentId: live.id };
+          if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
           const baseline = baselineOf(source);
           const content = baseline && (await contentOf(tx, baseline));
           const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
-          return { run: runOf(job, round + 1, snapshotId), deploymentId: null };
+          return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
         }),
       ),
 
-    /** Stores an evaluation of a gate, which then runs as any other. */
+    /** Stores the job of a gate's evaluation. */
     openGateEvaluation: ({
       evaluation,
       workflowId,
@@ -78,14 +77,14 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         db.org(job.orgId, async (tx) => {
           const { deploymentId, snapshotId } = evaluation;
           const deployment = { orgId: job.orgId, jobId: deploymentId };
-          await lockWanted(tx, deployment);
+          await lockUndeleted(tx, deployment);
           const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
           const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
           await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
         }),
       ),
 
-    /** Notes what the gate's evaluations have shown; rejects where that does not suffice. */
+    /** Judges the gate by its evaluations and records the result; rejects where it is not passed. */
     concludeGate: ({
       candidate,
       incumbent,
@@ -113,31 +112,32 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           await appendEvents(tx, job, [event(key, 'gate_judged', says, data)]);
           return verdict;
         });
-        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.message} What was live stays live.`);
+        if (!verdict.passed)
+          throw jobFailure('gate_not_passed', `${verdict.message} The live deployment is unchanged.`);
       }),
 
     /**
-     * Has the deployment take its name and closes its job. `against`: what it was judged against, absent: nothing. `moved`: the name
-     * is served by another since, and nothing was done.
+     * Makes the deployment live and closes its job. `against`: the deployment that its gate compared it
+     * with; absent: none. `moved`: another deployment is live by now, and nothing was done.
      */
-    publishDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
+    promoteDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
-          // An earlier attempt has done it, and its answer was lost.
+          // An earlier attempt did it, and its result was lost.
           if ((await lockJob(tx, job)).status === 'completed') return 'done';
           await lockOpenJob(tx, job);
-          const found = await promote(tx, job, against);
-          if (found === 'moved') return found;
-          if (found === 'deleted') throw deleted();
+          const result = await promote(tx, job, against);
+          if (result === 'moved') return result;
+          if (result === 'deleted') throw deleted();
           await finishJob(tx, job, {
             ...{ status: 'completed', stoppedBy: null, error: null, accepted: [] },
-            events: [event('end', 'job_complete', 'ready, and live', {})],
+            events: [event('end', 'job_complete', 'ready and live', {})],
           });
           return 'done';
         }),
       ),
 
-    /** Closes the job of a deployment that came to nothing. */
+    /** Closes the job of a failed or cancelled deployment. */
     closeDeployment: ({
       ending,
       ...job
@@ -145,11 +145,11 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { status, error } = ending;
-          const said = error && { code: error.code, message: error.message, retryable: error.retryable };
-          const events = said
+          const data = error && { code: error.code, message: error.message, retryable: error.retryable };
+          const events = data
             ? [
-                event('error', 'error', said.message, said),
-                event('end', 'job_failed', said.message, { error: said.message, code: said.code }),
+                event('error', 'error', data.message, data),
+                event('end', 'job_failed', data.message, { error: data.message, code: data.code }),
               ]
             : [event('end', 'job_cancelled', 'cancelled', {})];
           await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
@@ -158,32 +158,32 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   };
 }
 
-/** Locks the job of a deployment that is still wanted. */
-async function lockWanted(tx: Tx, job: JobRef): Promise<void> {
+/** Locks the job of a deployment; fails where the deployment was deleted. */
+async function lockUndeleted(tx: Tx, job: JobRef): Promise<void> {
   await lockOpenJob(tx, job);
   if (await isDeleted(tx, job.jobId)) throw deleted();
 }
 
 function deleted() {
-  return jobFailure('deployment_deleted', 'The deployment was deleted while it was built.');
+  return jobFailure('deployment_deleted', 'The deployment was deleted before it was ready.');
 }
 
 function event(key: string, type: string, message: string, data: Record<string, unknown>): NewEvent {
   return { key, type, message, data };
 }
 
-function runOf({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {
+function gateRun({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {
   return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, snapshotId } };
 }
 
-/** The deployment's snapshot: the one that it has, else one that is made now. */
-async function frozen(tx: Tx, job: JobRef, { source }: DeploymentSpec): Promise<string> {
+/** The deployment's snapshot; created now if it has none. */
+async function findOrCreateSnapshot(tx: Tx, job: JobRef, { source }: DeploymentSpec): Promise<string> {
   const [row] = await tx.query<{ id: string | null }>('select snapshot_id as id from deployments where id = $1', [
     job.jobId,
   ]);
   if (row?.id) return row.id;
   const content = await contentOf(tx, source);
-  if (!content) throw jobFailure('candidate_gone', 'The candidate of this deployment is not in the database any more.');
+  if (!content) throw jobFailure('candidate_gone', 'The candidate of this deployment no longer exists.');
   const id = await putSnapshot(tx, job.orgId, content);
   await setSnapshot(tx, job.jobId, id);
   return id;

@@ -1,0 +1,55 @@
+import type { SearchSpec } from '../../src/core/jobs/spec.js';
+import { componentsToRewrite, type Texts } from '../../src/core/proposals/components.js';
+import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
+import type { ProposalRequest } from '../../src/core/search/protocol.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { askProposer, type ProposerQuestion } from './ask-proposer.js';
+
+/** A rewrite of a candidate's texts; `names`: the components that may be rewritten. */
+export interface Rewriting {
+  request: ProposalRequest;
+  parent: Texts;
+  names: readonly string[];
+  failures: readonly ReflectionExample[];
+  /** Good rollouts, shown beside the failures. */
+  good?: readonly ReflectionExample[];
+  context: { task?: string; tip?: string };
+  /** Reads the new text of a component from an answer. */
+  reader: (text: string, component: string) => ProposerQuestion['read'];
+}
+
+/** The components that changed, or why none did. */
+export type Rewritten =
+  | { outcome: 'proposed'; texts: Texts; components: string[] }
+  | { outcome: 'unchanged' }
+  | { outcome: 'failed'; reason: string };
+
+/** Asks the proposer for new texts of the chosen components, one question each. */
+export async function rewriteTexts(
+  deps: ActivityDeps,
+  job: JobRef,
+  spec: SearchSpec,
+  { request, parent, names, failures, good = [], context, reader }: Rewriting,
+  signal: AbortSignal,
+): Promise<Rewritten> {
+  const feedback = failures.map((failure) => failure.feedback);
+  const components = componentsToRewrite(names, feedback, request);
+  const examples = [...good, ...failures];
+  const parts = Object.keys(parent);
+  const answers = await Promise.all(
+    components.map((component) => {
+      const { [component]: instruction = '', ...others } = parent;
+      const question = buildReflection({ instruction, examples, component, others, ...context });
+      const part = parts.indexOf(component);
+      const read = reader(instruction, component);
+      return askProposer(deps, job, spec, { candidate: request.candidate, part, question, read }, signal);
+    }),
+  );
+  const texts: Record<string, string> = {};
+  for (const [index, answer] of answers.entries()) if (answer.ok) texts[components[index]!] = answer.text;
+  const changed = Object.keys(texts);
+  if (changed.length > 0) return { outcome: 'proposed', texts, components: changed };
+  const [reason] = answers.flatMap((answer) => (answer.ok || answer.unchanged ? [] : [answer.reason]));
+  return reason === undefined ? { outcome: 'unchanged' } : { outcome: 'failed', reason };
+}

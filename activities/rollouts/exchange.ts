@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { costExhausted, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { recordLimit } from '../../src/storage/jobs/concurrency.js';
+import { readRefused } from '../../src/storage/jobs/cost-budget.js';
+import { databasePatienceMs } from '../../src/storage/db/patience.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import {
+  syncRollouts,
+  type CompletedRollouts,
+  type SyncResult,
+  type WantedSlots,
+} from '../../src/storage/rollouts/exchange.js';
+import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+import type { ActivityDeps } from '../deps.js';
+import { costSpentMessage } from '../call-meter.js';
+import type { Concurrency } from './concurrency.js';
+import type { RunnableJob } from './execute.js';
+import type { InFlightRollouts, JobFault } from './in-flight.js';
+import { ClaimPrefetch } from './prefetch.js';
+
+/** Each exchange renews the lease; after a kill, the job's next runner waits this long. */
+export const leaseSeconds = 10;
+/** A runner that only waits for rewards ends after this long. */
+const longestMs = 60 * 60_000;
+
+/** `conclusion`: set by the last exchange. `spent`: the job's cost budget is spent. */
+export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion; spent?: JobFault };
+
+/** The runner's state that an exchange depends on. */
+export interface ExchangeContext<Conclusion> {
+  runnable: RunnableJob;
+  /** The lease's token. */
+  token: number;
+  concurrency: Concurrency;
+  inFlight: InFlightRollouts;
+  signal: AbortSignal;
+  isStopped(): boolean;
+  /** Runs in the transaction of the last exchange. */
+  conclude(tx: Tx): Promise<Conclusion>;
+}
+
+/** A runner's outcomes and claims between exchanges with Postgres: each records outcomes and claims rollouts. */
+export class RolloutExchange<Conclusion> {
+  readonly prefetch = new ClaimPrefetch();
+  counts: OutcomeCounts = noOutcomes;
+  /** Outcomes that are not recorded yet. */
+  private ended: Outcome[] = [];
+  /** The last exchange returned fewer claims than wanted. */
+  private queueEmpty = false;
+  /** Rollouts that wait for their reward; each keeps its slot. */
+  private awaiting = 0;
+  private readonly startedAt = Date.now();
+  private readonly deps: ActivityDeps;
+  private readonly job: JobRef;
+  private readonly context: ExchangeContext<Conclusion>;
+
+  constructor(deps: ActivityDeps, job: JobRef, context: ExchangeContext<Conclusion>) {
+    this.deps = deps;
+    this.job = job;
+    this.context = context;
+  }
+
+  add(outcome: Outcome): void {
+    this.ended.push(outcome);
+    this.prefetch.ended(outcome.rolloutId);
+    if (outcome.status === 'awaiting_reward') this.awaiting += 1;
+  }
+
+  get hasOutcomes(): boolean {
+    return this.ended.length > 0;
+  }
+
+  get freeSlots(): number {
+    const { concurrency, inFlight } = this.context;
+    return concurrency.limit - inFlight.size - this.awaiting;
+  }
+
+  /** Whether a free slot, or the runner's end, waits for the next exchange. */
+  get isUrgent(): boolean {
+    return this.context.inFlight.size === 0 || (!this.queueEmpty && this.prefetch.size === 0);
+  }
+
+  /** Whether the runner holds no claim and no unrecorded outcome. */
+  get isIdle(): boolean {
+    const { inFlight } = this.context;
+    return inFlight.size + this.ended.length + this.prefetch.size === 0 && !this.prefetch.hasReleased;
+  }
+
+  /** Exchanges outcomes for claims. Keeps the outcomes and retries while Postgres does not answer. */
+  async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
+    const { runnable, token, concurrency, signal } = this.context;
+    const { report, confirm } = this.prefetch.report();
+    const outcomes = this.ended;
+    this.ended = [];
+    const limit = concurrency.takeChange();
+    const deadline = Date.now() + databasePatienceMs;
+    const { spec } = runnable;
+    const runner = { token, leaseSeconds, rolloutSeconds: spec.rolloutTimeoutS };
+    const hasCostBudget = spec.kind !== 'evaluation' && spec.budget.maxCostUsd != null;
+    for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+      try {
+        const wanted = mayStart ? this.wantedSlots() : { slots: 0, ahead: 0 };
+        const result = await this.deps.db.org(this.job.orgId, async (tx) => {
+          const refused = hasCostBudget ? await readRefused(tx, this.job.jobId) : null;
+          if (refused) return this.exchangeSpent(tx, runner, { outcomes, ...report }, refused);
+          const found = await syncRollouts(tx, this.job, runner, { outcomes, ...report }, wanted);
+          if (limit && found.held) await recordLimit(tx, this.job, limit);
+          return this.isLast(found) ? { ...found, conclusion: await this.context.conclude(tx) } : found;
+        });
+        this.queueEmpty = result.claims.length < wanted.slots + wanted.ahead;
+        this.counts = result.counts;
+        this.awaiting = result.awaiting + this.ended.filter(({ status }) => status === 'awaiting_reward').length;
+        confirm(result.control, outcomes.length);
+        return result;
+      } catch (error) {
+        if (Date.now() > deadline || signal.aborted) throw error;
+        this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'outcomes not recorded; retrying');
+        await delay(waitMs);
+      }
+    }
+  }
+
+  /** Once the budget refused a model call, claims nothing and drops the outcomes of rollouts that it refused. */
+  private async exchangeSpent(
+    tx: Tx,
+    runner: Parameters<typeof syncRollouts>[2],
+    report: CompletedRollouts,
+    refused: ReadonlySet<string>,
+  ): Promise<ExchangeResult<Conclusion>> {
+    const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
+    const found = await syncRollouts(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
+    return { ...found, spent: { code: costExhausted, message: costSpentMessage, retryable: false } };
+  }
+
+  private wantedSlots(): WantedSlots {
+    const { concurrency, inFlight } = this.context;
+    const free = this.freeSlots - this.prefetch.size;
+    const target = this.prefetch.target(concurrency.limit, inFlight.meanLatencyMs);
+    // The exchange itself subtracts the rollouts that wait for a reward.
+    return { slots: Math.max(0, free + this.awaiting), ahead: Math.max(0, target + Math.min(0, free)) };
+  }
+
+  /** Whether an exchange left nothing to do and nothing to wait for. */
+  private isLast(found: SyncResult): boolean {
+    if (!found.held || found.control === 'stop' || found.claims.length > 0 || !this.isIdle) return false;
+    const waits = !this.context.isStopped() && found.control === 'run' && found.awaiting > 0;
+    return !waits || Date.now() - this.startedAt > longestMs;
+  }
+}

@@ -1,0 +1,91 @@
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { Claim } from '../../src/storage/rollouts/exchange.js';
+import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
+import type { ActivityDeps } from '../deps.js';
+import type { Concurrency } from './concurrency.js';
+import { executeRollout, storedOutcome, type RunnableJob } from './execute.js';
+
+/** The reason why a job must fail. */
+export interface JobFault {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** Receives the end of each rollout in flight. */
+export interface InFlightListener {
+  /** A rollout has an outcome. */
+  onOutcome(outcome: Outcome): void;
+  /** A slot is free; the rollout had an outcome, or was stopped. */
+  onFreeSlot(): void;
+}
+
+/** The rollouts that a runner has started and that have not ended. */
+export class InFlightRollouts {
+  /** Set once the container or a provider refuses the job's key. */
+  refusal: JobFault | null = null;
+  private readonly running = new Map<string, Promise<void>>();
+  private latency = { sumMs: 0, count: 0 };
+  private readonly deps: ActivityDeps;
+  private readonly job: JobRef;
+  private readonly runnable: RunnableJob;
+  private readonly control: { signal: AbortSignal; concurrency: Concurrency };
+  private readonly listener: InFlightListener;
+
+  constructor(
+    deps: ActivityDeps,
+    job: JobRef,
+    runnable: RunnableJob,
+    control: { signal: AbortSignal; concurrency: Concurrency },
+    listener: InFlightListener,
+  ) {
+    this.deps = deps;
+    this.job = job;
+    this.runnable = runnable;
+    this.control = control;
+    this.listener = listener;
+  }
+
+  get size(): number {
+    return this.running.size;
+  }
+
+  /** Null: no rollout has ended yet. */
+  get meanLatencyMs(): number | null {
+    const { sumMs, count } = this.latency;
+    return count === 0 ? null : sumMs / count;
+  }
+
+  start(claim: Claim): void {
+    const running = this.run(claim)
+      .then((outcome) => {
+        if (!outcome) return;
+        this.listener.onOutcome(outcome);
+        this.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
+      })
+      .finally(() => {
+        this.running.delete(claim.rolloutId);
+        this.listener.onFreeSlot();
+      });
+    this.running.set(claim.rolloutId, running);
+  }
+
+  /** Resolves when all have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.running.values());
+  }
+
+  /** Null: the rollout was stopped, or the key was refused. */
+  private async run(claim: Claim): Promise<Outcome | null> {
+    const result = await executeRollout(this.deps, this.job, this.runnable, claim, this.control);
+    if (!result) return null;
+    const { outcome, latencyMs } = result;
+    this.latency = { sumMs: this.latency.sumMs + latencyMs, count: this.latency.count + 1 };
+    if (outcome.kind === 'refused_key') {
+      this.refusal = { code: outcome.code, message: outcome.message, retryable: false };
+      return null;
+    }
+    if (outcome.kind === 'reward') this.control.concurrency.raise();
+    return storedOutcome(claim, outcome, latencyMs);
+  }
+}

@@ -1,0 +1,22 @@
+import type { ComponentSelection, ProposalRequest } from '../search/protocol.js';
+
+/** The part of a search's configuration that decides how candidates are changed. */
+export interface MutationConfig {
+  /** Absent: by feedback. */
+  componentSelection?: ComponentSelection;
+  /** Candidates are graphs, whose structure can be edited. */
+  editsStructure?: boolean;
+}
+
+/**
+ * How a candidate is made from one parent. Of graphs, even numbers edit the structure and odd
+ * numbers rewrite prompts; the prompts take turns over the rewrites alone.
+ */
+export function mutationOf(
+  candidate: number,
+  { componentSelection: selection = 'feedback', editsStructure = false }: MutationConfig,
+): Pick<ProposalRequest, 'kind' | 'components'> {
+  if (!editsStructure) return { kind: 'rewrite', components: { selection, turn: candidate } };
+  if (candidate % 2 === 0) return { kind: 'edit' };
+  return { kind: 'rewrite', components: { selection, turn: Math.floor(candidate / 2) } };
+}

@@ -1,0 +1,58 @@
+/** Activities as workflows call them: one block for each time-out class. */
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+
+/** Retries of activities that only use Postgres: it is back soon, or not for a while. */
+const databaseRetry = { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' } as const;
+/** Retries of activities that also call containers or models. */
+const networkRetry = { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' } as const;
+/** A worker that was killed is noticed this soon. */
+const heartbeatTimeout = '10 seconds';
+
+/** One transaction. A cancelled job does not wait for it. */
+const transaction = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: databaseRetry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** One transaction whose outcome must be known, also when the job is cancelled meanwhile. */
+const decisiveTransaction = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  retry: databaseRetry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** Container probes: a probe may take a minute. */
+const containerProbe = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout,
+  retry: networkRetry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** Proposer calls of one batch. Every answer is recorded, so a retry pays for no call twice. */
+const proposerCalls = proxyActivities<Activities>({
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout,
+  retry: networkRetry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/**
+ * Rollouts: bounded by the heartbeat, since one activity runs many and records each outcome at once.
+ * A cancellation lets rollouts in flight finish; a job that ends stops them through its control row.
+ */
+const rollouts = proxyActivities<Activities>({
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout,
+  retry: databaseRetry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+export const { prepareGraph, adoptBaseline, recordSearch, exchangeSlots, openGateEvaluation } = transaction;
+export const { record, finish, requestCancellation } = decisiveTransaction;
+export const { snapshotSource, nextIncumbent, concludeGate, promoteDeployment, closeDeployment } = decisiveTransaction;
+export const { prepareSession, prepareEvaluation } = containerProbe;
+export const { propose, findDemos } = proposerCalls;
+export const { runRollouts } = rollouts;

@@ -1,0 +1,49 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowFailure,
+  executeChild,
+  isCancellation,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import type { GateRun } from '../../activities/index.js';
+import { evaluationWorkflow } from '../evaluations/workflow.js';
+import {
+  algorithmAttribute,
+  kindAttribute,
+  orgAttribute,
+  statusAttribute,
+  workflowId,
+  type JobInput,
+} from '../messages.js';
+
+/** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
+export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {
+  try {
+    await executeChild(evaluationWorkflow, {
+      workflowId: workflowId('evaluation', jobId),
+      args: [{ orgId, jobId, gate: evaluation }],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      staticSummary: `offline evaluation ${jobId} of the gate of ${evaluation.deploymentId}`,
+      typedSearchAttributes: [
+        { key: orgAttribute, value: orgId },
+        { key: kindAttribute, value: 'evaluation' },
+        { key: algorithmAttribute, value: 'none' },
+        { key: statusAttribute, value: 'running' },
+      ],
+    });
+  } catch (error) {
+    if (CancellationScope.current().consideredCancelled || !(error instanceof ChildWorkflowFailure)) throw error;
+    const reason = isCancellation(error) ? 'it was cancelled' : rootCause(error).replace(/[.!?]$/, '');
+    throw ApplicationFailure.nonRetryable(
+      `The gate's evaluation ${jobId} gave no result: ${reason}. The live deployment is unchanged.`,
+      'gate_failed',
+      { retryable: true },
+    );
+  }
+}
+
+/** The message of a failure's deepest cause. */
+function rootCause(error: Error): string {
+  return error.cause instanceof Error ? rootCause(error.cause) : error.message;
+}

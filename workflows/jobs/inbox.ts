@@ -1,0 +1,55 @@
+import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import type { StatusCommand } from '../../src/core/jobs/status.js';
+import { cancelSignal, pauseSignal, resumeSignal, rewardSignal, type Command, type RewardSignal } from '../messages.js';
+import type { PendingCommand } from './commands.js';
+
+/** At most this many commands are decided at once, so that one record stays small. */
+const maxBatch = 100;
+
+/** The commands that signals bring, in the order sent. */
+export class CommandInbox {
+  /** Set by each reward signal. */
+  hasRewards = false;
+  private readonly pending: PendingCommand[];
+
+  constructor(pending: readonly PendingCommand[]) {
+    this.pending = [...pending];
+    const receive = (kind: StatusCommand) => (command?: { commandId?: string } | null) => {
+      this.pending.push({ kind, commandId: command?.commandId ?? null });
+    };
+    const pause = receive('pause');
+    const resume = receive('resume');
+    const cancel = receive('cancel');
+    const reward = (signal?: RewardSignal | null) => {
+      // The reward itself is in Postgres; only a stop needs a decision.
+      this.hasRewards = true;
+      if (signal?.stop) receive('reward_stop')(signal);
+    };
+    // Signals before the first workflow task arrive here in the order sent. The handlers below
+    // would take all pauses first, then all resumes.
+    const early = { [pauseSignal.name]: pause, [resumeSignal.name]: resume, [cancelSignal.name]: cancel };
+    setDefaultSignalHandler((name, signal) =>
+      name === rewardSignal.name ? reward(signal as RewardSignal) : early[name]?.(signal as Command),
+    );
+    setHandler(pauseSignal, pause, { description: 'Start no new rollout; rollouts in flight finish.' });
+    setHandler(resumeSignal, resume, { description: 'Continue after a pause.' });
+    setHandler(cancelSignal, cancel, { description: 'End now and keep the best candidate so far.' });
+    setHandler(rewardSignal, reward, {
+      description: 'A reward was reported; with {"stop": true} the job completes with its best candidate so far.',
+    });
+  }
+
+  get isEmpty(): boolean {
+    return this.pending.length === 0;
+  }
+
+  /** Removes the next commands to decide. */
+  take(): PendingCommand[] {
+    return this.pending.splice(0, maxBatch);
+  }
+
+  /** The undecided commands, for a new run. */
+  undecided(): PendingCommand[] {
+    return this.pending;
+  }
+}

@@ -1,0 +1,18 @@
+import type { SearchUpdate } from '../../activities/index.js';
+
+/** The last search update, until an activity records it together with its own work. */
+export class PendingUpdate {
+  private update: SearchUpdate | null = null;
+
+  set(update: SearchUpdate): void {
+    this.update = update;
+  }
+
+  /** Runs an activity that records the update first; `input` is that part of the activity's input. */
+  async recordWith<T>(activity: (input: { update?: SearchUpdate }) => Promise<T>): Promise<T> {
+    const { update } = this;
+    const result = await activity(update ? { update } : {});
+    if (this.update === update) this.update = null;
+    return result;
+  }
+}

@@ -1,0 +1,43 @@
+/** A search in the words of the Temporal UI and of the status query. */
+import { candidateId } from '../../src/core/jobs/ids.js';
+import type { CandidateSummary, SearchRequest, SearchView } from '../../src/core/search/protocol.js';
+import type { StatusView } from '../messages.js';
+
+/** The status query's view of a search; null: it has not begun. */
+export function statusOf(jobId: string, view: SearchView | null): Omit<StatusView, 'status'> {
+  return {
+    generation: view?.generation ?? 0,
+    totalGenerations: view?.totalGenerations ?? 0,
+    bestCandidate: view?.bestCandidate == null ? null : candidateId(jobId, view.bestCandidate),
+    bestReward: view?.bestReward ?? null,
+    rolloutsCompleted: view?.rolloutsCompleted ?? 0,
+    maxRollouts: view?.maxRollouts ?? null,
+  };
+}
+
+/** The current details of the workflow. */
+export function describeProgress(view: SearchView): string {
+  const best =
+    view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
+  return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
+}
+
+/** The summary of the activity that answers a request. */
+export function summaryOf(request: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): string {
+  switch (request.kind) {
+    case 'demos':
+      return `generation ${request.request.generation}: demonstrations from ${request.request.ordinals.length} rollouts`;
+    case 'proposals':
+      return `generation ${request.requests[0]?.generation ?? 0}: ${request.requests.length} proposals`;
+    case 'rollouts': {
+      const { generation = 0, stage } = request.requests[0] ?? {};
+      return `generation ${generation}: ${request.requests.length} rollouts${stage ? ` (${stage})` : ''}`;
+    }
+  }
+}
+
+/** Candidates that are new or differ: history carries only these. */
+export function changedCandidates(before: SearchView, after: SearchView): CandidateSummary[] {
+  const known = new Map(before.candidates.map((candidate) => [candidate.candidate, JSON.stringify(candidate)]));
+  return after.candidates.filter((candidate) => known.get(candidate.candidate) !== JSON.stringify(candidate));
+}
