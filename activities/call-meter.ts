@@ -1,11 +1,11 @@
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
-import type { Meter } from '../src/clients/models/complete-chat.js';
+import type { CostReservation } from '../src/clients/models/complete-chat.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
-import { costSpent } from '../src/core/jobs/failures.js';
+import { costExhausted } from '../src/core/jobs/failures.js';
 import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
 import type { JobRef } from '../src/storage/jobs/events.js';
-import { databasePatienceMs, patiently } from '../src/storage/db/patience.js';
+import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.js';
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './errors.js';
 
@@ -20,12 +20,12 @@ interface Payer {
 }
 
 /** What pays the tries of one call of the service itself; null: the job has no budget of money. */
-export function meterOf(
+export function costReservation(
   { db, notifications, log }: ActivityDeps,
   job: JobRef,
   { budget, policy, rolloutId }: Payer,
   signal: AbortSignal,
-): Meter | null {
+): CostReservation | null {
   if (budget.maxCostUsd == null) return null;
   let open: string | null = null;
   return {
@@ -40,7 +40,7 @@ export function meterOf(
         patienceMs: databasePatienceMs,
         onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'money cannot be reserved yet; trying again'),
       });
-      if (reserved === 'refused') throw jobFailure(costSpent, costSpentMessage);
+      if (reserved === 'refused') throw jobFailure(costExhausted, costSpentMessage);
       open = id;
       return { body };
     },
@@ -48,7 +48,7 @@ export function meterOf(
       if (open === null) return;
       const id = open;
       open = null;
-      await patiently(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
+      await retryTransient(() => db.org(job.orgId, (tx) => settleCost(tx, job, id, costUsd)), {
         patienceMs: databasePatienceMs,
         onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'what a call cost is not counted yet; trying again'),
       });

@@ -5,12 +5,12 @@ import { liveActivity } from './rollouts/live.js';
 import { prepareActivities } from './jobs/prepare.js';
 import { proposeActivity } from './proposals/propose.js';
 import { rolloutActivity } from './rollouts/run.js';
-import { surveyActivity } from './proposals/survey.js';
+import { findDemosActivity } from './proposals/find-demos.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
 export type { NewEvent } from '../src/storage/jobs/events.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
-export type { Decided } from './jobs/lifecycle.js';
+export type { SearchUpdate } from './jobs/lifecycle.js';
 export type { GateRun, Incumbent } from './deployments/deployment.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
 export type { SliceInput } from './rollouts/run.js';
@@ -22,7 +22,7 @@ export function createActivities(deps: ActivityDeps) {
     ...rolloutActivity(deps),
     ...liveActivity(deps),
     ...proposeActivity(deps),
-    ...surveyActivity(deps),
+    ...findDemosActivity(deps),
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
   };

@@ -1,4 +1,4 @@
-// Compiles into dist/: TypeScript, the files it reads (SQL, data), and the workflows as one bundle. Does nothing if nothing changed.
+// Compiles TypeScript into dist/, copies SQL and data, bundles the workflows. Skips unchanged input.
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ const configuration = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.jso
 const dist = join(root, 'dist');
 const stamp = join(dist, 'build.sha256');
 
-/** Builds unless dist/ was made from exactly these files. */
+/** Builds unless dist/ is current. */
 export async function build() {
   if (isCurrent()) return;
   await withLock('build', async () => {
     if (isCurrent()) return;
     console.error('Building …');
     const made = hashOfInputs();
-    // Beside dist/, then put in its place: a build that fails leaves the last one, and one that succeeds nothing old.
+    // Build beside dist/, then replace it: a failed build keeps the last one.
     const draft = join(root, 'dist.new');
     rmSync(draft, { recursive: true, force: true });
     try {
@@ -39,7 +39,7 @@ function compile(outDir) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', outDir];
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', process.stderr, 'inherit'] });
-  if (status !== 0) throw new Fault('The build failed: see the errors of the TypeScript compiler above.');
+  if (status !== 0) throw new Fault('Build failed: see the TypeScript errors above.');
 }
 
 function copy(file, outDir) {
@@ -65,7 +65,7 @@ function hashOfInputs() {
   return hash.digest('hex');
 }
 
-/** Every file below the source folders, relative to the root, in a fixed order. */
+/** All files below the source folders, relative to the root, sorted. */
 function inputs() {
   return folders
     .filter((folder) => existsSync(join(root, folder)))

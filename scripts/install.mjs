@@ -1,4 +1,4 @@
-// Makes node_modules match package-lock.json. Plain Node: this runs before anything is installed.
+// Installs node_modules from package-lock.json. Plain Node: runs before any package is installed.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { withLock } from './lock.mjs';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const oldestNode = [20, 19];
 
-/** What went wrong, in one line that is all the user needs to see. */
+/** An error that the user sees as one line. */
 export class Fault extends Error {}
 
-/** How every script begins: Node new enough, packages there, then the steps; a Fault is one line and exit code 1. */
+/** Checks the Node version, installs packages, runs the steps. A Fault prints one line; exit code 1. */
 export async function start(...steps) {
   try {
     const [major, minor] = process.versions.node.split('.').map(Number);
@@ -26,7 +26,7 @@ export async function start(...steps) {
   }
 }
 
-/** Runs `npm ci` unless everything that package-lock.json asks for is there. */
+/** Runs `npm ci` unless node_modules matches package-lock.json. */
 async function install() {
   if (installed()) return;
   await withLock('install', () => {
@@ -41,7 +41,7 @@ async function install() {
   });
 }
 
-// npm writes what it has installed, at the very end, to a lockfile of its own.
+// npm writes node_modules/.package-lock.json last.
 function installed() {
   const wanted = packagesOf('package-lock.json');
   const there = packagesOf(join('node_modules', '.package-lock.json'));
@@ -56,7 +56,7 @@ function installed() {
 function packagesOf(file) {
   try {
     const { packages } = JSON.parse(readFileSync(join(root, file), 'utf8'));
-    // The entry without a name is the project itself.
+    // The unnamed entry is the project itself.
     delete packages[''];
     return packages;
   } catch (error) {

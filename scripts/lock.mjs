@@ -1,4 +1,4 @@
-// One at a time: two commands started together must not both install or build.
+// A lock between processes: concurrent commands must not both install or build.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Runs `work` while this process holds the lock of that name for this clone; one left by a dead process is taken over. */
+/** Runs `work` under this clone's lock of that name; takes over the lock of a dead process. */
 export async function withLock(name, work) {
   const clone = createHash('sha256')
     .update(dirname(fileURLToPath(import.meta.url)))
@@ -14,7 +14,7 @@ export async function withLock(name, work) {
     .slice(0, 12);
   const file = join(tmpdir(), `ratchet-${clone}-${name}.lock`);
   for (let told = false; !take(file); told = true) {
-    if (!told) console.error(`Waiting for another process that does the same (${file}) …`);
+    if (!told) console.error(`Waiting for another process with the same task (${file}) …`);
     await sleep(300);
   }
   const release = () => rmSync(file, { force: true });
@@ -49,7 +49,7 @@ function holder(file) {
 
 function alive(pid) {
   if (pid === undefined) return false;
-  // 0: its writer is between creating and writing the file.
+  // 0: the file exists, but its writer has not written it yet.
   if (pid === 0) return true;
   try {
     process.kill(pid, 0);

@@ -1,11 +1,11 @@
-// node scripts/run.mjs <command> [arguments]: the `ratchet` command from a clone; installs and builds first where needed.
+// node scripts/run.mjs <command> [arguments]: runs `ratchet` from a clone; installs and builds first.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 import { root, start } from './install.mjs';
 
 await start(build);
-// In this same process: signals, exit code and terminal are the command's own.
+// In this process, so that signals, exit code and terminal belong to the command.
 process.setSourceMapsEnabled(true);
 const command = join(root, 'dist', 'src', 'cli', 'ratchet.js');
 process.argv[1] = command;

@@ -1,4 +1,4 @@
-// node scripts/tool.mjs <file.ts> [arguments]: builds the product where needed, then runs a tool (bench, chaos) from its source.
+// node scripts/tool.mjs <file.ts> [arguments]: builds the product, then runs a tool from its source.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';

@@ -1,14 +1,14 @@
-// Lets Node run the TypeScript sources as they are, for tools and tests: node --import ./scripts/ts-loader.mjs file.ts
+// Runs TypeScript sources directly: node --import ./scripts/ts-loader.mjs file.ts
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { transform } from '@swc/core';
 
-// The hooks below run in a thread of their own, which reads this same file.
+// The hooks below run in their own thread, which loads this file.
 if (isMainThread) register(import.meta.url);
 
-/** './x.js' in our sources means './x.ts'. */
+/** Maps './x.js' in the sources to './x.ts'. */
 export async function resolve(specifier, context, next) {
   try {
     return await next(specifier, context);

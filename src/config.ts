@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** A setting that cannot be used; its message is one line that names it and says what it must be. The command ends with 2. */
+/** An invalid setting; the message is one line with its name and format. The exit code is 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -14,7 +14,7 @@ const key32 = z
   .transform((text) => Buffer.from(text, 'base64'));
 const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
 
-/** Every setting, by its variable. Empty counts as absent. */
+/** All settings by environment variable. An empty value counts as absent. */
 const settings = z.object({
   PORT: port.default(8787),
   HOST: z.string().default('127.0.0.1'),
@@ -55,15 +55,15 @@ const settings = z.object({
   TEMPORAL_CONFIG_FILE: z.string().optional(),
 });
 
-/** The names of all settings that are read here; providers' and Temporal's own come beside them. */
+/** Names of the settings above; providers and Temporal have further ones. */
 export const settingNames: readonly string[] = Object.keys(settings.shape);
 
-/** The service's settings, checked; times and sizes as named, keys as bytes. */
+/** The validated settings; keys as bytes. */
 export interface Config {
   port: number;
   host: string;
   dataDir: string;
-  /** What was fetched or built once for this user: Temporal's program. */
+  /** Cache of downloaded or built programs (Temporal). */
   cacheDir: string;
   temporalPort: number;
   publicUrl: string | null;
@@ -72,20 +72,20 @@ export interface Config {
   secretKey: Buffer | null;
   codecKey: Buffer | null;
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** null: the embedded one. */
+  /** null: the embedded Postgres. */
   databaseUrl: string | null;
-  /** Whether the environment names a Temporal of the user's. */
+  /** Whether the environment names an external Temporal. */
   ownTemporal: boolean;
   temporalUiUrl: string | null;
-  /** Where metrics are served on loopback; null: nowhere. */
+  /** Port of the metrics on loopback; null: off. */
   metricsPort: number | null;
-  /** Which build the worker is, for Temporal's worker versioning; null: workers are not told apart. */
+  /** Build id for Temporal's worker versioning; null: no versioning. */
   workerBuildId: string | null;
-  /** The variables themselves, for what reads them by a scheme of its own: providers and Temporal's connection. */
+  /** The environment itself, for providers and Temporal's connection. */
   env: Record<string, string | undefined>;
 }
 
-/** Reads and checks all settings; throws a ConfigError that names every one that is wrong. */
+/** Reads and validates all settings; throws a ConfigError that names every invalid one. */
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = settings.safeParse(given);
@@ -104,7 +104,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     temporalPort: s.RATCHET_TEMPORAL_PORT,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
     apiKey: s.RATCHET_API_KEY ?? null,
-    // Whoever brings a database of their own may serve strangers; whoever runs everything embedded does not.
+    // With an external database the service may have foreign users; embedded it has none.
     egress: { mode: s.RATCHET_EGRESS ?? (databaseUrl ? 'public' : 'dev'), allowlist: s.RATCHET_EGRESS_ALLOW },
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
@@ -118,15 +118,15 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   };
 }
 
-/** Which parts a process is: `ratchet serve`, `ratchet worker`, or both, as `ratchet dev`. */
+/** The roles of a process: `ratchet serve`, `ratchet worker`, or both (`ratchet dev`). */
 export interface Roles {
   serve: boolean;
   work: boolean;
 }
 
 /**
- * Throws a ConfigError that names every setting these roles lack. API and worker on their own share a Postgres and a
- * Temporal, so neither has embedded ones, nor keys of its own making that the other would not know.
+ * Throws a ConfigError with every missing setting. Separate API and worker processes share Postgres,
+ * Temporal and keys, so nothing is embedded and no key is generated.
  */
 export function checkRoles(config: Config, roles: Roles): void {
   const alone = !(roles.serve && roles.work);

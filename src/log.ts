@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import type { Config } from './config.js';
 
-/** Of an error only what it says and where: drivers hang whole connections on theirs. */
+/** Message and stack of an error only: drivers attach whole connections to theirs. */
 function describe(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, code, cause } = error as Error & { code?: unknown };
@@ -14,7 +14,7 @@ function describe(error: unknown): unknown {
   };
 }
 
-/** A line for people, where a person watches: what is said, and of an error its message. */
+/** A plain line for a terminal: the message, and the error's message. */
 const forPeople = {
   write(line: string): void {
     const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message?: string } };
@@ -23,10 +23,7 @@ const forPeople = {
   },
 };
 
-/**
- * The service's log on stderr, so that stdout is the program's own: JSON lines, or plain ones where stderr is a terminal.
- * Secrets are left out wherever they might stand.
- */
+/** The service's log on stderr: JSON lines, or plain lines on a terminal. Secrets are redacted. */
 export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
   const redact = ['*.apiKey', '*.api_key', '*.authorization', '*.password', '*.secretKey', 'req.headers'];
   const destination = process.stderr.isTTY ? forPeople : pino.destination(2);

@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
-/** What the parts of the service count; every name begins with `ratchet_`. */
+/** Metrics of the service; every name begins with `ratchet_`. */
 export interface Metrics {
-  /** An HTTP request was answered; `route` is its pattern, never the path with its ids. */
+  /** Counts an answered HTTP request; `route` is the pattern, without ids. */
   request(method: string, route: string, status: number, seconds: number): void;
-  /** A rollout had its outcome: succeeded, failed or awaiting_reward. */
+  /** Counts a rollout's outcome: succeeded, failed or awaiting_reward. */
   rollout(outcome: string, seconds: number): void;
-  /** All of it in Prometheus' text form. */
+  /** All metrics in Prometheus text format. */
   text(): Promise<string>;
 }
 
-/** Metrics of this process; each call has a registry of its own. */
+/** Creates metrics with their own registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -45,7 +45,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Serves them at http://127.0.0.1:PORT/metrics, and to nobody but this machine; resolves with the way to stop. */
+/** Serves the metrics at http://127.0.0.1:PORT/metrics; resolves with a function that stops it. */
 export async function serveMetrics(metrics: Metrics, port: number): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {

@@ -1,9 +1,6 @@
 import type { Logger } from 'pino';
 
-/**
- * Runs steps that stop something one after another, each also when one before it failed: what follows would stay behind. Throws the
- * first failure once all have run; further ones are logged.
- */
+/** Runs all shutdown steps in order, even after a failure. Throws the first failure; logs the others. */
 export async function stopAll(
   steps: readonly (() => Promise<void> | void)[],
   log: Pick<Logger, 'error'>,

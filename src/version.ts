@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const candidates = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
 
-/** The version in package.json, found from the sources as well as from the build. */
+/** The version in package.json, for the sources and the build. */
 export const version: string = read();
 
 function read(): string {

@@ -1,12 +1,6 @@
 import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
-import { judgeGate } from '../../src/core/deployments/gate.js';
-import {
-  isDeleted,
-  readLive,
-  setGateResult,
-  setSnapshot,
-  takeName,
-} from '../../src/storage/deployments/deployments.js';
+import { evaluateGate } from '../../src/core/deployments/gate.js';
+import { isDeleted, readLive, setGateResult, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
 import {
@@ -17,9 +11,10 @@ import {
 } from '../../src/storage/deployments/gate.js';
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded, jobFailure } from '../errors.js';
-import { containerKey, lockOpenJob, readSpec } from '../jobs/spec.js';
+import { classifyErrors, jobFailure } from '../errors.js';
+import { containerKey, lockOpenJob } from '../jobs/spec.js';
 
 /** An evaluation to run for a gate. */
 export interface GateRun {
@@ -38,10 +33,10 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
     /** Freezes the deployment's source. Answers the evaluation of its gate; null: it has none. */
     freezeDeployment: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const spec = await readSpec<DeploymentSpec>(tx, job);
+          const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
           const snapshotId = await frozen(tx, job, spec);
           await tx.query(
             'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
@@ -60,10 +55,10 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
 
     /** What the candidate is to be judged against now; `round` counts how often that was asked before. */
     nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           await lockWanted(tx, job);
-          const { name, source } = await readSpec<DeploymentSpec>(tx, job);
+          const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
           const live = await readLive(tx, name);
           if (live) return { run: runOf(job, round + 1, live.snapshotId), deploymentId: live.id };
           const baseline = baselineOf(source);
@@ -79,12 +74,12 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       workflowId,
       ...job
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { deploymentId, snapshotId } = evaluation;
           const deployment = { orgId: job.orgId, jobId: deploymentId };
           await lockWanted(tx, deployment);
-          const spec = await readSpec<DeploymentSpec>(tx, deployment);
+          const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
           const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
           await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
         }),
@@ -96,15 +91,15 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       incumbent,
       ...job
     }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> =>
-      guarded(async () => {
+      classifyErrors(async () => {
         const verdict = await db.org(job.orgId, async (tx) => {
           await lockOpenJob(tx, job);
-          const { gate } = await readSpec<DeploymentSpec>(tx, job);
-          const verdict = judgeGate(gate!, {
+          const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+          const verdict = evaluateGate(gate!, {
             candidate: await readRewards(tx, candidate.jobId),
             incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
           });
-          const { passed, candidateReward, incumbentReward, comparison, says } = verdict;
+          const { passed, candidateReward, incumbentReward, comparison, message: says } = verdict;
           await setGateResult(tx, job.jobId, {
             candidate: { jobId: candidate.jobId, reward: candidateReward },
             incumbent: incumbent && {
@@ -118,7 +113,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           await appendEvents(tx, job, [event(key, 'gate_judged', says, data)]);
           return verdict;
         });
-        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.says} What was live stays live.`);
+        if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.message} What was live stays live.`);
       }),
 
     /**
@@ -126,12 +121,12 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
      * is served by another since, and nothing was done.
      */
     publishDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           // An earlier attempt has done it, and its answer was lost.
           if ((await lockJob(tx, job)).status === 'completed') return 'done';
           await lockOpenJob(tx, job);
-          const found = await takeName(tx, job, against);
+          const found = await promote(tx, job, against);
           if (found === 'moved') return found;
           if (found === 'deleted') throw deleted();
           await finishJob(tx, job, {
@@ -147,7 +142,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       ending,
       ...job
     }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { status, error } = ending;
           const said = error && { code: error.code, message: error.message, retryable: error.retryable };

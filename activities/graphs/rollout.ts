@@ -1,12 +1,12 @@
-import { TimeoutError, withinHeld, type Clock } from '../../src/clients/net/bounded.js';
+import { TimeoutError, withPausableTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
 import { asObject, cutText } from '../../src/clients/net/untrusted.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
-import { costSpent } from '../../src/core/jobs/failures.js';
-import { outcomeOf, valuesOf, type Call, type Run } from '../../src/core/graphs/run/run.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
+import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
-import { graphOf } from '../../src/core/graphs/json.js';
+import { graphFromJson } from '../../src/core/graphs/json.js';
 import type { Json } from '../../src/core/graphs/values.js';
 import { isJudged, score } from '../../src/core/verify/score.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
@@ -14,9 +14,9 @@ import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
-import { databasePatienceMs, patiently } from '../../src/storage/db/patience.js';
+import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
 import { readAnswersOf } from '../../src/storage/rollouts/answers.js';
-import { askModel, type Asked, type GraphRollout, type Said } from './ask-model.js';
+import { askModel, type ModelQuestion, type GraphRollout, type ModelResult } from './ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { isCostSpent } from '../errors.js';
@@ -37,7 +37,7 @@ export async function runGraph(
 ): Promise<RolloutOutcome> {
   const read = (tx: Tx) =>
     Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswersOf(tx, job.jobId, claim.rolloutId)]);
-  const [tasks, recorded] = await patiently(() => deps.db.org(job.orgId, read), {
+  const [tasks, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {
     patienceMs: databasePatienceMs,
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'a task cannot be read; trying again'),
   });
@@ -48,8 +48,8 @@ export async function runGraph(
   const timeoutMs = spec.rolloutTimeoutS * 1_000;
   /** Of the calls that were under way when the time was over, how long the longest had been. */
   let hungMs = 0;
-  const ask = async (call: Call, tries: number, bounded: AbortSignal, clock: Clock): Promise<Said> => {
-    const asked: Asked = {
+  const ask = async (call: Call, tries: number, bounded: AbortSignal, clock: PausableTimer): Promise<ModelResult> => {
+    const asked: ModelQuestion = {
       ...{ asker: 'step', key: call.key, tries },
       policy: spec.policies.find(({ model }) => model === call.model) ?? spec.policy,
       messages: [...call.messages],
@@ -64,8 +64,8 @@ export async function runGraph(
     }
   };
   try {
-    const { run, fault } = await withinHeld(timeoutMs, signal, (bounded, clock) =>
-      driveGraph(graphOf(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
+    const { run, fault } = await withPausableTimeout(timeoutMs, signal, (bounded, clock) =>
+      driveGraph(graphFromJson(stored), task.input as Json, (call, tries) => ask(call, tries, bounded, clock)),
     );
     const outcome = outcomeOf(run);
     if (outcome.status !== 'done') {
@@ -88,7 +88,7 @@ export async function runGraph(
       return hungMs > timeoutMs / 2 ? failed('rollout_timeout', message, true) : unsolved(message, []);
     }
     // The runner leaves out what rollouts came to for want of money.
-    if (isCostSpent(error)) return failed(costSpent, (error as Error).message, true);
+    if (isCostSpent(error)) return failed(costExhausted, (error as Error).message, true);
     throw error;
   }
 }
@@ -101,7 +101,7 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
 
 /** What each step gave, as text. */
 function stepsOf(run: Run): { step: string; value: string }[] {
-  return Object.entries(valuesOf(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
+  return Object.entries(stepValues(run)).map(([step, value]) => ({ step, value: cutText(textOf(value), kept.step) }));
 }
 
 /** A value as it is where it is small, else its text, cut. */

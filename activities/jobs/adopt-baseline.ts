@@ -29,7 +29,7 @@ export async function adoptCarried(tx: Tx, job: JobRef): Promise<void> {
 
 function componentsOf(levers: { name: string; text: string }[]): Message[] {
   const names = levers.map(({ name }) => name);
-  const twice = names.find((name, place) => names.indexOf(name) < place);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) {
     throw noPrompt(
       `No single prompt to start from: the text of the lever "${twice}" differs from call to call of the baseline.`,

@@ -6,9 +6,10 @@ import { lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/even
 import { candidateId } from '../../src/core/jobs/ids.js';
 import { finishJob, recordDecision, type Decision, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
+import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
-import { readSpec } from './spec.js';
+import { classifyErrors } from '../errors.js';
 import { graphStarted, sessionStarted } from './prepare.js';
 
 export interface FinishInput extends JobRef {
@@ -21,14 +22,14 @@ export interface FinishInput extends JobRef {
  * What a search has decided, and where it stands since. `step` counts its decisions; `view` holds of the candidates only
  * those that changed.
  */
-export interface Decided {
+export interface SearchUpdate {
   step: number;
   view: SearchView;
   decisions: SearchDecision[];
 }
 
 /** Records where a search stands, with the events of what it decided. Called again, or late, it changes nothing. */
-export async function recordDecided(tx: Tx, job: JobRef, { step, view, decisions }: Decided): Promise<void> {
+export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
   await recordDecision(tx, job, {
     step,
     projection: projection(job.jobId, view),
@@ -43,7 +44,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, commands' outcomes and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const events = decision.events ?? [];
           const started = events.length > 0 ? await startOf(tx, job) : [];
@@ -52,12 +53,12 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
       ),
 
     /** Records what a search decided, where no work follows that could do it on its way. */
-    recordSearch: ({ orgId, jobId, ...decided }: JobRef & Decided) =>
-      guarded(() => db.org(orgId, (tx) => recordDecided(tx, { orgId, jobId }, decided))),
+    recordSearch: ({ orgId, jobId, ...decided }: JobRef & SearchUpdate) =>
+      classifyErrors(() => db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, decided))),
 
     /** Closes the job's row with its terminal event. */
     finish: ({ ending, search, accepted, ...job }: FinishInput) =>
-      guarded(async () => {
+      classifyErrors(async () => {
         await db.org(job.orgId, async (tx) => {
           // What is told of the end must be what there is then: a runner may still be recording.
           await lockJob(tx, job);
@@ -82,7 +83,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
 
     /** Asks Temporal to cancel the workflow that runs this activity, so that it closes as CANCELED. */
     requestCancellation: () =>
-      guarded(async () => {
+      classifyErrors(async () => {
         const { workflowExecution } = Context.current().info;
         if (!workflowExecution) throw new TypeError('not called by a workflow');
         await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
@@ -92,7 +93,7 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
 
 /** A search's log begins with its start, also where it is paused before its container has answered the first question. */
 async function startOf(tx: Tx, job: JobRef): Promise<NewEvent[]> {
-  const spec = await readSpec<JobSpec>(tx, job);
+  const spec = await readSpec<JobSpec>(tx, job.jobId);
   switch (spec.kind) {
     case 'session':
       return [sessionStarted(spec, spec.initialPrompt !== null)];
@@ -112,12 +113,12 @@ function withProgress(error: ErrorDetails, { finished, total }: { finished: numb
 
 /** Of an evaluation in numbers. The total is what was asked for: a job that fails early has no rollouts yet. */
 async function evaluationTotals(tx: Tx, job: JobRef) {
-  const { seeds } = await readSpec<EvaluationSpec>(tx, job);
+  const { seeds } = await readSpec<EvaluationSpec>(tx, job.jobId);
   const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
   return { total: seeds.length, finished: succeeded + failed, succeeded, failed, meanReward };
 }
 
-function projection(jobId: string, view: SearchView): Record<string, unknown> {
+function projection(jobId: string, view: SearchView): SessionProjection {
   return {
     generation: view.generation,
     totalGenerations: view.totalGenerations,

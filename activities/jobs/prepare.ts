@@ -18,11 +18,13 @@ import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
 import { toJsonb } from '../../src/storage/db/json.js';
+import type { EvaluationProjection } from '../../src/storage/jobs/jobs.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import { adoptCarried } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded, jobFailure } from '../errors.js';
-import { beating } from '../heartbeat.js';
-import { containerKey, containerOf, lockOpenJob, readSpec } from './spec.js';
+import { classifyErrors, jobFailure } from '../errors.js';
+import { withHeartbeat } from '../heartbeat.js';
+import { containerKey, containerOf, lockOpenJob } from './spec.js';
 
 /** Why a container may be unfit now and fit later. */
 const passing = new Set(['container_unreachable', 'container_busy', 'container_timeout', 'container_error']);
@@ -43,7 +45,7 @@ export type SessionPlan = { limits: SessionLimits } & (
 );
 
 /** A probe may take a minute: that its worker was killed must be known before. */
-const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => guarded(() => beating(work));
+const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => classifyErrors(() => withHeartbeat(work));
 
 /** What comes before a job's first rollout: is the container there, does it take the key, what is the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
@@ -55,7 +57,7 @@ export function prepareActivities(deps: ActivityDeps) {
     ask: (spec: Spec, key: string | null, signal: AbortSignal) => Promise<T>,
   ): Promise<{ spec: Spec; found: T }> {
     const { spec, key } = await db.org(job.orgId, async (tx) => {
-      const spec = await readSpec<Spec>(tx, job);
+      const spec = await readSpec<Spec>(tx, job.jobId);
       return { spec, key: await containerKey(tx, deps.secretKey, job, spec) };
     });
     try {
@@ -71,9 +73,9 @@ export function prepareActivities(deps: ActivityDeps) {
   return {
     /** Stores the first graph as the baseline. Answers what the search needs to know. */
     prepareGraph: (job: JobRef): Promise<SessionPlan> =>
-      guarded(() =>
+      classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
-          const spec = await readSpec<GraphSpec>(tx, job);
+          const spec = await readSpec<GraphSpec>(tx, job.jobId);
           await begin(tx, job, [graphStarted(spec)]);
           await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
           const { budget, rngSeed } = spec;
@@ -100,7 +102,8 @@ export function prepareActivities(deps: ActivityDeps) {
       }),
 
     /** Finds the baseline's prompt in its calls, where nobody named it. */
-    adoptBaseline: (job: JobRef): Promise<void> => guarded(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
+    adoptBaseline: (job: JobRef): Promise<void> =>
+      classifyErrors(() => db.org(job.orgId, (tx) => adoptCarried(tx, job))),
 
     /** Checks the container, stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
@@ -108,7 +111,7 @@ export function prepareActivities(deps: ActivityDeps) {
         const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, []);
-          const total = toJsonb({ total: spec.seeds.length });
+          const total = toJsonb({ total: spec.seeds.length } satisfies EvaluationProjection);
           await Promise.all([
             tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [job.jobId, total]),
             spec.candidate &&

@@ -1,17 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ContainerSpec, DeploymentSpec, JobSpec } from '../../src/core/jobs/spec.js';
+import type { ContainerSpec, JobSpec } from '../../src/core/jobs/spec.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSecret, UnreadableSecretError } from '../../src/storage/access/secrets.js';
 import { jobFailure } from '../errors.js';
-
-/** A job's validated request. */
-export async function readSpec<Spec extends JobSpec | DeploymentSpec>(tx: Tx, job: JobRef): Promise<Spec> {
-  const [row] = await tx.query<{ spec: Spec }>('select spec from jobs where id = $1', [job.jobId]);
-  if (!row) throw jobFailure('job_gone', `The job ${job.jobId} is not in the database any more.`);
-  return row.spec;
-}
 
 /** The key for the job's container, or null: it has none. */
 export async function containerKey(

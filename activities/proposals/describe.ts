@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.js';
 import { proposeOne } from './one.js';
 
 /** Where the proposer's description of the task is recorded: among the calls for candidates, with the number of none. */
-const place = { candidate: -1, part: 0 };
+const index = { candidate: -1, part: 0 };
 
 /**
  * Has the proposer describe the task from rollouts, once. Where it gives no usable answer instructions are written without: a
@@ -25,7 +25,7 @@ export async function describeTask(
 ): Promise<void> {
   const examples = await deps.db.org(job.orgId, (tx) => readExamples(tx, job.jobId, ordinals));
   const question = buildDescription(prompt, examples);
-  const described = await proposeOne(deps, job, spec, { ...place, question, read: readText }, signal);
+  const described = await proposeOne(deps, job, spec, { ...index, question, read: readText }, signal);
   if (!described.ok) deps.log.warn({ job_id: job.jobId, reason: described.reason }, 'the task was not described');
 }
 
@@ -33,7 +33,7 @@ export async function describeTask(
 export async function readDescription(tx: Tx, job: JobRef): Promise<string | null> {
   // The last of its answers, for those before it were not usable.
   for (let occurrence = proposalTries - 1; occurrence >= 0; occurrence -= 1) {
-    const answer = await findProposerCall(tx, { ...job, candidate: place.candidate, occurrence });
+    const answer = await findProposerCall(tx, { ...job, candidate: index.candidate, occurrence });
     const read = answer && readText(answer);
     if (read?.ok) return read.text;
   }

@@ -2,10 +2,10 @@ import { editsSchema, type GraphJson } from '../../src/contracts/graphs/graph.js
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
-import { mostAttempts, type EditRules } from '../../src/core/graphs/edits/edits.js';
+import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
-import { graphOf, jsonOf } from '../../src/core/graphs/json.js';
-import { inWords, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
+import { graphFromJson, graphToJson } from '../../src/core/graphs/json.js';
+import { formatProblems, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { chooseComponents } from '../../src/core/proposals/components.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
@@ -66,9 +66,9 @@ async function rewrite(
     return reason === null ? { outcome: 'unchanged', shown } : { outcome: 'failed', reason, shown };
   }
   const rewritten = withGraphTexts(parent, texts);
-  if (!rewritten.ok) return { outcome: 'failed', reason: inWords(rewritten.problems), shown };
+  if (!rewritten.ok) return { outcome: 'failed', reason: formatProblems(rewritten.problems), shown };
   const { graph } = rewritten;
-  return { outcome: 'proposed', texts: graphTexts(graph), graph: jsonOf(graph), components, shown };
+  return { outcome: 'proposed', texts: graphTexts(graph), graph: graphToJson(graph), components, shown };
 }
 
 async function editStructure(
@@ -81,7 +81,7 @@ async function editStructure(
   const shown = examples.map(({ ordinal }) => ordinal);
   const rules: EditRules = {
     models: spec.policies.map(({ model }) => model),
-    maxAttempts: mostAttempts(graphOf(initialGraphOf(spec))),
+    maxAttempts: attemptsLimit(graphFromJson(initialGraphOf(spec))),
   };
   const question = buildEditProposal({
     graph: graphText(parent),
@@ -93,12 +93,12 @@ async function editStructure(
   });
   const read: ProposalAsked['read'] = (answer) => {
     const edited = readGraphEdits(parent, answer, { ...rules, schema: editsSchema });
-    return edited.ok ? { ok: true, text: JSON.stringify(jsonOf(edited.graph)) } : edited;
+    return edited.ok ? { ok: true, text: JSON.stringify(graphToJson(edited.graph)) } : edited;
   };
   const answer = await proposeOne(deps, job, spec, { candidate, part: 0, question, read }, signal);
   if (!answer.ok) {
     return answer.unchanged ? { outcome: 'unchanged', shown } : { outcome: 'failed', reason: answer.reason, shown };
   }
   const graph = JSON.parse(answer.text) as GraphJson;
-  return { outcome: 'proposed', texts: graphTexts(graphOf(graph)), graph, components: [], shown };
+  return { outcome: 'proposed', texts: graphTexts(graphFromJson(graph)), graph, components: [], shown };
 }

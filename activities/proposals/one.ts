@@ -1,13 +1,13 @@
-import { proposerCall } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
 import type { Message, SearchSpec } from '../../src/core/jobs/spec.js';
 import { maxProposalChars, proposalTries as tries } from '../../src/core/proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../src/core/proposals/reflection.js';
 import { askAgain } from '../../src/core/proposals/second-try.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { patiently } from '../../src/storage/db/patience.js';
+import { retryTransient } from '../../src/storage/db/patience.js';
 import { findProposerCall, recordProposerCall } from '../../src/storage/candidates/proposals.js';
 import type { ActivityDeps } from '../deps.js';
-import { meterOf } from '../call-meter.js';
+import { costReservation } from '../call-meter.js';
 
 const recordPatienceMs = 15_000;
 /** How long one proposal may take, all its answers, tries and waits together. */
@@ -40,19 +40,19 @@ export async function proposeOne(
   const { db } = deps;
   const { proposer } = spec;
   const deadline = Date.now() + patienceMs;
-  const meter = meterOf(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
+  const meter = costReservation(deps, job, { budget: spec.budget, policy: proposer, rolloutId: null }, signal);
   let messages = question;
   let reason = 'no answer';
   for (let n = 0; n < tries; n += 1) {
-    const place = { ...job, candidate, occurrence: part * tries + n };
-    let answer = await db.org(job.orgId, (tx) => findProposerCall(tx, place));
+    const index = { ...job, candidate, occurrence: part * tries + n };
+    let answer = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
     if (!answer) {
-      const call = await proposerCall(deps.providers, { policy: proposer, messages, signal, meter, deadline });
+      const call = await completeChat(deps.providers, { policy: proposer, messages, signal, meter, deadline });
       if (!call.ok) return { ok: false, reason: call.message };
       answer = { text: call.text, finishReason: call.finishReason };
       const asked = messages;
       // Paid for, so it is worth waiting for the database.
-      await patiently(() => db.org(job.orgId, (tx) => recordProposerCall(tx, place, proposer, asked, call)), {
+      await retryTransient(() => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, asked, call)), {
         patienceMs: recordPatienceMs,
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'a proposal is not recorded yet; trying again'),
       });

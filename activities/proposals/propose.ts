@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { cutText } from '../../src/clients/net/untrusted.js';
-import { textsOf, withTexts } from '../../src/core/prompts/components.js';
+import { componentTexts, withTexts } from '../../src/core/prompts/components.js';
 import type { Demo } from '../../src/core/prompts/demos.js';
 import type { GraphJson } from '../../src/contracts/graphs/graph.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
-import { structureOf, withGraphTexts } from '../../src/core/graphs/components.js';
-import { identityOf } from '../../src/core/graphs/identity.js';
-import { graphOf, jsonOf } from '../../src/core/graphs/json.js';
+import { structureKey, withGraphTexts } from '../../src/core/graphs/components.js';
+import { graphIdentity } from '../../src/core/graphs/identity.js';
+import { graphFromJson, graphToJson } from '../../src/core/graphs/json.js';
 import {
   lineageOf,
   mergeCandidates,
@@ -23,11 +23,12 @@ import {
 } from '../../src/storage/candidates/candidates.js';
 import { buildDemos, NothingToShow } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
-import { beating } from '../heartbeat.js';
-import { lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
-import { recordDecided, type Decided } from '../jobs/lifecycle.js';
+import { classifyErrors } from '../errors.js';
+import { withHeartbeat } from '../heartbeat.js';
+import { lockOpenJob, recordLost } from '../jobs/spec.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { proposeGraph, type ProposedGraph } from './graph.js';
 import { reflect, type Reflected } from './reflect.js';
@@ -45,15 +46,17 @@ type Result = (Reflected | ProposedGraph | Merged | Composed) & { shown?: number
 export function proposeActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    propose: (input: JobRef & { requests: ProposalRequest[]; decided?: Decided | null }): Promise<ProposalAnswer[]> =>
-      guarded(() =>
-        beating(async () => {
+    propose: (
+      input: JobRef & { requests: ProposalRequest[]; decided?: SearchUpdate | null },
+    ): Promise<ProposalAnswer[]> =>
+      classifyErrors(() =>
+        withHeartbeat(async () => {
           const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
           const [spec, pool] = await db.org(job.orgId, (tx) =>
             Promise.all([
-              readSpec<SearchSpec>(tx, job),
+              readSpec<SearchSpec>(tx, job.jobId),
               readPool(tx, job.jobId),
-              input.decided && recordDecided(tx, job, input.decided),
+              input.decided && recordSearchUpdate(tx, job, input.decided),
             ]),
           );
           const needed = input.requests.flatMap(({ parent, merge = [], compose }) => [
@@ -68,8 +71,8 @@ export function proposeActivity(deps: ActivityDeps) {
             if (request.compose) return compose(job, pool, request.compose);
             const parent = pool.get(request.parent)!;
             return spec.kind === 'graph'
-              ? proposeGraph(deps, job, spec, request, graphOf(parent.graph!), cancellationSignal)
-              : reflect(deps, job, spec, request, textsOf(parent.messages), cancellationSignal);
+              ? proposeGraph(deps, job, spec, request, graphFromJson(parent.graph!), cancellationSignal)
+              : reflect(deps, job, spec, request, componentTexts(parent.messages), cancellationSignal);
           });
           return keep(job, spec, input.requests, results);
         }),
@@ -82,8 +85,8 @@ export function proposeActivity(deps: ActivityDeps) {
     pool: ReadonlyMap<number, PooledCandidate>,
     { texts, demos }: Composition,
   ): Promise<Composed> {
-    const names = Object.keys(textsOf(pool.get(0)!.messages));
-    const chosen = names.map((name, place) => [name, textsOf(pool.get(texts[place]!)!.messages)[name]!] as const);
+    const names = Object.keys(componentTexts(pool.get(0)!.messages));
+    const chosen = names.map((name, index) => [name, componentTexts(pool.get(texts[index]!)!.messages)[name]!] as const);
     const shown = await db
       .org(job.orgId, (tx) => buildDemos(tx, job.jobId, demos))
       .catch((error: unknown) => {
@@ -110,7 +113,7 @@ export function proposeActivity(deps: ActivityDeps) {
       const pool = await readPool(tx, job.jobId);
       const known = new Map<string, number>();
       for (const [version, { messages, demos, graph }] of pool) {
-        const key = keyOf(textsOf(messages), demos, graph);
+        const key = keyOf(componentTexts(messages), demos, graph);
         if (!known.has(key)) known.set(key, version);
       }
       const lineages = linesOf(pool);
@@ -160,7 +163,7 @@ function keyOf(
   demos: readonly Demo[],
   graph: GraphJson | null | undefined,
 ): string {
-  if (graph) return identityOf(graphOf(graph));
+  if (graph) return graphIdentity(graphFromJson(graph));
   return JSON.stringify([
     Object.entries(texts),
     demos.map(({ component, input, output }) => [component, input, output]),
@@ -196,13 +199,13 @@ function merge(pool: ReadonlyMap<number, PooledCandidate>, candidates: readonly 
   if (base === undefined) return { outcome: 'failed', reason: 'the candidates have no parent in common' };
   const stem = pool.get(base)!.graph;
   const isStem = (candidate: number) =>
-    structureOf(graphOf(pool.get(candidate)!.graph!)) === structureOf(graphOf(stem!));
+    structureKey(graphFromJson(pool.get(candidate)!.graph!)) === structureKey(graphFromJson(stem!));
   if (stem && !candidates.every(isStem)) return { outcome: 'failed', reason: 'the candidates differ in structure' };
   const merged = mergeCandidates(lines.get(base)!.texts, sides);
   if (!merged) return { outcome: 'failed', reason: 'the candidates changed the same places in different ways' };
   if (!stem) return { outcome: 'merged', ...merged };
-  const rewritten = withGraphTexts(graphOf(stem), merged.texts);
+  const rewritten = withGraphTexts(graphFromJson(stem), merged.texts);
   return rewritten.ok
-    ? { outcome: 'merged', ...merged, graph: jsonOf(rewritten.graph) }
+    ? { outcome: 'merged', ...merged, graph: graphToJson(rewritten.graph) }
     : { outcome: 'failed', reason: 'what the candidates changed makes no valid graph together' };
 }

@@ -1,5 +1,5 @@
 import type { SearchSpec, SessionSpec } from '../../src/core/jobs/spec.js';
-import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js';
 import { chooseComponents, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import type { ProposalRequest } from '../../src/core/search/protocol.js';
@@ -48,8 +48,8 @@ export function chosenOf<Example extends ReflectionExample>(
   known: readonly Example[],
   pick: ProposalRequest['pick'],
 ): Example[] {
-  const group = pick ? groupByCause(known, pick.size, pick.of)[pick.place]! : [...known.keys()];
-  return group.map((place) => known[place]!);
+  const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
+  return group.map((index) => known[index]!);
 }
 
 /** What is to be rewritten of a candidate's texts; `readOf` reads what is to stand in the place of a text. */
@@ -80,7 +80,7 @@ export async function rewriteTexts(
     }),
   );
   const texts: Record<string, string> = {};
-  for (const [place, answer] of answers.entries()) if (answer.ok) texts[components[place]!] = answer.text;
+  for (const [index, answer] of answers.entries()) if (answer.ok) texts[components[index]!] = answer.text;
   const [reason = null] = answers.flatMap((answer) => (answer.ok || answer.unchanged ? [] : [answer.reason]));
   return { texts, reason };
 }

@@ -9,9 +9,9 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { areWhole, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
+import { classifyErrors } from '../errors.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
-import { recordDecided, type Decided } from '../jobs/lifecycle.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 
 /** What a session wants of live traffic: the requests `from` to `to` (exclusive). */
 export interface LiveInput extends JobRef {
@@ -19,7 +19,7 @@ export interface LiveInput extends JobRef {
   from: number;
   to: number;
   /** What the search decided when it asked for these, recorded first. */
-  decided?: Decided | null;
+  decided?: SearchUpdate | null;
 }
 
 /** `answers` null: not all of them are answered yet; whoever takes the last reward tells the workflow. */
@@ -34,10 +34,10 @@ export function liveActivity({ db }: ActivityDeps) {
   return {
     /** Publishes the slots that are not there yet and takes the answers once all of them have come. */
     exchangeSlots: ({ plan, from, to, decided, orgId, jobId }: LiveInput): Promise<LiveReport> =>
-      guarded(() => {
+      classifyErrors(() => {
         const job: JobRef = { orgId, jobId };
         return db.org(orgId, async (tx) => {
-          const [, row] = await Promise.all([decided && recordDecided(tx, job, decided), lockOpenJob(tx, job)]);
+          const [, row] = await Promise.all([decided && recordSearchUpdate(tx, job, decided), lockOpenJob(tx, job)]);
           const requests = unpackRequests(plan);
           const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
           if (!before || !known) throw recordLost(job);

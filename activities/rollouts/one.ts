@@ -1,6 +1,6 @@
 import { rolloutWindowMs, type RolloutOutcome } from '../../src/clients/container/client.js';
 import { issueInferenceKey } from '../../src/clients/container/inference-key.js';
-import { demosWithout } from '../../src/core/prompts/demos.js';
+import { demosForSeed } from '../../src/core/prompts/demos.js';
 import type { JobSpec } from '../../src/core/jobs/spec.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
@@ -87,7 +87,7 @@ function runAtContainer(
 
 function promptOf({ candidateId, seed }: Claim, prompts: Slice['prompts']): StoredPrompt {
   const prompt = candidateId ? prompts.get(Number(candidateId.split('_').at(-1))) : undefined;
-  const demos = demosWithout(prompt?.demos ?? [], seed);
+  const demos = demosForSeed(prompt?.demos ?? [], seed);
   return { messages: prompt?.messages ?? null, demos, graph: prompt?.graph ?? null };
 }
 

@@ -1,4 +1,4 @@
-import type { Claim, Report } from '../../src/storage/rollouts/exchange.js';
+import type { Claim, CompletedRollouts } from '../../src/storage/rollouts/exchange.js';
 
 /** Where waiting for Postgres costs less than this share of a rollout, none is claimed ahead. */
 const idleShare = 0.02;
@@ -10,7 +10,7 @@ const controlFreshMs = 1_000;
  * answers, some are claimed ahead, as many as end meanwhile; they begin as slots come free, or are given back. Nothing
  * begins between news of the job's control and the exchange that reads it.
  */
-export class Ahead {
+export class ClaimPrefetch {
   private claims: Claim[] = [];
   private begun = new Set<string>();
   private returned: string[] = [];
@@ -65,7 +65,7 @@ export class Ahead {
   }
 
   /** What an exchange has to tell, and what to call when it has read the control, `ended` being how many outcomes it took. */
-  tell(): { report: Omit<Report, 'outcomes'>; told: (control: string, ended: number) => void } {
+  tell(): { report: Omit<CompletedRollouts, 'outcomes'>; told: (control: string, ended: number) => void } {
     const report = { begun: [...this.begun], returned: this.returned };
     this.begun.clear();
     this.returned = [];

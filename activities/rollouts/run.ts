@@ -13,10 +13,11 @@ import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { acquireLease, releaseLease } from '../../src/storage/jobs/leases.js';
 import { areWhole, haveEnded, planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { guarded } from '../errors.js';
-import { containerKey, lockOpenJob, readSpec, recordLost } from '../jobs/spec.js';
-import { recordDecided, type Decided } from '../jobs/lifecycle.js';
+import { classifyErrors } from '../errors.js';
+import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
 import { leaseSeconds, Runner } from './runner.js';
 
 export interface SliceInput extends JobRef {
@@ -26,7 +27,7 @@ export interface SliceInput extends JobRef {
   to: number;
   collect: boolean;
   /** What the search decided when it asked for these, recorded before the first of them runs. */
-  decided?: Decided | null;
+  decided?: SearchUpdate | null;
 }
 
 /** `finished` false: the slice ended before its rollouts did (a pause, its time, the worker's shutdown). */
@@ -46,12 +47,12 @@ export function rolloutActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
     runRollouts: (input: SliceInput): Promise<SliceReport> =>
-      guarded(async () => {
+      classifyErrors(async () => {
         const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
         const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
           const [spec] = await Promise.all([
-            readSpec<JobSpec>(tx, job),
-            input.decided && recordDecided(tx, job, input.decided),
+            readSpec<JobSpec>(tx, job.jobId),
+            input.decided && recordSearchUpdate(tx, job, input.decided),
             lockOpenJob(tx, job),
           ]);
           const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;

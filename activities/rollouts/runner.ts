@@ -1,15 +1,22 @@
 import { Context } from '@temporalio/activity';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { costSpent, mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
+import { costExhausted, mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import { recordLimit } from '../../src/storage/jobs/concurrency.js';
 import { readRefused } from '../../src/storage/jobs/cost-budget.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import { exchange, type Claim, type Exchange, type Report, type Want } from '../../src/storage/rollouts/exchange.js';
+import {
+  syncRollouts,
+  type Claim,
+  type SyncResult,
+  type CompletedRollouts,
+  type WantedSlots,
+} from '../../src/storage/rollouts/exchange.js';
 import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
-import { Ahead } from './prefetch.js';
+import { isTransient } from '../../src/storage/db/postgres-errors.js';
+import { ClaimPrefetch } from './prefetch.js';
 import { Concurrency } from './concurrency.js';
 import type { ActivityDeps } from '../deps.js';
 import { outcomeOf, runOne, type Slice } from './one.js';
@@ -29,7 +36,7 @@ const lingerMs = 5;
 
 type Fault = { code: string; message: string; retryable: boolean };
 /** `spent`: the session's money is used up. */
-type Found<Conclusion> = Exchange & { conclusion?: Conclusion; spent?: Fault };
+type Found<Conclusion> = SyncResult & { conclusion?: Conclusion; spent?: Fault };
 
 /**
  * Runs a job's open rollouts, at most `max_concurrent` at once, until there are none, the job is paused or stopped, the
@@ -41,7 +48,7 @@ export class Runner<Conclusion> {
   private readonly aborter = new AbortController();
   private readonly inFlight = new Map<string, Promise<void>>();
   private ended: Outcome[] = [];
-  private readonly ahead = new Ahead();
+  private readonly ahead = new ClaimPrefetch();
   /** The last exchange had fewer rollouts to give than there were slots for. */
   private dry = false;
   /** Rollouts that wait for their reward: each keeps its slot. */
@@ -143,7 +150,7 @@ export class Runner<Conclusion> {
   }
 
   /** Whether an exchange that found this leaves the slice with nothing to do, and nothing to wait for. */
-  private isOver(found: Exchange, begunAt: number): boolean {
+  private isOver(found: SyncResult, begunAt: number): boolean {
     if (!found.held || found.control === 'stop' || found.claims.length > 0 || !this.isIdle()) return false;
     const waits = !this.stopped() && found.control === 'run' && found.awaiting > 0;
     return !waits || Date.now() - begunAt > longestMs;
@@ -167,7 +174,7 @@ export class Runner<Conclusion> {
         const result = await this.deps.db.org(this.job.orgId, async (tx) => {
           const refused = this.hasCostBudget ? await readRefused(tx, this.job.jobId) : null;
           if (refused) return this.exchangeSpent(tx, runner, { outcomes, ...report }, refused);
-          const found = await exchange(tx, this.job, runner, { outcomes, ...report }, want);
+          const found = await syncRollouts(tx, this.job, runner, { outcomes, ...report }, want);
           if (limit && found.held) await recordLimit(tx, this.job, limit);
           return this.isOver(found, begunAt) ? { ...found, conclusion: await this.conclude(tx) } : found;
         });
@@ -177,7 +184,7 @@ export class Runner<Conclusion> {
         told(result.control, outcomes.length);
         return result;
       } catch (error) {
-        if (Date.now() > givenUpAt || this.aborter.signal.aborted) throw error;
+        if (Date.now() > givenUpAt || this.aborter.signal.aborted || !isTransient(error)) throw error;
         this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'Postgres does not take the outcomes; trying again');
         await delay(waitMs);
       }
@@ -187,16 +194,16 @@ export class Runner<Conclusion> {
   /** Once a model call was refused for want of money nothing is claimed, and what its rollout came to is not its candidate's doing. */
   private async exchangeSpent(
     tx: Tx,
-    runner: Parameters<typeof exchange>[2],
-    report: Report,
+    runner: Parameters<typeof syncRollouts>[2],
+    report: CompletedRollouts,
     refused: ReadonlySet<string>,
   ): Promise<Found<Conclusion>> {
     const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
-    const found = await exchange(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
-    return { ...found, spent: { code: costSpent, message: costSpentMessage, retryable: false } };
+    const found = await syncRollouts(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
+    return { ...found, spent: { code: costExhausted, message: costSpentMessage, retryable: false } };
   }
 
-  private wanted(): Want {
+  private wanted(): WantedSlots {
     const free = this.freeSlots() - this.ahead.size;
     const { sumMs, n } = this.latency;
     const target = this.ahead.target(this.concurrency.limit, n === 0 ? null : sumMs / n);

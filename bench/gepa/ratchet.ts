@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, type JobEvent } from '../../src/cli/api.js';
 import { startTree } from '../../test/support/servers/tree.js';
-import { textsOf } from '../../src/core/prompts/components.js';
+import { componentTexts } from '../../src/core/prompts/components.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { populationSize } from '../curve/trajectory.js';
 import type { Outcome, SearchTask } from './search.js';
@@ -105,7 +105,7 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
     endedAt: Date.parse(last.ts),
     rollouts: rollouts.length,
     winner: results.best_prompt.messages[0]!.content,
-    winnerTexts: textsOf(results.best_prompt.messages),
+    winnerTexts: componentTexts(results.best_prompt.messages),
     candidates,
   };
 }

@@ -16,7 +16,7 @@ export interface Usage {
   idleMs: number;
   /** Time in which proposals were under way, and no rollouts. */
   proposingMs: number;
-  mostAtOnce: number;
+  maxAtOnce: number;
 }
 
 /** Reads a run's ledger; `startedAt` and `endedAt` are the optimizer's own, in epoch milliseconds. */
@@ -36,7 +36,7 @@ export function usageOf(ledger: readonly Entry[], { startedAt, endedAt }: Outcom
     meanGapMs: gaps.length === 0 ? 0 : gapsMs / gaps.length,
     idleMs: gapsMs + Math.max(0, first - startedAt) + Math.max(0, endedAt - last),
     proposingMs: sum(gapsBetween(rollouts)) - gapsMs,
-    mostAtOnce: mostAtOnce(rollouts),
+    maxAtOnce: maxAtOnce(rollouts),
   };
 }
 
@@ -51,7 +51,7 @@ function gapsBetween(calls: readonly Entry[]): number[] {
   return gaps;
 }
 
-function mostAtOnce(calls: readonly Entry[]): number {
+function maxAtOnce(calls: readonly Entry[]): number {
   const changes = calls.flatMap(({ startedAt, endedAt }) => [
     { at: startedAt, by: 1 },
     { at: endedAt, by: -1 },

@@ -1,6 +1,6 @@
-import { driveGraph, type Said } from '../../src/core/graphs/run/drive.js';
+import { driveGraph, type ModelReply } from '../../src/core/graphs/run/drive.js';
 import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
-import { headOf } from '../../src/core/graphs/refs.js';
+import { refHead } from '../../src/core/graphs/refs.js';
 import { outcomeOf } from '../../src/core/graphs/run/run.js';
 import type { LangGraph, State } from '../peers/langgraph/install.js';
 import { input } from './shapes.js';
@@ -13,7 +13,7 @@ export type Executor = () => Promise<string>;
 
 /** The service's own driver of its interpreter. */
 export function ratchet(graph: Graph, ask: Ask): Executor {
-  const said = async (messages: Parameters<Ask>[0]): Promise<Said> => {
+  const said = async (messages: Parameters<Ask>[0]): Promise<ModelReply> => {
     return { ok: true, text: await ask(messages) };
   };
   return async () => {
@@ -37,11 +37,11 @@ export function langgraphOf({ Annotation, START, END, StateGraph }: LangGraph, g
       const user = sources.map((source) => known[source]!).join('\n');
       return { [id]: await ask([messages[0]!, { role: 'user', content: user }]) };
     });
-    const before = Object.values(inputs).map(headOf);
+    const before = Object.values(inputs).map(refHead);
     if (before[0] === 'input') state.addEdge(START, nodeOf(id));
     else state.addEdge(before.length === 1 ? nodeOf(before[0]!) : before.map(nodeOf), nodeOf(id));
   }
-  const last = headOf(graph.output);
+  const last = refHead(graph.output);
   state.addEdge(nodeOf(last), END);
   const compiled = state.compile();
   return async () => (await compiled.invoke(input, { recursionLimit: steps.length + 2 }))[last]!;

@@ -47,9 +47,9 @@ export function branches(count: number, steps: number): Shape {
   while (ends.length > 1) {
     const joined = ends;
     ends = [];
-    for (let from = 0; from < joined.length; from += mostInputs) {
-      const id = `join${rows}_${from / mostInputs}`;
-      const some = joined.slice(from, from + mostInputs);
+    for (let from = 0; from < joined.length; from += maxInputs) {
+      const id = `join${rows}_${from / maxInputs}`;
+      const some = joined.slice(from, from + maxInputs);
       all.push(step(id, Object.fromEntries(some.map((end, at) => [`part${at}`, `${end}.said`]))));
       ends.push(id);
     }
@@ -59,7 +59,7 @@ export function branches(count: number, steps: number): Shape {
   return { name, critical: steps + rows, graph: graphOf(all) };
 }
 
-const mostInputs = 20;
+const maxInputs = 20;
 
 function graphOf(steps: LlmStep[]): Graph {
   return { inputs: ['question'], steps, output: `${steps.at(-1)!.id}.said` };

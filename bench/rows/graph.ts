@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { createProviders, type Providers } from '../../src/clients/models/providers.js';
-import { proposerCall } from '../../src/clients/models/complete-chat.js';
-import { jsonOf } from '../../src/core/graphs/json.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
+import { graphToJson } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
 import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';
 import { branches, chain, type Shape } from '../graph/shapes.js';
@@ -108,7 +108,7 @@ function overHttp(providers: Providers, model: string): Ask {
   const policy = { provider: 'fake', model, params: {} };
   const { signal } = new AbortController();
   return async (messages) => {
-    const answer = await proposerCall(providers, { asker: 'step', policy, messages: [...messages], signal });
+    const answer = await completeChat(providers, { asker: 'step', policy, messages: [...messages], signal });
     if (!answer.ok) throw new Error(answer.message);
     return answer.text;
   };
@@ -126,12 +126,12 @@ const wallOf = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
 async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Taken[][]> {
   const taken = executors.map((): Taken[] => []);
   for (let round = 0; round < count; round += 1) {
-    for (const [place, executor] of executors.entries()) {
-      const runs = perRound[place]!;
+    for (const [index, executor] of executors.entries()) {
+      const runs = perRound[index]!;
       const [from, used] = [now(), process.cpuUsage()];
       for (let n = 0; n < runs; n += 1) await executor();
       const { user, system } = process.cpuUsage(used);
-      taken[place]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
+      taken[index]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
     }
   }
   return taken;
@@ -182,7 +182,7 @@ async function job(world: World, { graph }: Shape, model: string) {
     policy_provider: 'fake',
     rollout_budget: rolloutBudget,
     max_concurrent: 1,
-    initial_graph: jsonOf(graph),
+    initial_graph: graphToJson(graph),
   });
   const spent = difference(before, await world.spent());
   const { rows } = await world.postgres.query<{ runs: string; calls: string; ms: number }>(

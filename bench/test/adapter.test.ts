@@ -12,7 +12,7 @@ import { openLookupWorld } from '../worlds/lookups.js';
 import { baseline, rulesWorld } from '../worlds/rules.js';
 import { openWorld } from '../worlds/world.js';
 import { createContainerClient } from '../../src/clients/container/client.js';
-import { proposerCall } from '../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../src/clients/models/complete-chat.js';
 import { createProviders } from '../../src/clients/models/providers.js';
 import { buildReflection } from '../../src/core/proposals/reflection.js';
 
@@ -60,7 +60,7 @@ test('the service’s container client and proposer are served, and every call i
       examples: [{ input: '', output: '', feedback, reward: 0 }],
     });
     const policy = { provider: 'bench', model: run.model, params: {} };
-    expect(await proposerCall(providers, { policy, messages, signal })).toMatchObject({
+    expect(await completeChat(providers, { policy, messages, signal })).toMatchObject({
       ok: true,
       text: world.reflect(messages[0]!.content),
     });
@@ -89,7 +89,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
     const outcome = await runGepa('python3', worlds.proposerUrl, run, task, { env });
     const usage = usageOf(await run.ledger(), outcome, task.maxConcurrent);
-    expect(usage).toMatchObject({ rollouts: 23, mostAtOnce: 4 });
+    expect(usage).toMatchObject({ rollouts: 23, maxAtOnce: 4 });
     expect(outcome.rollouts).toBe(23);
 
     const world = rulesWorld(1);

@@ -1,7 +1,7 @@
 /** The graphs that the bench runs: what they are said to be, and our side of the comparison. */
 import { describe, expect, test } from '@jest/globals';
 import type { Graph } from '../../src/core/graphs/graph.js';
-import { headsOf } from '../../src/core/graphs/refs.js';
+import { refHeads } from '../../src/core/graphs/refs.js';
 import { graphProblems } from '../../src/core/graphs/validate.js';
 import { ratchet } from '../graph/executors.js';
 import { branches, chain } from '../graph/shapes.js';
@@ -9,7 +9,7 @@ import { branches, chain } from '../graph/shapes.js';
 /** Steps on the longest way to a step. */
 function depth(graph: Graph, id: string): number {
   const step = graph.steps.find((one) => one.id === id);
-  return step ? 1 + Math.max(...headsOf(step).map((head) => depth(graph, head))) : 0;
+  return step ? 1 + Math.max(...refHeads(step).map((head) => depth(graph, head))) : 0;
 }
 
 describe.each([chain(1), chain(50), branches(8, 4), branches(16, 2), branches(45, 1)])('$name', (shape) => {
@@ -29,7 +29,7 @@ describe.each([chain(1), chain(50), branches(8, 4), branches(16, 2), branches(45
     expect(await run()).toBe(String(graph.steps.length));
     expect(asked).toHaveLength(graph.steps.length);
     expect(asked.filter((text) => text === 'Where is my parcel?').length).toBe(
-      graph.steps.filter((step) => headsOf(step).includes('input')).length,
+      graph.steps.filter((step) => refHeads(step).includes('input')).length,
     );
   });
 });

@@ -22,7 +22,7 @@ test('usage: busy slots, gaps in which nothing was under way, proposals alone, m
     meanGapMs: 175,
     idleMs: 50 + 300 + 100 + 100,
     proposingMs: 100,
-    mostAtOnce: 2,
+    maxAtOnce: 2,
   });
 });
 

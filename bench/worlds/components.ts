@@ -28,7 +28,7 @@ const lessonsAtOnce = 2;
 export function componentsWorld(worldSeed: number, shuffledFeedback = false): World {
   const { rules, taught, about } = drawTopics(worldSeed, { ...shape, shuffledFeedback });
   const draws = drawsOfSeed(worldSeed, streams.places);
-  const places = new Map(
+  const indexes = new Map(
     [...rules.keys()].map((topic) => {
       const two = draws.below(100) < needTwo;
       return [topic, draws.shuffled(components).slice(0, two ? 2 : 1)] as const;
@@ -39,7 +39,7 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
 
   function missing(texts: Texts): (topic: string) => Component[] {
     const stated = new Map(components.map((component) => [component, readPrompt(texts[component]!).stated]));
-    return (topic) => places.get(topic)!.filter((component) => stated.get(component)!.get(topic) !== rules.get(topic));
+    return (topic) => indexes.get(topic)!.filter((component) => stated.get(component)!.get(topic) !== rules.get(topic));
   }
   const reward = (asked: readonly string[], lacks: (topic: string) => Component[]) =>
     asked.filter((topic) => lacks(topic).length === 0).length / asked.length;
@@ -50,7 +50,7 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
     baseline,
     perfect: Object.fromEntries(
       components.map((component) => {
-        const own = [...rules].filter(([topic]) => places.get(topic)!.includes(component));
+        const own = [...rules].filter(([topic]) => indexes.get(topic)!.includes(component));
         return [component, writePrompt([baseline[component]], new Map(own))];
       }),
     ),

@@ -1,4 +1,4 @@
-import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js';
 import {
   chooseComponents,
   lineageOf,
@@ -10,12 +10,12 @@ import {
 import { maxProposalChars } from '../../src/core/proposals/limits.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 import type {
-  Answers,
+  SearchResponse,
   ProposalAnswer,
   ProposalRequest,
   RolloutRequest,
-  Search,
-  Work,
+  SearchAlgorithm,
+  SearchRequest,
 } from '../../src/core/search/protocol.js';
 import type { Judgement, Texts, World } from './world.js';
 
@@ -48,10 +48,10 @@ export class InProcess {
     return this.candidates.get(candidate)!.texts;
   }
 
-  answer(work: Exclude<Work, { kind: 'done' | 'failed' }>): Answers {
-    if (work.kind === 'survey') {
+  answer(work: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): SearchResponse {
+    if (work.kind === 'demos') {
       // These worlds make no model calls, so nothing can be shown.
-      return { kind: 'survey', answer: { components: [...this.world.components], slots: [] } };
+      return { kind: 'demos', answer: { components: [...this.world.components], slots: [] } };
     }
     if (work.kind === 'rollouts') {
       const answers = work.requests.map((request) => {
@@ -77,7 +77,7 @@ export class InProcess {
     const { candidate, parent, pick, merge, compose } = request;
     if (compose) {
       const texts = this.world.components.map(
-        (name, place) => [name, this.textsOf(compose.texts[place]!)[name]!] as const,
+        (name, index) => [name, this.textsOf(compose.texts[index]!)[name]!] as const,
       );
       return { outcome: this.keep(candidate, [parent], Object.fromEntries(texts)) ? 'proposed' : 'duplicate' };
     }
@@ -113,9 +113,9 @@ export class InProcess {
   /** `texts` is null where nothing was changed. */
   private reflect({ candidate, parent, ordinals, pick, rewrite }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
-    const group = pick ? groupByCause(known, pick.size, pick.of)[pick.place]! : [...known.keys()];
+    const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
     const good = (rewrite?.examples ?? []).map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
-    const judged = group.map((place) => known[place]!);
+    const judged = group.map((index) => known[index]!);
     const examples = [...good, ...judged].map(({ seed, feedback, reward }) => ({
       input: `seed ${seed}`,
       output: '',
@@ -143,7 +143,7 @@ export class InProcess {
 }
 
 /** Runs a search to its end and gives its last state. */
-export function searchInProcess<State>(search: Search<State>, start: State, answers: InProcess): State {
+export function searchInProcess<State>(search: SearchAlgorithm<State>, start: State, answers: InProcess): State {
   let state = start;
   for (;;) {
     const work = search.next(state);

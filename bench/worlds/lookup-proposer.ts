@@ -4,7 +4,7 @@
  * then does it does by habits, as often wrong as a model is; it does not know which structures are of use.
  */
 import type { Graph, LlmStep, PromptMessage } from '../../src/core/graphs/graph.js';
-import { headOf } from '../../src/core/graphs/refs.js';
+import { refHead } from '../../src/core/graphs/refs.js';
 import { drawsOfText, type Draws } from './draws.js';
 import { readGraphText } from './graph-text.js';
 import { readLookup, steps, townWanted } from './lookup-texts.js';
@@ -102,7 +102,7 @@ function structure({ id, inputs, messages }: LlmStep, draws: Draws): object | nu
 
 /** The llm step that the output comes from. */
 function targetOf({ steps: all, output }: Graph): LlmStep {
-  const step = all.find(({ id }) => id === headOf(output));
+  const step = all.find(({ id }) => id === refHead(output));
   if (step?.type === 'llm') return step;
   return targetOf({ steps: all, output: (step as { over: string }).over, inputs: [] });
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
-/** After a stream broke it is asked for again so soon. */
+/** Delay before a broken stream is requested again, in milliseconds. */
 const againMs = 100;
 
-/** One event of a job's stream, as its data line carries it. */
+/** An event of a job's stream. */
 export interface JobEvent {
   type: string;
   seq: number;
@@ -12,7 +12,7 @@ export interface JobEvent {
   data: Record<string, unknown>;
 }
 
-/** A minimal client of the service's own API, for the commands of this package. */
+/** A minimal API client for the commands of this package. */
 export class Api {
   private readonly base: string;
   private readonly apiKey: string;
@@ -22,7 +22,7 @@ export class Api {
     this.apiKey = apiKey;
   }
 
-  /** Calls a route and answers its JSON; an error answer becomes an Error with its `detail`. */
+  /** Calls a route and returns its JSON; an error response becomes an Error with its `detail`. */
   async call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.base + path, {
       method,
@@ -38,7 +38,7 @@ export class Api {
     return answer;
   }
 
-  /** Follows a job's events to the terminal one, across lost connections. */
+  /** Follows a job's events to the terminal event, across lost connections. */
   async *follow(path: string): AsyncGenerator<JobEvent> {
     let last = 0;
     for (;;) {
@@ -56,7 +56,7 @@ export class Api {
         }
       } catch (error) {
         if (error instanceof SyntaxError) throw error;
-        // The connection broke; a service that is gone does not answer the next one either, which is an error then.
+        // The connection broke. If the service is gone, the next request fails.
         await delay(againMs);
       }
     }

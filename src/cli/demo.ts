@@ -42,11 +42,11 @@ const trainSeeds = range(0, 240);
 const evaluationSeeds = range(240, 280);
 const unseenSeeds = range(300, 420);
 
-/** The main job, on the sample container: improve its prompt, then compare baseline and winner on seeds neither has seen. */
+/** Improves the sample container's prompt, then compares baseline and winner on unseen seeds. */
 export async function demo({ keep = false, provider, model = 'local' }: DemoOptions): Promise<void> {
   const startedAt = Date.now();
   const read = readConfig();
-  // A folder and ports of its own: a service that runs already is left alone.
+  // Own folder and ports: do not disturb a running service.
   const config = keep ? read : { ...read, dataDir: join(read.dataDir, 'demo'), port: 0, temporalPort: 0 };
   const fault = createProviders(config.env).check(provider);
   if (fault) throw new ConfigError(`--provider ${provider}: ${fault}`);
@@ -65,7 +65,7 @@ export async function demo({ keep = false, provider, model = 'local' }: DemoOpti
       await service.ended;
     }
   } catch (error) {
-    // After Ctrl-C whatever was under way fails, and that is no news.
+    // After Ctrl-C pending work fails as expected.
     if (!stopping) throw error;
   } finally {
     await stop();
@@ -111,7 +111,7 @@ async function runMainJob(
   );
   const baselineId = candidates.find((candidate) => candidate.is_baseline)?.candidate_id;
 
-  say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds that the session has not seen …`);
+  say(`\nOffline evaluation of baseline and winner on ${unseenSeeds.length} seeds  unseen by the session …`);
   const evaluate = async (candidateId: string | undefined) => {
     const { job_id: jobId } = await api.call<{ job_id: string }>('POST', '/api/v1/offline/jobs', {
       container_url: containerUrl,
@@ -142,15 +142,15 @@ async function runMainJob(
   say(
     [
       '',
-      'How to go on:',
-      '  npm start                      the service itself; README shows its API by example',
-      '  npm run demo -- --keep         the same demo, and the service stays up to look around',
+      'Next steps:',
+      '  npm start                      the service; the README shows its API by example',
+      '  npm run demo -- --keep         the same demo; the service stays up',
       '  OPENAI_API_KEY=… npm run demo -- --provider openai --model gpt-4o-mini',
     ].join('\n'),
   );
 }
 
-/** A live bar until the session has ended; where there is no terminal, a line for each generation. */
+/** Shows a live bar until the session has ended; without a terminal, one line per generation. */
 async function showProgress(api: Api, path: string): Promise<SessionState> {
   const bar = new SingleBar({
     format: ' {bar} generation {generation}/{generations} | best {best} | {value}/{total} rollouts | {cost} | {left}',
@@ -174,7 +174,7 @@ async function showProgress(api: Api, path: string): Promise<SessionState> {
           `  generation ${payload.generation}/${generations}: best reward ${payload.best}, ${rollouts} rollouts, ${payload.cost}`,
         );
     }
-    // At most as long as the whole budget takes at the speed so far.
+    // Upper bound: the rest of the budget at the current speed.
     const leftMs = ((Date.now() - startedAt) / Math.max(1, rollouts)) * (maxRollouts - rollouts);
     payload.left = rollouts === 0 ? '' : `${Math.ceil(leftMs / 1_000)} s left`;
     if (live) bar.update(rollouts, payload);

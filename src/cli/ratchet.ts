@@ -44,7 +44,7 @@ function announce(service: Service, config: Config, roles: Roles): void {
     roles.work && 'Worker       polling',
   ];
   process.stdout.write(
-    `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; what runs goes on at the next start.\n`,
+    `Ratchet ${version}\n${lines.filter(Boolean).join('\n')}\nReady. Stop with Ctrl-C; running jobs continue at the next start.\n`,
   );
 }
 
@@ -57,7 +57,7 @@ const mendable = [
   SearchAttributesError,
 ];
 
-/** Errors that the user can mend are one line; anything else is a fault of ours and shows where. */
+/** Prints a user's mistake in one line and an internal error with its stack. */
 function explain(error: unknown): never {
   if (mendable.some((kind) => error instanceof kind)) {
     process.stderr.write(`ratchet: ${(error as Error).message}\n`);
@@ -66,7 +66,7 @@ function explain(error: unknown): never {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EADDRINUSE') {
     process.stderr.write(
-      `ratchet: ${(error as Error).message}: another program has the port; set PORT to another, or 0 for a free one.\n`,
+      `ratchet: ${(error as Error).message}: the port is in use; set PORT to another port, or to 0 for a free one.\n`,
     );
     process.exit(1);
   }
@@ -92,8 +92,8 @@ program
 program
   .command('demo')
   .description('a GEPA session on the sample container, then baseline and winner on unseen seeds')
-  .option('--keep', 'leave the service up afterwards')
-  .option('--provider <name>', 'who answers model calls', 'local')
-  .option('--model <name>', 'the model that is asked')
+  .option('--keep', 'keep the service running afterwards')
+  .option('--provider <name>', 'provider of model calls', 'local')
+  .option('--model <name>', 'model name')
   .action(demo);
 program.parseAsync().catch(explain);

@@ -28,8 +28,8 @@ import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
 export { ModelError, type ChatMessage, type Model } from './model.js';
 
 /**
- * What `rollout` is told beside its task. `prompt` is the system prompt to use: the candidate's, else `initialPrompt`; of several
- * prompts all of them, one after the other. `prompts` holds each by its name, a single one as `system`.
+ * Context of a rollout. `prompt`: the system prompt (the candidate's, else `initialPrompt`; several are
+ * joined). `prompts`: each prompt by its name, a single one as `system`.
  */
 export interface RolloutContext {
   prompt: string;
@@ -37,13 +37,13 @@ export interface RolloutContext {
   seed: number;
   rolloutId: string;
   env: { name: string | null; config: Record<string, unknown> };
-  /** Aborted when the time is up or the caller has gone; model calls heed it already. */
+  /** Aborted on time-out or when the caller disconnects; model calls obey it already. */
   signal: AbortSignal;
 }
 
 /**
- * How good an answer was: a finite number, 1 by custom the best. Feedback says what was wrong, for the next prompt. `details.expected` is
- * the right answer, where there is one: a session may show it as an example in other rollouts.
+ * A finite reward (best: 1 by convention) and feedback for the next prompt. `details.expected`: the
+ * correct answer, which a session may show as an example in other rollouts.
  */
 export interface Score {
   reward: number;
@@ -53,13 +53,13 @@ export interface Score {
 
 export interface ContainerOptions<Task> {
   name: string;
-  /** The tasks, of which a seed picks one (modulo their number), or a function that makes the task of a seed. */
+  /** The tasks (index: seed modulo their number), or a function from seed to task. */
   tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
-  /** The prompt to begin with, or several by name, each of which is optimized: `{plan: '…', answer: '…'}`. */
+  /** The initial prompt, or several by name, all optimized: `{plan: '…', answer: '…'}`. */
   initialPrompt: string | Readonly<Record<string, string>>;
-  /** Does one task and scores it. What it throws is a failed rollout; only failed model calls are tried again. */
+  /** Runs and scores one task. An exception fails the rollout; only failed model calls are retried. */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
-  /** Where set, each request must carry it as `X-API-Key`. */
+  /** If set, every request must send it as `X-API-Key`. */
   apiKey?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface RunningContainer {
   close: () => Promise<void>;
 }
 
-/** Makes a container; throws when `tasks` is empty. Nothing listens until `listen` is called (port 0: a free one). */
+/** Creates a container; throws when `tasks` is empty. `listen` starts the server (port 0: a free port). */
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {
@@ -83,7 +83,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
     const [path, query] = (request.url ?? '/').split('?', 2);
     if (apiKey !== undefined && request.headers['x-api-key'] !== apiKey) {
-      return problem(401, 'unauthorised: the header X-API-Key does not hold the key of this container');
+      return problem(401, 'unauthorised: X-API-Key is not the key of this container');
     }
     const route = `${request.method} ${path}`;
     if (route === 'GET /health') return json(200, { status: 'healthy' });
@@ -93,14 +93,14 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       const count = typeof tasks === 'function' ? {} : { dataset: { num_tasks: tasks.length } };
       return json(200, { task: { name: options.name, seed }, ...count, initial_prompt: initial });
     }
-    if (route !== 'POST /rollout') return problem(404, `${route} is not served here; see GET /info`);
+    if (route !== 'POST /rollout') return problem(404, `Unknown route ${route}; see GET /info`);
     const rollout = readRollout(await readJson(request));
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') return run(rollout, signal);
     return answered(key, signal, (shared) => run(rollout, shared));
   }
 
-  /** Runs a rollout. A 5xx says that another try may help; a fault that would only come again is a failed rollout. */
+  /** Runs a rollout. 5xx: a retry may help; a permanent fault is a failed rollout. */
   async function run(rollout: Rollout, gone: AbortSignal): Promise<Answer> {
     const { seed, rolloutId, env, maxTimeS } = rollout;
     const timeUp = new AbortController();
@@ -153,7 +153,7 @@ function messagesOf(prompt: ContainerOptions<never>['initialPrompt']) {
   return Object.entries(prompt).map(([name, content]) => ({ role: 'system', name, content }));
 }
 
-/** An answer as it goes out: `body` is JSON already, so that one that cannot be written fails where it was made. */
+/** A response; `body` is serialized early, so that a failure shows at its source. */
 interface Answer {
   status: number;
   body: string;

@@ -1,4 +1,4 @@
-/** Calls the model through the URL that a rollout brings, so that the service sees prompt, tokens and cost. */
+/** Calls the model through the rollout's URL, so that the service sees prompt, tokens and cost. */
 import type { Rollout } from './request.js';
 
 export interface ChatMessage {
@@ -6,10 +6,10 @@ export interface ChatMessage {
   content: string;
 }
 
-/** Asks the rollout's model and gives its answer's text; `params` (temperature and the like) go into the request. */
+/** Calls the rollout's model and returns the answer's text; `params` go into the request. */
 export type Model = (messages: readonly ChatMessage[], params?: Record<string, unknown>) => Promise<string>;
 
-/** A model call that failed. `retryStatus` is what the rollout is answered with so that it is tried again; null: no use. */
+/** A failed model call. `retryStatus`: the rollout's status that requests a retry; null: none. */
 export class ModelError extends Error {
   readonly retryStatus: 502 | 503 | null;
   readonly retryAfter: string | null;
@@ -21,7 +21,7 @@ export class ModelError extends Error {
   }
 }
 
-/** One chat completion; throws ModelError with the upstream's own words, or the signal's reason. */
+/** Requests one chat completion; throws a ModelError with the upstream's message, or the signal's reason. */
 export async function callModel(
   { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
   messages: readonly ChatMessage[],
@@ -54,7 +54,7 @@ export async function callModel(
   return contentOf(text);
 }
 
-/** What fetch hides in `cause`; a connection refused on all addresses has a code and no message. */
+/** The message or code in `cause`, where fetch hides it. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { message?: string; code?: string }; message?: string };
   return cause?.message || cause?.code || message || String(error);

@@ -1,5 +1,5 @@
 /** The same key gets the same answer: a caller that lost an answer on the way asks again and pays nothing twice. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 interface Entry<Answer> {
   answer: Promise<Answer>;
@@ -29,7 +29,7 @@ export function once<Answer extends { status: number }>() {
     const answer = work(stop.signal).then(
       (result) => {
         if (result.status >= 500 || stop.signal.aborted) entries.delete(key);
-        else if (entries.size > mostKept) entries.delete(entries.keys().next().value!);
+        else if (entries.size > maxKept) entries.delete(entries.keys().next().value!);
         return result;
       },
       (error: unknown) => {

@@ -35,10 +35,10 @@ export const promptMessagesSchema = z
   .max(maxComponents, `must hold at most ${maxComponents} messages`)
   .superRefine((messages, ctx) => {
     const names = componentNames(messages);
-    for (const [place, name] of names.entries()) {
-      if (names.indexOf(name) === place) continue;
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) === index) continue;
       const message = `is "${name}", which messages.${names.indexOf(name)} is called already; give one of them another name`;
-      ctx.addIssue({ code: 'custom', path: [place, 'name'], message });
+      ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
     }
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
@@ -49,7 +49,7 @@ export function unlessMissing(message: string) {
 }
 
 /** Has a check across fields run although a field is at fault, so that everything is told at once. */
-export const always = { when: () => true };
+export const runAlways = { when: () => true };
 
 /** What is at a path of a body that may have any form; undefined where there is nothing. */
 export function valueAt(body: unknown, ...path: string[]): unknown {
@@ -128,7 +128,7 @@ export const policySchema = z
         message: 'is not accepted: where calls go and with which key is configured at the service',
       });
     }
-  }, always)
+  }, runAlways)
   .meta({ id: 'Policy', description: 'A model and its provider; every other field goes to the model as it is.' });
 export type PolicyRequest = z.infer<typeof policySchema>;
 

@@ -57,7 +57,7 @@ export const rewardSchema = z
     'must be a JSON object with reward_info, reward or stop',
   )
   .superRefine((body, ctx) => {
-    if (rewardOf(body) !== null || body.stop) return;
+    if (rewardValue(body) !== null || body.stop) return;
     ctx.addIssue({
       code: 'custom',
       path: ['reward_info'],
@@ -67,7 +67,7 @@ export const rewardSchema = z
 export type RewardRequest = z.infer<typeof rewardSchema>;
 
 /** The number that counts of a reward's body, or null when it has none. */
-export function rewardOf(body: {
+export function rewardValue(body: {
   reward_info?: { score?: number | null | undefined; outcome_reward?: number | null | undefined } | undefined;
   reward?: number | null | undefined;
 }): number | null {

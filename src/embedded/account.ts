@@ -2,17 +2,17 @@ import { run, type Account } from './command.js';
 import { StartupError } from './errors.js';
 
 /**
- * Postgres refuses to run as root. As root we run it under this id, which needs no entry in the list of users (so none is made) and
- * which no distribution hands out: systemd's table of ids lists 65520 to 65533 as unused.
+ * Account for Postgres when we run as root, which Postgres refuses. The id needs no user entry and no
+ * distribution assigns it: systemd lists 65520 to 65533 as unused.
  */
 const ours: Account = { uid: 65_524, gid: 65_524 };
 
-/** The account to run Postgres as: undefined is the user who runs us. */
+/** The account to run Postgres as; undefined: the current user. */
 export function serverAccount(): Account | undefined {
   return process.getuid?.() === 0 ? ours : undefined;
 }
 
-/** The account for initdb, which refuses an id without a name: `nobody`, which is everywhere. It keeps no file. */
+/** The account for initdb, which refuses an id without a name: `nobody`. It owns no file afterwards. */
 export async function namedAccount(): Promise<Account> {
   const id = async (flag: string) => Number(await run('id', [flag, 'nobody'], { timeoutMs: 5000 }));
   try {
@@ -25,7 +25,7 @@ export async function namedAccount(): Promise<Account> {
   }
 }
 
-/** Whether the account reaches what is in the folder: that takes the right to pass through every folder above it. */
+/** Whether the account can enter the folder and every folder above it. */
 export async function canEnter(folder: string, account: Account): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { timeoutMs: 5000, account, cwd: '/' }).then(
     () => true,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** An unprivileged account to run something as; only root may ask for one. */
+/** An unprivileged account to run a command as; requires root. */
 export interface Account {
   uid: number;
   gid: number;
@@ -17,7 +17,7 @@ interface RunOptions {
 
 const execute = promisify(execFile);
 
-/** Runs a command and answers its standard output; rejects with one line that says why it failed. */
+/** Runs a command and returns its standard output; rejects with a one-line reason. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { timeoutMs, account, ...rest } = options;
   try {
@@ -40,13 +40,13 @@ interface Failure extends Error {
 }
 
 function reason(error: Failure, file: string, timeoutMs: number): string {
-  if (error.code === 'ENOENT') return `${file} is not there`;
-  if (error.code === 'EACCES') return `${file} may not be run`;
-  if (error.killed) return `no end after ${timeoutMs / 1000} s`;
+  if (error.code === 'ENOENT') return `${file} does not exist`;
+  if (error.code === 'EACCES') return `${file} is not executable`;
+  if (error.killed) return `timed out after ${timeoutMs / 1000} s`;
   return lastLine(error.stderr ?? '') ?? error.message;
 }
 
-/** The last line of a program's output that says something, cut to 300 characters. */
+/** The last non-empty line of a program's output, cut to 300 characters. */
 export function lastLine(output: string): string | undefined {
   return output.trim().split('\n').at(-1)?.trim().slice(0, 300) || undefined;
 }

@@ -1,4 +1,4 @@
-/** Why the service cannot start: one clear line that says what to do. The command prints it and ends with `exitCode`. */
+/** The service cannot start. The message is one line with the remedy; the command exits with `exitCode`. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
   readonly exitCode: 1 | 2;

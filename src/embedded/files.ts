@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { StartupError } from './errors.js';
 
-/** Makes `folder` and its parents and sees that it can be written; throws a StartupError that names `setting`. */
+/** Creates a writable folder with its parents; throws a StartupError that names `setting`. */
 export function makeFolder(folder: string, setting: string): string {
   try {
     mkdirSync(folder, { recursive: true });
@@ -15,14 +15,14 @@ export function makeFolder(folder: string, setting: string): string {
   }
 }
 
-/** The same, and every user may enter it, whatever our umask says. */
+/** Creates a folder that every user may enter, whatever the umask. */
 export function makeOpenFolder(folder: string, setting: string): string {
   makeFolder(folder, setting);
   chmodSync(folder, 0o755);
   return folder;
 }
 
-/** The JSON in the file, or undefined where there is none; throws a StartupError if it cannot be read. */
+/** The file's JSON; undefined if the file does not exist. Throws a StartupError if it is unreadable. */
 export function readJson<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
@@ -34,7 +34,7 @@ export function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces the file in one step, readable by its owner alone. */
+/** Replaces the file atomically, with mode 600. */
 export function writeJson(file: string, value: unknown): void {
   const draft = `${file}.new`;
   writeFileSync(draft, JSON.stringify(value, null, 2) + '\n', { mode: 0o600 });

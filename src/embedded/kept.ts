@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from './errors.js';
 
-/** Reads a secret kept in the data directory (mode 600), making it at the first start. `created`: it is new. */
+/** Reads a secret from the data directory (mode 600); creates it at the first start. */
 export function keepSecret(dataDir: string, name: string, make: () => string): { value: string; created: boolean } {
   const file = join(dataDir, name);
   try {

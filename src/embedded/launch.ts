@@ -6,24 +6,24 @@ import { type Account } from './command.js';
 import { StartupError } from './errors.js';
 import { end, lives, markOf, type ProcessMark } from './process.js';
 
-/** What is started, and how one sees that it is ready. */
+/** A server to start, and its readiness check. */
 export interface Launch {
   name: string;
   file: string;
   args: readonly string[];
-  /** The whole environment: nothing of ours is inherited. */
+  /** The complete environment; nothing is inherited. */
   env: Record<string, string>;
   account?: Account | undefined;
   logFile: string;
   stopSignals: readonly NodeJS.Signals[];
   readyWithinMs: number;
-  /** Rejects while the server does not answer. */
+  /** Readiness check: rejects while the server does not answer. */
   probe(): Promise<void>;
-  /** Called at once with the new process, so that it can be found again should we be killed. */
+  /** Called at once with the new process, so that a restart can find it after a kill. */
   onSpawn(mark: ProcessMark): void;
 }
 
-/** A living server; `gone` resolves when it has ended, for whatever reason. */
+/** A running server; `gone` resolves when it has exited. */
 export interface Running {
   mark: ProcessMark;
   gone: Promise<void>;
@@ -32,8 +32,8 @@ export interface Running {
 const largestLog = 10 * 1024 * 1024;
 
 /**
- * Starts a server in a process group and session of its own (a Ctrl-C in the terminal is not for it) with its output in a file
- * (it can outlive us), and waits until it answers. Throws a StartupError with its last words.
+ * Starts a server in its own process group and session (out of reach of Ctrl-C), with its output in a
+ * file, and waits until it answers. Throws a StartupError with the end of its output.
  */
 export async function launch(what: Launch, signal: AbortSignal): Promise<Running> {
   const logSize = statSync(what.logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -51,7 +51,7 @@ export async function launch(what: Launch, signal: AbortSignal): Promise<Running
     const [error] = (await once(child, 'error')) as [Error];
     throw new StartupError(`${what.name} could not be started: ${error.message}.`, { cause: error });
   }
-  const mark = markOf(child.pid) ?? { pid: child.pid, began: 'it has ended' };
+  const mark = markOf(child.pid) ?? { pid: child.pid, began: 'it has exited' };
   const running = { mark, gone: once(child, 'exit').then(() => undefined) };
   try {
     what.onSpawn(mark);
@@ -74,7 +74,7 @@ async function untilReady(what: Launch, mark: ProcessMark, signal: AbortSignal):
       return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!lives(mark)) throw new Error('it ended by itself', { cause: error });
+      if (!lives(mark)) throw new Error('it exited', { cause: error });
       if (Date.now() > deadline) throw new Error(`no answer after ${what.readyWithinMs / 1000} s`, { cause: error });
     }
     await sleep(20);
@@ -83,7 +83,7 @@ async function untilReady(what: Launch, mark: ProcessMark, signal: AbortSignal):
 
 function lastWords(logFile: string, from: number): string {
   const lines = readFileSync(logFile).subarray(from).toString().trim().split('\n');
-  // What follows the error's own line explains it.
+  // The lines after the error explain it.
   const error = lines.findLastIndex((line) => /fatal|panic|error/i.test(line));
-  return `its last words: "${lines.slice(error).join(' ').slice(0, 500)}"`;
+  return `end of its output: "${lines.slice(error).join(' ').slice(0, 500)}"`;
 }

@@ -13,7 +13,7 @@ interface Holder extends ProcessMark {
   token: string;
 }
 
-/** Makes the folder and keeps it for this process, until `release`. Throws a StartupError if another living one has it. */
+/** Creates and locks the folder until `release`. Throws a StartupError if another process has it. */
 export function lockFolder(folder: string): Lock {
   const lock = tryLock(join(makeFolder(folder, 'RATCHET_DATA_DIR'), 'lock'));
   if ('release' in lock) return lock;
@@ -23,12 +23,11 @@ export function lockFolder(folder: string): Lock {
 }
 
 /**
- * Takes the lock file, or answers the id of the living process that holds it. A lock whose holder no longer lives (kill -9)
- * is taken over. Files appear complete, by a hard link, so that a reader never sees half of one.
- *
- * Two may find the same stale lock: a holder has one successor, the file named after it, which goes to whoever links it
- * first. The last of the chain from the lock on is the holder. It moves itself to the front before it clears the chain:
- * whoever was late and links a cleared name finds, on a second look, that the chain no longer leads there.
+ * Takes the lock file, or returns the process id of its living holder; a dead holder's lock is taken
+ * over. Hard links make files appear complete. Two processes may find the same stale lock: each
+ * holder has one successor, the file named after it, created by the first to link it. The last file of
+ * the chain is the holder; it moves to the front before it clears the chain, so that a late process
+ * that links a cleared name sees on a second look that the chain no longer leads there.
  */
 export function tryLock(file: string): Lock | { heldBy: number } {
   const mark = markOf(process.pid);
@@ -55,7 +54,7 @@ export function tryLock(file: string): Lock | { heldBy: number } {
   }
 }
 
-/** From the lock along the successors: the last one's text, the files after the lock, and the name that comes next. */
+/** The chain of successors: the last file's text, the files after the lock, the next name. */
 function chainFrom(file: string): { last: string | undefined; successors: string[]; next: string } {
   const successors: string[] = [];
   let last: string | undefined;
@@ -71,7 +70,7 @@ function chainFrom(file: string): { last: string | undefined; successors: string
   }
 }
 
-// After a power cut the file may be empty or torn; then nobody from before it lives.
+// After a power cut the file may be empty or torn; no earlier process is alive then.
 function parse(text: string): Holder | undefined {
   try {
     return JSON.parse(text) as Holder;
@@ -91,7 +90,7 @@ function read(file: string): string | undefined {
   return text;
 }
 
-/** Runs `action`; false where it failed with exactly this code. */
+/** Runs `action`; false if it failed with this code. */
 function unlessCode(code: string, action: () => void): boolean {
   try {
     action();

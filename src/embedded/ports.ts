@@ -5,16 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const loopback = '127.0.0.1';
 
-/**
- * Where free ports are looked for: below what Linux and macOS hand out to outgoing connections, which would otherwise take a
- * server's port while it restarts.
- */
+/** Range below the ephemeral ports, so that no outgoing connection takes a restarting server's port. */
 const range = { first: 20_000, count: 12_000 };
 
-// Two servers that start together must not choose the same port before either listens.
+// Prevents two servers from choosing the same port before either listens.
 const handedOut = new Set<number>();
 
-/** The first of the ports that is free, else any free one, which is never handed out twice. */
+/** The first free port of the list, else any free port, never returned twice. */
 export async function firstFree(...wanted: (number | undefined)[]): Promise<number> {
   for (const port of wanted) {
     if (!port || port > 65_535 || !(await isFree(port))) continue;
@@ -32,7 +29,7 @@ export async function firstFree(...wanted: (number | undefined)[]): Promise<numb
 
 const patienceMs = 500;
 
-/** Whether nobody listens on this loopback port: one whose server was just ended is given a moment to let go of it. */
+/** Whether a loopback port is free; waits a moment for a server that has just stopped. */
 export async function isFree(port: number): Promise<boolean> {
   const deadline = Date.now() + patienceMs;
   while (!(await canListen(port))) {

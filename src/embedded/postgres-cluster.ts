@@ -14,12 +14,12 @@ import { run, type Account } from './command.js';
 import { StartupError } from './errors.js';
 import { commandLine, end, markOf } from './process.js';
 
-/** What Postgres's programs get to see of the environment. */
+/** Environment of the Postgres programs. */
 export const postgresEnv = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Creates the database cluster in `data` unless it is there: made beside it and moved in one step, so that a kill leaves nothing
- * half made. As root, `nobody` makes the files and `account` keeps them.
+ * Creates the database cluster in `data` unless it exists: beside it, then moved in one step, so that a
+ * kill leaves nothing partial. As root, `nobody` creates the files and `account` owns them.
  */
 export async function createCluster(
   initdb: string,
@@ -56,13 +56,12 @@ function giveTo({ uid, gid }: Account, folder: string): void {
     chownSync(join(folder, name), uid, gid);
 }
 
-/** No process has this id: it is above every system's limit. */
+/** A process id above every system's limit. */
 const nobodysPid = 2 ** 31 - 2;
 
 /**
- * After kill -9 the file postmaster.pid stays behind. A server of these files that we have lost sight of is ended. If the id belongs to
- * another program by now (usual in containers, where ids are small), Postgres would refuse to start, so the id is replaced; the
- * rest of the file stays, because by it Postgres sees whether old workers still use its shared memory.
+ * Handles a stale postmaster.pid after kill -9: stops a leftover server. Replaces the id if another
+ * program has it now; keeps the rest, which Postgres needs to detect old workers.
  */
 export async function settlePidFile(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -71,6 +70,6 @@ export async function settlePidFile(data: string): Promise<void> {
   const pid = Number(first);
   const mark = markOf(pid);
   if (mark && commandLine(pid)?.includes(`-D ${data} `)) await end(mark, ['SIGINT', 'SIGQUIT', 'SIGKILL']);
-  // Also where the process is gone: until its parent has taken note, Postgres takes what is left of it for alive.
+  // Also for an exited process: Postgres takes a zombie for a living one.
   if (existsSync(file)) writeFileSync(file, [nobodysPid, ...rest].join('\n'));
 }

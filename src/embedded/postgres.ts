@@ -16,16 +16,16 @@ export interface PostgresOptions {
   dataDir: string;
   log: Logger;
   /**
-   * Where programs and data go that the server's account could not reach otherwise; default /var/lib/ratchet for root,
-   * ~/.cache/ratchet (programs only) for others.
+   * Folder for programs and data that the server's account cannot reach elsewhere; default
+   * /var/lib/ratchet for root, ~/.cache/ratchet (programs only) for others.
    */
   elsewhere?: string;
-  /** Called if the server cannot be kept alive. A single death is healed here, at the same address. */
+  /** Called if the server cannot be kept alive. Single exits are restarted at the same address. */
   onExit?: (error: Error) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** Superuser's URL of the database `postgres`, password included. */
+  /** The superuser's URL of the database `postgres`, with the password. */
   url: string;
   readonly pid: number;
   adopted: boolean;
@@ -38,7 +38,7 @@ interface Settings {
   password: string;
 }
 
-/** Starts (or adopts) a Postgres server whose files belong to the data directory. Throws a StartupError. */
+/** Starts or adopts a Postgres server for the data directory. Throws a StartupError. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
   const account = serverAccount();
@@ -53,7 +53,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
       );
     }
     if (!account || (await canEnter(folder, account))) return inside;
-    // Not by the data directory's name: when that is deleted, a new one must not find the old database.
+    // Not derived from the data directory's name: a new directory must not find an old database.
     const own = mkdtempSync(join(makeOpenFolder(elsewhere, 'RATCHET_DATA_DIR'), 'data-'));
     chmodSync(own, 0o711);
     log.info(`Postgres runs as user id ${account.uid}, which cannot enter ${folder}: its data is in ${own}`);
@@ -94,7 +94,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   };
 }
 
-// Whatever is not said here (fsync, synchronous_commit …) is as durable as Postgres comes.
+// Durability settings (fsync, synchronous_commit …) keep Postgres' defaults.
 const serverSettings = (port: number) => [
   ...[`listen_addresses=${loopback}`, `port=${port}`, 'unix_socket_directories=', 'max_connections=200'],
   ...['timezone=UTC', 'log_timezone=UTC', 'log_checkpoints=off'],
@@ -106,7 +106,7 @@ function url(port: number, password: string): string {
 
 async function probe(connectionString: string): Promise<void> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000, query_timeout: 2000 });
-  // Should the server die meanwhile, the query below says so; without a listener we would die too.
+  // The query below reports a server that dies; without a listener this process would crash.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -2,37 +2,37 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process as it can be written to a file: the id alone could by then belong to another one. */
+/** Identity of a process in a file: the id alone may be reused. */
 export interface ProcessMark {
   pid: number;
-  /** When it began, in a form that only the same process has. */
+  /** Start time, unique for the process. */
   began: string;
 }
 
-/** The mark of a living process, or undefined where there is none (an ended one that nobody has waited for is not alive). */
+/** The mark of a living process, or undefined; a zombie is not alive. */
 export function markOf(pid: number): ProcessMark | undefined {
   const began = process.platform === 'linux' ? beganByProc(pid) : beganByPs(pid);
   return began === undefined ? undefined : { pid, began };
 }
 
-/** Whether exactly this process still lives. */
+/** Whether this very process is alive. */
 export function lives(mark: ProcessMark): boolean {
   return markOf(mark.pid)?.began === mark.began;
 }
 
-/** The command line of a living process, or undefined where there is none. */
+/** The command line of a living process, or undefined. */
 export function commandLine(pid: number): string | undefined {
   if (!markOf(pid)) return undefined;
   if (process.platform !== 'linux') return ps('args=', pid);
   return ifItLives(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
 }
 
-/** Resolves once the process is gone. */
+/** Resolves when the process has exited. */
 export async function gone(mark: ProcessMark, everyMs = 1000): Promise<void> {
   while (lives(mark)) await sleep(everyMs);
 }
 
-/** Ends the process: each signal in turn, the next one when `graceMs` later it still lives. */
+/** Sends the signals in turn until the process has exited, `graceMs` apart. */
 export async function end(mark: ProcessMark, signals: readonly NodeJS.Signals[], graceMs = 10_000): Promise<void> {
   for (const signal of signals) {
     if (!lives(mark)) return;
@@ -48,7 +48,7 @@ export async function end(mark: ProcessMark, signals: readonly NodeJS.Signals[],
   await gone(mark, 10);
 }
 
-// Field 22 of /proc/<pid>/stat counts clock ticks since boot, so the boot belongs to it.
+// Field 22 of /proc/<pid>/stat counts clock ticks since boot, so the boot id is part of the mark.
 function beganByProc(pid: number): string | undefined {
   return ifItLives(() => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -63,7 +63,7 @@ function beganByPs(pid: number): string | undefined {
   return line?.startsWith('Z') ? undefined : line?.replace(/^\S+\s+/, '');
 }
 
-/** What is read of a process in /proc; undefined where it is gone. */
+/** Reads a file of a process in /proc; undefined if the process is gone. */
 export function ifItLives<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -74,7 +74,7 @@ export function ifItLives<T>(read: () => T): T | undefined {
   }
 }
 
-// Elsewhere than on Linux there is no /proc, but there is always ps; it ends with 1 where there is no such process.
+// Without /proc (not Linux) use ps; it exits with 1 if the process does not exist.
 function ps(fields: string, pid: number): string | undefined {
   try {
     return execFileSync('ps', ['-o', fields, '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;

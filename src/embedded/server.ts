@@ -7,33 +7,33 @@ import { lockFolder } from './lock.js';
 import { end, gone, lives, type ProcessMark } from './process.js';
 import { supervise } from './supervise.js';
 
-/** An embedded server: what differs between Temporal and Postgres. `Settings` (ports, password …) are kept in its folder. */
+/** The differences between the embedded servers. `Settings` (ports, password …) are kept in `folder`. */
 export interface ServerKind<Settings> {
   name: string;
-  /** Keeps server.json, server.log and, as a rule, the data. */
+  /** Folder of server.json, server.log and usually the data. */
   folder: string;
   stopSignals: readonly NodeJS.Signals[];
   readyWithinMs: number;
-  /** Settings for a new start, given the last ones; throws a StartupError where a wanted port is taken. */
+  /** Settings for a new start from the last ones; throws a StartupError if a configured port is in use. */
   choose(last: Settings | undefined): Promise<Settings>;
-  /** Whether a server left running with these settings is what is wanted now. */
+  /** Whether a server with these settings can be adopted. */
   fits(settings: Settings): boolean;
-  /** Makes ready whatever has to be there before the server can start, and names the program. */
+  /** Prepares the files for a start and returns the command. */
   prepare(settings: Settings): Promise<Pick<Launch, 'file' | 'env' | 'account'>>;
   args(settings: Settings): string[];
-  /** Rejects within about two seconds unless the server answers as ours. */
+  /** Rejects within about two seconds unless our server answers. */
   probe(settings: Settings): Promise<void>;
 }
 
 export interface Server<Settings> {
   settings: Settings;
   readonly pid: number;
-  /** True if it was left running by a Ratchet that had been killed. */
+  /** True if a killed Ratchet left the server running. */
   adopted: boolean;
   stop(): Promise<void>;
 }
 
-/** How long a server that does not answer may take to end before the next signal. */
+/** Time until the next signal to a server that does not answer. */
 const unhealthyGraceMs = 3000;
 
 interface Saved<Settings> {
@@ -43,8 +43,8 @@ interface Saved<Settings> {
 }
 
 /**
- * Adopts the healthy server that a killed Ratchet left in the folder, or starts one, and keeps it alive until `stop`. Throws a
- * StartupError, also if another living Ratchet uses the folder.
+ * Adopts the healthy server that a killed Ratchet left, or starts one; keeps it alive until `stop`.
+ * Throws a StartupError, also if another Ratchet uses the folder.
  */
 export async function runServer<Settings>(
   kind: ServerKind<Settings>,
@@ -89,13 +89,13 @@ async function adoptOrStart<Settings>(kind: ServerKind<Settings>, log: Logger, o
     const probe = () => kind.probe(settings);
     return launch({ name, stopSignals, readyWithinMs, ...program, args, logFile, probe, onSpawn: save }, signal);
   };
-  // Written before anything is made with them: what is on disk can always be opened again.
+  // Written before any file is created with them, so that existing data can always be opened.
   if (!orphan) save(null);
   const first = orphan ?? (await start(new AbortController().signal));
   return { settings, orphan, supervised: supervise({ name, first, start, stopSignals, log, onExit }) };
 }
 
-/** The server that was left running, if it is healthy and as wanted; one that is not is ended. */
+/** The server that was left running, if it can be adopted; otherwise stops it. */
 async function adopt<Settings>(
   kind: ServerKind<Settings>,
   saved: Saved<Settings> | undefined,
@@ -105,12 +105,12 @@ async function adopt<Settings>(
   if (!mark || !lives(mark)) return undefined;
   const asWanted =
     kind.fits(saved.settings) && JSON.stringify(kind.args(saved.settings)) === JSON.stringify(saved.args);
-  const why = asWanted ? await unhealthy(kind, saved.settings) : 'its settings are no longer the wanted ones';
+  const why = asWanted ? await unhealthy(kind, saved.settings) : 'its settings have changed';
   if (why === undefined) {
-    log.info({ server: mark.pid }, `${kind.name} was left running and is healthy: adopted`);
+    log.info({ server: mark.pid }, `${kind.name} was left running and is healthy: adopting it`);
     return { mark, gone: gone(mark) };
   }
-  log.warn({ server: mark.pid }, `${kind.name} was left running and is ended: ${why}`);
+  log.warn({ server: mark.pid }, `${kind.name} was left running: stopping it (${why})`);
   await end(mark, kind.stopSignals, unhealthyGraceMs);
   return undefined;
 }

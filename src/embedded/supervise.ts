@@ -9,24 +9,24 @@ interface Supervision {
   start(signal: AbortSignal): Promise<Running>;
   stopSignals: readonly NodeJS.Signals[];
   log: Logger;
-  /** Called once when the server has died too often in too short a time: it is not started again. */
+  /** Called once when the server has died too often: no further restart. */
   onExit(error: Error): void;
 }
 
-/** A server that is started again when it dies. */
+/** A supervised server: restarted when it dies. */
 export interface Supervised {
   readonly pid: number;
-  /** Ends the server and resolves when it is gone. */
+  /** Stops the server; resolves when its process has exited. */
   stop(): Promise<void>;
 }
 
 const firstPauseMs = 100;
-/** Pauses double from 0.1 s, so that this many take about 25 s. */
+/** Delays double from 0.1 s: about 25 s in total. */
 const maxRestarts = 8;
-/** A server that has lived this long has its restarts forgiven. */
+/** Uptime after which the restart count is reset. */
 const forgivenAfterMs = 60_000;
 
-/** Watches over a running server: when it dies, starts it again after a pause that doubles each time. */
+/** Restarts a server when it dies, after a delay that doubles each time. */
 export function supervise({ name, first, start, stopSignals, log, onExit }: Supervision): Supervised {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -39,16 +39,16 @@ export function supervise({ name, first, start, stopSignals, log, onExit }: Supe
       if (signal.aborted) await end(running.mark, stopSignals);
       await running.gone;
       if (signal.aborted) return;
-      log.warn({ server: running.mark.pid }, `${name} has ended by itself; starting it again`);
+      log.warn({ server: running.mark.pid }, `${name} has exited unexpectedly; restarting it`);
       if (Date.now() - since > forgivenAfterMs) restarts = 0;
       for (let next: Running | undefined; !next;) {
-        if (restarts === maxRestarts) throw new Error(`${name} ended ${maxRestarts + 1} times in a row; see its log.`);
+        if (restarts === maxRestarts) throw new Error(`${name} exited ${maxRestarts + 1} times in a row; see its log.`);
         await sleep(firstPauseMs * 2 ** restarts++, undefined, { signal });
         try {
           running = next = await start(signal);
           log.info({ server: running.mark.pid }, `${name} is back`);
         } catch (error) {
-          log.warn({ err: error }, `${name} could not be started again`);
+          log.warn({ err: error }, `${name} could not be restarted`);
         }
       }
     }

@@ -8,12 +8,12 @@ import { makeFolder } from './files.js';
 import { tryLock, type Lock } from './lock.js';
 import { buildByGo, downloadBySdk } from './temporal-fetch.js';
 
-/** The version of the Temporal CLI that is fetched: the newest that `go install` can build, so that both ways give the same. */
+/** Version of the Temporal CLI: the newest that `go install` can build. */
 const temporalVersion = '1.5.1';
 
 /**
- * A Temporal CLI that runs: the one on PATH, else one cached in `cacheDir`, else fetched into it by the SDK's download, else
- * built by Go. If nothing is there, each step that fails says why in one log line; throws a StartupError with all of them.
+ * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs one
+ * line for each failed step; throws a StartupError with all of them.
  */
 export async function findTemporalBinary(log: Logger, cacheDir: string): Promise<string> {
   const cached = join(cacheDir, `temporal-${temporalVersion}`);
@@ -30,7 +30,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   }
   const inCache = (tell: boolean) => attempt('the cache', () => usable(cached), tell);
 
-  // Quiet at first: that PATH has none is no news at the second start.
+  // Silent at first: a missing PATH entry is expected once the cache is filled.
   const there = (await attempt('"temporal" on PATH', () => usable('temporal'), false)) ?? (await inCache(false));
   if (there) return there;
   for (const [name, why] of failures) log.warn(`no Temporal server by ${name}: ${why}`);
@@ -38,7 +38,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   const lock = await lockCache(makeFolder(cacheDir, 'XDG_CACHE_HOME'), log);
   try {
     const draft = join(cacheDir, `temporal-${temporalVersion}.new`);
-    // Moved in one step, and only if it runs: the cache never holds half a binary.
+    // Moved in one step and only if it runs: the cache never holds a partial binary.
     const fetched = async (fetch: typeof downloadBySdk) => {
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft);
@@ -47,7 +47,7 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
       return cached;
     };
     const binary =
-      // Another process may have fetched it while we waited for the lock.
+      // Another process may have fetched it while this one waited for the lock.
       (await inCache(false)) ??
       (await attempt("the SDK's download", () => fetched(downloadBySdk), true)) ??
       (await attempt('go install', () => fetched(buildByGo), true));

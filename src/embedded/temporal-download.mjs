@@ -1,5 +1,5 @@
-// Run by temporal-fetch.ts: node temporal-download.mjs <folder> <version>. Downloads the Temporal CLI to <folder>/temporal.
-// The SDK has no call that only downloads, so its server is started for a moment, without files and on a free port.
+// node temporal-download.mjs <folder> <version>: downloads the Temporal CLI to <folder>/temporal.
+// The SDK cannot download without starting: start its server briefly, in memory, on a free port.
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
@@ -30,7 +30,7 @@ try {
   await runtime.shutdownEphemeralServer(server);
   renameSync(join(folder, readdirSync(folder)[0]), join(folder, 'temporal'));
 } catch (error) {
-  // The innermost reason: the rest repeats the address.
+  // The innermost cause; the others only repeat the address.
   console.error(error.message.replaceAll(/\s+/g, ' ').split('): ').at(-1));
   process.exitCode = 1;
 } finally {

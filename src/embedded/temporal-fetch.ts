@@ -11,17 +11,17 @@ const firstAnswerMs = 8000;
 const downloadMs = 5 * 60_000;
 const buildMs = 30 * 60_000;
 
-/** Has the Temporal SDK download the CLI into `folder`; rejects within seconds where the network does not let it. */
+/** Downloads the CLI into `folder` with the Temporal SDK; rejects within seconds without a network. */
 export async function downloadBySdk(folder: string, version: string, log: Logger): Promise<string> {
   log.warn(`downloading the Temporal server ${version}`);
-  // In a process of its own, because the SDK's download cannot be interrupted.
+  // A separate process, because the SDK's download cannot be interrupted.
   const script = fileURLToPath(new URL('./temporal-download.mjs', import.meta.url));
   const child = spawn(process.execPath, [script, folder, version], { stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const ended = once(child, 'close').then(([code]) => code as number | null);
 
-  // The SDK opens a file as soon as the other side has answered where the archive is.
+  // The SDK creates a file once the server has named the archive's address.
   const answered = () => readdirSync(folder).length > 0;
   const started = Date.now();
   for (;;) {
@@ -37,10 +37,10 @@ export async function downloadBySdk(folder: string, version: string, log: Logger
   }
 }
 
-/** Builds the CLI from source into `folder`: about two minutes on two cores. Needs Go and its module proxy. */
+/** Builds the CLI from source into `folder`: about two minutes on two cores. Requires Go. */
 export async function buildByGo(folder: string, version: string, log: Logger): Promise<string> {
   const source = 'github.com/temporalio/cli';
-  // Asks the proxy first: a network that does not answer is found out here, in seconds.
+  // Query the module proxy first: a missing network fails here, in seconds.
   await run('go', ['list', '-m', `${source}@v${version}`], { timeoutMs: 20_000, cwd: folder });
   log.warn(`building the Temporal server ${version} with "go install": about 2 minutes, this once`);
   const install = ['go', 'install', `${source}/cmd/temporal@v${version}`];

@@ -13,14 +13,14 @@ import { findTemporalBinary } from './temporal-binary.js';
 
 export interface TemporalOptions {
   dataDir: string;
-  /** Port of the gRPC front end on 127.0.0.1; 0 is a free one, the same at every start where possible. */
+  /** Port of the gRPC front end on 127.0.0.1; 0: a free port, kept across restarts where possible. */
   port: number;
-  /** Port of the web UI; without it `port` + 1000 where that is free, else any. */
+  /** Port of the web UI; default: `port` + 1000 if free, else any. */
   uiPort?: number;
   log: Logger;
-  /** Where a fetched binary is kept; default ~/.cache/ratchet. */
+  /** Cache of the binary; default ~/.cache/ratchet. */
   cacheDir?: string;
-  /** Called if the server cannot be kept alive. A single death is healed here, on the same port. */
+  /** Called if the server cannot be kept alive. Single exits are restarted on the same port. */
   onExit?: (error: Error) => void;
 }
 
@@ -37,11 +37,11 @@ interface Ports {
   uiPort: number;
 }
 
-/** Measured: each of these is worth a factor of 2 to 40 in latency on the dev server's single shard (docs/adr/0002). */
+/** Each setting improves latency by a measured factor of 2 to 40 on the single shard (ADR 2). */
 const tuning = [
   ...['journal_mode=wal', 'synchronous=normal'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
   ...[
-    // An activity goes to the worker that asks for it, without a way through the task queue.
+    // Hand an activity to the requesting worker without the task queue.
     'system.enableActivityEagerExecution=true',
     'matching.numTaskqueueReadPartitions=1',
     'matching.numTaskqueueWritePartitions=1',
@@ -52,7 +52,7 @@ const tuning = [
   ].flatMap((value) => ['--dynamic-config-value', value]),
 ];
 
-/** Starts (or adopts) a Temporal dev server whose state is in the data directory. Throws a StartupError. */
+/** Starts or adopts a Temporal dev server with its state in the data directory. Throws a StartupError. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const { port, uiPort, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
   const folder = join(resolve(options.dataDir), 'temporal');
@@ -92,15 +92,15 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
 async function wanted(port: number, setting: string): Promise<number> {
   if (await isFree(port)) return port;
   throw new StartupError(
-    `Port ${port} on ${loopback} is taken by another program, so Temporal cannot use it: stop that program, or set ${setting} to another port (0 is any free one).`,
+    `Port ${port} on ${loopback} is in use by another program: stop it, or set ${setting} to another port (0: any free port).`,
   );
 }
 
 async function probe(port: number): Promise<void> {
-  // gRPC waits a whole second before it tries a refused connection again; a plain one tells at once.
+  // gRPC waits a second before it retries a refused connection; a plain connection fails at once.
   const socket = connectTcp({ port, host: loopback });
   await once(socket, 'connect', { signal: AbortSignal.timeout(2000) }).finally(() => socket.destroy());
-  // Lazy, because a connection that fails to connect cannot be closed and would go on trying.
+  // Lazy: a connection that fails to connect cannot be closed and keeps retrying.
   const connection = Connection.lazy({ address: `${loopback}:${port}` });
   try {
     await connection.withDeadline(Date.now() + 2000, () =>

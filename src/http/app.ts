@@ -29,11 +29,11 @@ const bodyLimit = 1024 * 1024;
 const longestParam = 300;
 const requestTimeoutMs = 60_000;
 
-/** The HTTP server, complete but not listening: production and tests build the same one. */
+/** Builds the complete HTTP server, not yet listening. */
 export async function buildApp(deps: HttpDeps): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    // Said by the hook below, at debug: clients poll.
+    // The hook below logs requests at debug level: clients poll.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
@@ -60,7 +60,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     if (!deps.shutdown.aborted || request.routeOptions.url === '/livez' || request.routeOptions.url === '/readyz')
       return;
     void reply.header('connection', 'close');
-    throw new ApiError(503, 'draining', 'This instance is shutting down; send the request again.');
+    throw new ApiError(503, 'draining', 'This instance is shutting down; retry the request.');
   });
   app.addHook('onResponse', async (request, reply) => {
     deps.observe?.(request.method, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1_000);
@@ -75,7 +75,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerAuth(app, deps);
   registerIdempotency(app, deps);
   await app.register(fastifyHelmet, {
-    // Plain HTTP is what this server speaks; TLS and its headers are a proxy's before it.
+    // Plain HTTP only; a proxy in front adds TLS and its headers.
     strictTransportSecurity: false,
     contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   });
@@ -96,7 +96,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   return app;
 }
 
-/** The caller's own request id where it is fit for a header and a log line, else a new one. */
+/** The caller's request id if it is valid in a header and a log line, else a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();

@@ -13,7 +13,7 @@ import type { Notifications } from '../storage/db/notifications.js';
 import type { Commander } from '../temporal/commands.js';
 import type { Check } from '../temporal/readiness.js';
 
-/** The server with zod schemas as its types. */
+/** Fastify with zod as the type provider. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -22,17 +22,17 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** Waits in milliseconds; tests shorten them. */
+/** Wait times in milliseconds; tests shorten them. */
 export interface Timing {
-  /** How long a command's outcome is waited for before the answer is 202. */
+  /** Maximum wait for a command's outcome before a 202. */
   commandWaitMs: number;
-  /** How long a create waits for the start of its workflow; what does not start in time the reconciler starts. */
+  /** Maximum wait of a create for its workflow to start; the reconciler starts it later otherwise. */
   startWaitMs: number;
-  /** Between two looks at the database where a notification may have been lost. */
+  /** Poll interval of the database, in case a notification is lost. */
   pollMs: number;
-  /** Between two comments on an event stream. */
+  /** Interval of comments on an event stream. */
   heartbeatMs: number;
-  /** After this long without reading, a reader of an event stream is dropped. */
+  /** Time after which a stalled reader of an event stream is dropped. */
   stallMs: number;
 }
 
@@ -44,32 +44,32 @@ export const defaultTiming: Timing = {
   stallMs: 10_000,
 };
 
-/** Everything the HTTP server needs from the rest of the service. */
+/** Dependencies of the HTTP server. */
 export interface HttpDeps {
   db: Db;
   notifications: Notifications;
   log: Logger;
   commander: Commander;
-  /** 32 bytes: peppers the hashes of API keys and seals what callers entrust to us. */
+  /** 32 bytes: pepper of API key hashes and key of stored secrets. */
   secretKey: Buffer;
-  /** Base of the URLs handed out, without a slash at the end. */
+  /** Base of public URLs, without a trailing slash. */
   publicUrl: string;
   version: string;
-  /** Where operators see a workflow, or null when there is no Temporal UI. */
+  /** URL of a workflow in the Temporal UI; null: no UI. */
   temporalUrl(workflowId: string): string | null;
-  /** Why the service may not call this container, as far as the URL alone tells; null: it may. */
+  /** Why the service may not call this container URL (static check), or null. */
   checkContainerUrl(url: string): string | null;
-  /** Why this provider cannot be used: unknown, or without a key; null: it can. */
+  /** Why the provider is not usable (unknown, no key), or null. */
   checkProvider(provider: string): string | null;
   listProviders(): ProviderInfo[];
   readiness(): Promise<Check[]>;
-  /** The organization whose job this inference key was issued to, or null when it is not that job's key. */
+  /** The organization of a job's inference key; null: not a key of this job. */
   verifyInferenceKey(presented: string, job: { jobId: string; rolloutId: string }): string | null;
-  /** Told of every answer: its route's pattern, status and seconds. */
+  /** Called for every response: route pattern, status, seconds. */
   observe?(method: string, route: string, status: number, seconds: number): void;
-  /** Adds the inference routes. */
+  /** Registers the inference routes. */
   registerInference(app: App): void;
-  /** Aborted when a graceful shutdown begins: no new work, streams end. */
+  /** Aborted at the start of a graceful shutdown: no new work, streams end. */
   shutdown: AbortSignal;
   timing?: Partial<Timing>;
 }

@@ -31,7 +31,7 @@ type Diagnosis =
 const order = ['blind', 'spoiled', 'deep', 'told', 'lacking', 'unknown'] as const;
 
 /** Edits of one answer at most. */
-const mostEdits = 3;
+const maxEdits = 3;
 
 /** At least one edit of a graph that asks a model somewhere; of any other none. */
 export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
@@ -50,7 +50,7 @@ export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
       return decompose(chain[0]!, runs);
     case 'told':
       // What a look is for is learned for every look; of other tasks the step at fault is told alone.
-      return (runs.some(readTrail) ? chain.slice(0, mostEdits) : [stepOf(graph, found.step)!]).map((step) => {
+      return (runs.some(readTrail) ? chain.slice(0, maxEdits) : [stepOf(graph, found.step)!]).map((step) => {
         return { edit: 'prompt', step: step.id, messages: tell(step, runs) };
       });
     case 'lacking':
@@ -164,15 +164,15 @@ function tell({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
     0,
     messages.findIndex(({ role }) => role === 'system'),
   );
-  return messages.map((message, place) =>
-    place === at ? { ...message, content: propose({ instruction: message.content, examples }) } : message,
+  return messages.map((message, index) =>
+    index === at ? { ...message, content: propose({ instruction: message.content, examples }) } : message,
   );
 }
 
 function inFront(messages: readonly ShownMessage[], text: string): ShownMessage[] {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   if (at < 0) return [...messages, { role: 'user', content: text }];
-  return messages.map((one, place) => (place === at ? { ...one, content: `${text}\n\n${one.content}` } : one));
+  return messages.map((one, index) => (index === at ? { ...one, content: `${text}\n\n${one.content}` } : one));
 }
 
 /** As edits name what they add: with a number where the name is taken. */

@@ -1,4 +1,4 @@
-/** Items by key, in the order given; Map.groupBy of later Nodes. */
+/** Groups items by key in their order; `Map.groupBy` needs Node 21. */
 export function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

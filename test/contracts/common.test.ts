@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { isConnectionField, policySchema, seedsSchema } from '../../src/contracts/common.js';
-import { rewardOf } from '../../src/contracts/control.js';
+import { rewardValue } from '../../src/contracts/control.js';
 import {
-  evaluationForm,
+  evaluationSchemaFor,
   flatEvaluationSchema,
   wrappedEvaluationSchema,
 } from '../../src/contracts/evaluations/evaluation.js';
 
-describe('where calls go and with which key', () => {
+describe('policy fields', () => {
   test.each([
     'api_key',
     'API_KEY',
@@ -24,7 +24,7 @@ describe('where calls go and with which key', () => {
     'endpoint',
     'inference_url',
     'http_client',
-  ])('%s is not for the request to say', (name) => {
+  ])('rejects the connection field %s', (name) => {
     expect(isConnectionField(name)).toBe(true);
     expect(policySchema.safeParse({ model: 'm', provider: 'p', [name]: 'x' }).success).toBe(false);
   });
@@ -39,7 +39,7 @@ describe('where calls go and with which key', () => {
     'tools',
     'metadata',
     'user',
-  ])('%s goes to the model', (name) => {
+  ])('passes %s to the model', (name) => {
     expect(policySchema.parse({ model: 'm', provider: 'p', [name]: 1 })).toEqual({
       model: 'm',
       provider: 'p',
@@ -50,7 +50,7 @@ describe('where calls go and with which key', () => {
 
 describe('seeds', () => {
   const schema = seedsSchema(3);
-  test.each([[[0]], [[5, 5, 5]], [[Number.MAX_SAFE_INTEGER]]])('%j are taken as they are', (seeds) => {
+  test.each([[[0]], [[5, 5, 5]], [[Number.MAX_SAFE_INTEGER]]])('accepts %j unchanged', (seeds) => {
     expect(schema.parse(seeds)).toEqual(seeds);
   });
   test.each([
@@ -63,17 +63,17 @@ describe('seeds', () => {
     [[null]],
     ['0'],
     [{ 0: 1, length: 1 }],
-  ])('%j are not', (seeds) => {
+  ])('rejects %j', (seeds) => {
     expect(schema.safeParse(seeds).success).toBe(false);
   });
 });
 
-test('which number of a reward counts', () => {
-  expect(rewardOf({ reward_info: { outcome_reward: 0, score: 1 }, reward: 2 })).toBe(0);
-  expect(rewardOf({ reward_info: { outcome_reward: null, score: 1 }, reward: 2 })).toBe(1);
-  expect(rewardOf({ reward_info: {}, reward: 2 })).toBe(2);
-  expect(rewardOf({ reward: 0 })).toBe(0);
-  expect(rewardOf({ reward_info: {} })).toBeNull();
+test('rewardValue prefers outcome_reward, then score, then reward', () => {
+  expect(rewardValue({ reward_info: { outcome_reward: 0, score: 1 }, reward: 2 })).toBe(0);
+  expect(rewardValue({ reward_info: { outcome_reward: null, score: 1 }, reward: 2 })).toBe(1);
+  expect(rewardValue({ reward_info: {}, reward: 2 })).toBe(2);
+  expect(rewardValue({ reward: 0 })).toBe(0);
+  expect(rewardValue({ reward_info: {} })).toBeNull();
 });
 
 test.each([
@@ -83,6 +83,6 @@ test.each([
   [null, flatEvaluationSchema],
   ['config', flatEvaluationSchema],
   [[], flatEvaluationSchema],
-])('the form of %j', (body, form) => {
-  expect(evaluationForm(body)).toBe(form);
+])('selects the schema for %j', (body, form) => {
+  expect(evaluationSchemaFor(body)).toBe(form);
 });

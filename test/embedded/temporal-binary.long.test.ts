@@ -90,7 +90,7 @@ describe('where Temporal comes from', () => {
     const { error, name, said } = await find(freshCache());
     expect(name).toBe('StartupError');
     expect(error).toMatch(
-      /^There is no Temporal server .*"temporal" on PATH: .*the cache: .*download: .*go install: go is not there.*TEMPORAL_ADDRESS.*$/,
+      /^There is no Temporal server .*"temporal" on PATH: .*the cache: .*download: .*go install: .*TEMPORAL_ADDRESS.*$/,
     );
     expect(said.filter((line) => line.startsWith('no Temporal server by '))).toHaveLength(4);
   });

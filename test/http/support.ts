@@ -10,7 +10,7 @@ import { ensureBootstrapKey } from '../../src/storage/access/keys.js';
 import { listen } from '../../src/storage/db/notifications.js';
 import { finishJob, recordDecision } from '../../src/storage/decisions/record.js';
 import type { CommandedJob, Commander } from '../../src/temporal/commands.js';
-import { decide } from '../../workflows/jobs/commands.js';
+import { decideCommands } from '../../workflows/jobs/commands.js';
 import { logLevel } from '../support/environment.js';
 import { createDatabase } from '../support/servers/embedded.js';
 
@@ -61,7 +61,7 @@ class FakeCommander implements Commander {
       if (status !== 'running' && status !== 'paused')
         throw new Error(`${job.jobId} is ${status}: no workflow decides`);
       const command = { kind: kind === 'stop' ? ('reward_stop' as const) : kind, commandId };
-      const { standing, outcomes, ending } = decide({ status, pauses: 0 }, [command]);
+      const { standing, outcomes, ending } = decideCommands({ status, pauses: 0 }, [command]);
       if (ending) await finish(tx, job, ending.status, [commandId]);
       else await recordDecision(tx, job, { status: standing.status as 'running' | 'paused', commands: outcomes });
     });

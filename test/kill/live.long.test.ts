@@ -168,9 +168,9 @@ async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<
 
 test('a correlation id keeps its candidate, and no reward is lost or counted twice', async () => {
   const ids = await Promise.all(kinds.map(create));
-  const traffics = kinds.map(({ instances, rules }, place) =>
+  const traffics = kinds.map(({ instances, rules }, index) =>
     startTraffic({
-      ...{ urls: () => [tree!.url], apiKey, sessionId: ids[place]!, inFlight: 6 },
+      ...{ urls: () => [tree!.url], apiKey, sessionId: ids[index]!, inFlight: 6 },
       score: scoreBy(rules),
       ...(instances && { seed: (n) => n % instances }),
       fate: (n) => ({ after: n % 5 === 0 ? 200 : 0, never: n % 11 === 10, twice: n % 7 === 3 }),
@@ -198,10 +198,10 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
     if (kill === 1) pen.open();
     await start();
     // Whoever was answered before is answered by the same candidate.
-    for (const [place, { calls }] of traffics.entries()) {
+    for (const [i, { calls }] of traffics.entries()) {
       const last = calls.at(-1)!;
       const { correlationId, candidateId, rolloutId } = last;
-      const response = await fetch(`${tree!.url}/api/gepa/v1/${ids[place]}/${correlationId}/chat/completions`, {
+      const response = await fetch(`${tree!.url}/api/gepa/v1/${ids[i]}/${correlationId}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ messages: [{ role: 'user', content: `question ${numberOf(last)}` }] }),
@@ -213,5 +213,5 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
   }
   await until('all sessions are over', isOver, 120);
   await Promise.all(traffics.map((traffic) => traffic.stop()));
-  for (const [place, id] of ids.entries()) await judge(id, traffics[place]!, kinds[place]!);
+  for (const [i, id] of ids.entries()) await judge(id, traffics[i]!, kinds[i]!);
 }, 360_000);

@@ -94,8 +94,8 @@ test('money is not overspent, and what a killed call had reserved is not lost fo
     await tree!.kill();
     await start();
   }
-  for (const [place, { model, maxUsd }] of kinds.entries()) {
-    const id = ids[place]!;
+  for (const [index, { model, maxUsd }] of kinds.entries()) {
+    const id = ids[index]!;
     await until('it has ended', async () => (await read(id)).status !== 'running', 180);
     const { budget, ...session } = await until('calls under way are counted', async () => {
       const seen = await read(id);

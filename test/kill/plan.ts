@@ -47,15 +47,15 @@ export function planPoints(sessions: readonly Place[][], waves: number, dice: Di
   const met = new Map<string, number>();
   const points = sessions.map((): (Point | null)[] => []);
   for (let wave = 0; wave < waves; wave += 1) {
-    for (const [at, places] of sessions.entries()) {
-      const total = Math.max(...places.map(({ to }) => to));
+    for (const [at, indexes] of sessions.entries()) {
+      const total = Math.max(...indexes.map(({ to }) => to));
       const last = points[at]!.findLast((point) => point !== null);
       const least = Math.max(Math.ceil((total * wave) / waves), last ? last.from + apart : 0);
       const most = Math.ceil((total * (wave + 1)) / waves);
-      const choices = places
-        .map((place) => ({ ...place, from: Math.max(place.from, least), to: Math.min(place.to, most) }))
+      const choices = indexes
+        .map((index) => ({ ...index, from: Math.max(index.from, least), to: Math.min(index.to, most) }))
         .filter(({ from, to }) => from < to)
-        .flatMap((place) => moments.map((moment) => ({ ...place, moment, key: `${place.stage} ${moment}` })))
+        .flatMap((index) => moments.map((moment) => ({ ...index, moment, key: `${index.stage} ${moment}` })))
         .filter(({ moment }) => (moment === 'delivered') === ((wave + at) % 2 === 0));
       // Stages first: where a stage comes in one part only, the moments of the others must not use that part up.
       const rarest = leastMet(

@@ -63,8 +63,8 @@ export class Records {
         where r.job_id = $1 group by r.stage, r.generation, r.created_at order by 3`,
       [jobId],
     );
-    return rows.map(({ kind, from, to, parents, generation }, place) => {
-      const before = rows[place - 1];
+    return rows.map(({ kind, from, to, parents, generation }, index) => {
+      const before = rows[index - 1];
       const isAgain = before?.kind === kind && before.generation === generation && before.parents === parents;
       return {
         kind: kind === 'gate' && parents > 1 ? 'merge' : kind === 'gate' && isAgain ? 'gate again' : kind,

@@ -83,7 +83,7 @@ async function createAll(run: string, maxConcurrent: number): Promise<Map<string
 /** Where a session can be killed, from a run of it that was not. */
 async function placesOf(name: string, id: string): Promise<Place[]> {
   const batches = await records.batches(id);
-  const places = batches.map(({ kind, from, to }): Place => ({ stage: kind, what: 'rollout', from, to }));
+  const indexes = batches.map(({ kind, from, to }): Place => ({ stage: kind, what: 'rollout', from, to }));
   const asked = new Set<number>();
   let reached = -1;
   for (const call of brink.noted.filter(({ session }) => session === name)) {
@@ -96,21 +96,21 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
     return { stage: nth === 0 ? ofFirst : 'proposals', what: 'question', from, to: from + 1 };
   });
   const hasCompletions = brink.noted.some(({ session, what }) => session === name && what === 'completion');
-  const completions = places.map((place): Place => ({ ...place, stage: 'completion', what: 'completion' }));
-  return [...places, ...questions, ...(hasCompletions ? completions : [])];
+  const completions = indexes.map((index): Place => ({ ...index, stage: 'completion', what: 'completion' }));
+  return [...indexes, ...questions, ...(hasCompletions ? completions : [])];
 }
 
 /** Of a MIPRO session: in what follows the first two questions (the task's description, instructions), and in its last trials. */
-function pointsOfMipro(places: readonly Place[]): (Point | null)[] {
-  const { from } = places.find(({ stage }) => stage === 'survey')!;
-  const trials = places.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
+function pointsOfMipro(indexes: readonly Place[]): (Point | null)[] {
+  const { from } = indexes.find(({ stage }) => stage === 'survey')!;
+  const trials = indexes.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
   const written: Point = { what: 'question', from, moment: 'delivered' };
   return [written, written, { what: 'rollout', from: trials.to - 1, moment: 'delivered' }];
 }
 
-function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, places: readonly Place[]): string {
+function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, indexes: readonly Place[]): string {
   const at = ordinal ?? point.from;
-  return places.find((place) => place.what === what && place.from <= at && at < place.to)!.stage;
+  return indexes.find((index) => index.what === what && index.from <= at && at < index.to)!.stage;
 }
 
 /** Kills the process, at once or at a piece of what it says when those that are to be released go on. */
@@ -133,10 +133,10 @@ async function kill(released: readonly string[]): Promise<void> {
 test('killed wherever it stands, a session comes to the same, and no answer on record is bought again', async () => {
   const calm = await createAll('calm', 8);
   await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
-  const places = await Promise.all([...calm].map(([name, id]) => placesOf(name, id)));
-  const others = places.filter((_, at) => !isMipro([...calm.keys()][at]!));
+  const indexes = await Promise.all([...calm].map(([name, id]) => placesOf(name, id)));
+  const others = indexes.filter((_, at) => !isMipro([...calm.keys()][at]!));
   const planned = planPoints(others, waves, dice);
-  const plan = places.map((own) => (others.includes(own) ? planned.shift()! : pointsOfMipro(own)));
+  const plan = indexes.map((own) => (others.includes(own) ? planned.shift()! : pointsOfMipro(own)));
 
   const names = [...calm.keys()].map((name) => name.replace('calm', 'killed'));
   // Before a life begins: a session that goes on meanwhile is beyond its point.
@@ -162,7 +162,7 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
     );
     const standing = names.flatMap((name, at) => {
       const stand = brink.standing(name);
-      return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand, places[at]!) }] : [];
+      return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand, indexes[at]!) }] : [];
     });
     met.push(...standing);
     await kill(standing.flatMap(({ name, moment }) => (moment === 'delivered' ? [name] : [])));
@@ -199,7 +199,7 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
   expect(bought.length).toBeLessThanOrEqual(tightRollouts);
   for (const [name, id] of killed) {
     const events = await records.events(id);
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place + 1));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(await records.found(id)).toEqual(await records.found(calm.get(twinOf(name))!));
   }
 }, 600_000);

@@ -2,16 +2,16 @@ import type { TwoStepTask } from '../../examples/two-steps/tasks.js';
 import { completeLocally } from '../../src/local-model/complete.js';
 import { editsSchema } from '../../src/contracts/graphs/graph.js';
 import { graphSearch, type GraphSearchRequest } from '../../src/core/graphs/search-config.js';
-import { graphTexts, instructionNames, structureOf, withGraphTexts } from '../../src/core/graphs/components.js';
+import { graphTexts, instructionNames, structureKey, withGraphTexts } from '../../src/core/graphs/components.js';
 import { buildEditProposal, parseEdits } from '../../src/core/graphs/edits/proposal.js';
 import { applyEdits } from '../../src/core/graphs/edits/edits.js';
 import type { Graph, PromptMessage } from '../../src/core/graphs/graph.js';
-import { answerCall, openRun, outcomeOf, valuesOf, wantedCalls } from '../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, stepValues, pendingCalls } from '../../src/core/graphs/run/run.js';
 import { graphText } from '../../src/core/graphs/text.js';
-import { textOf, type Json } from '../../src/core/graphs/values.js';
+import { toText, type Json } from '../../src/core/graphs/values.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../src/core/algorithms/gepa/step.js';
-import { groupByCause } from '../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback } from '../../src/core/proposals/feedback-clusters.js';
 import { chooseComponents, mergeCandidates, type Texts } from '../../src/core/proposals/components.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 import type { ProposalAnswer, ProposalRequest, RolloutRequest } from '../../src/core/search/protocol.js';
@@ -27,21 +27,21 @@ export function localSays(messages: readonly PromptMessage[]): string {
 export function runLocally(graph: Graph, { facts, question, answer }: TwoStepTask) {
   const input = { facts, question };
   let run = openRun(graph, input);
-  for (let [call] = wantedCalls(run); call; [call] = wantedCalls(run)) {
+  for (let [call] = pendingCalls(run); call; [call] = pendingCalls(run)) {
     const answered = answerCall(run, call.key, localSays(call.messages));
     if ('problem' in answered) return { input, output: '', steps: [], reward: 0, feedback: answered.problem };
     ({ run } = answered);
   }
   const outcome = outcomeOf(run);
   if (outcome.status !== 'done') throw new Error(JSON.stringify(outcome));
-  const steps = Object.entries(valuesOf(run)).map(([step, value]) => ({ step, value: shown(value) }));
+  const steps = Object.entries(stepValues(run)).map(([step, value]) => ({ step, value: shown(value) }));
   const verified = score({ mode: 'exact', caseSensitive: false }, answer, outcome.value);
   return { input, output: shown(outcome.value), steps, reward: verified.reward, feedback: verified.feedback };
 }
 
 function shown(value: Json): string {
   const values = typeof value === 'object' && value !== null ? Object.values(value as object) : [];
-  return values.length === 1 && typeof values[0] === 'string' ? values[0] : textOf(value);
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : toText(value);
 }
 
 export function meanReward(graph: Graph, tasks: readonly TwoStepTask[]): number {
@@ -75,7 +75,7 @@ export function evolve(
     const before = graphs.get(parent)!;
     if (merge) return keep(candidate, merged(before, merge), {});
     const known = ordinals.map((ordinal) => ({ ...runs.get(ordinal)!, ordinal }));
-    const examples = groupByCause(known, pick!.size, pick!.of)[pick!.place]!.map((place) => known[place]!);
+    const examples = clusterByFeedback(known, pick!.size, pick!.of)[pick!.index]!.map((index) => known[index]!);
     const after = edits && candidate % 2 === 0 ? edited(before, examples) : rewritten(before, examples, candidate);
     return keep(candidate, after, { shown: examples.map(({ ordinal }) => ordinal), removed: [] });
   };
@@ -86,7 +86,7 @@ export function evolve(
   };
   const merged = (before: Graph, all: readonly number[]): Graph | null => {
     const alike = all.map((one) => ({ candidate: one, graph: graphs.get(one)! }));
-    if (alike.some(({ graph }) => structureOf(graph) !== structureOf(before))) return null;
+    if (alike.some(({ graph }) => structureKey(graph) !== structureKey(before))) return null;
     const sides = alike.map(({ candidate, graph }) => ({ candidate, texts: graphTexts(graph) }));
     const both = mergeCandidates(graphTexts(before), sides);
     return both && withTexts(before, both.texts);

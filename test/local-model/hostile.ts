@@ -4,7 +4,7 @@ import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { buildReflection } from '../../src/core/proposals/reflection.js';
-import { buildJudgement } from '../../src/core/verify/judge.js';
+import { buildJudgePrompt } from '../../src/core/verify/judge.js';
 
 const graph = singleStepGraph([{ role: 'system', content: 'Answer n0.' }], ['facts']);
 const size = 300_000;
@@ -67,7 +67,7 @@ for (const [name, text] of Object.entries(texts)) {
     );
     ask(
       '',
-      buildJudgement({ criteria: [{ name: 'x', weight: 1, description: text }], input: text, output: text })[1]!
+      buildJudgePrompt({ criteria: [{ name: 'x', weight: 1, description: text }], input: text, output: text })[1]!
         .content,
     );
   }

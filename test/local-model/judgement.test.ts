@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildJudgement, type JudgementRequest } from '../../src/core/verify/judge.js';
+import { buildJudgePrompt, type JudgementRequest } from '../../src/core/verify/judge.js';
 import { parseJudgement } from '../../src/core/verify/judgement.js';
-import { agreement, criteriaOf } from '../../src/core/verify/rubric.js';
+import { agreementCriteria, parseRubric } from '../../src/core/verify/rubric.js';
 import { localSays } from './evolve.js';
 
 // The judge goes by the words that it is shown, in the form that is asked for.
 function judge(request: JudgementRequest) {
-  const answer = localSays(buildJudgement(request));
+  const answer = localSays(buildJudgePrompt(request));
   const parsed = parseJudgement(answer, { criteria: request.criteria, finishReason: 'stop' });
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.verification;
@@ -16,7 +16,7 @@ function judge(request: JudgementRequest) {
 describe('against a wanted output', () => {
   const judged = (output: string) =>
     judge({
-      criteria: agreement,
+      criteria: agreementCriteria,
       input: 'x',
       output,
       gold: { value: 'The ferry leaves at noon' },
@@ -40,7 +40,7 @@ describe('against a wanted output', () => {
 });
 
 describe('by a rubric alone', () => {
-  const rubric = criteriaOf('- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier');
+  const rubric = parseRubric('- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier');
   const judged = (output: string) => judge({ criteria: rubric, input: 'x', output });
   test('what a criterion quotes must stand there, and the words of one that quotes nothing', () => {
     const { reward, criteria } = judged('Thank you! The ferry is at pier 3.');
@@ -68,7 +68,7 @@ test('any text, hostile ones too, gets a judgement that can be read', () => {
   const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
   fc.assert(
     fc.property(text, text, text, (input, output, description) => {
-      const criteria = [{ name: 'a b', weight: 1, description }, ...agreement];
+      const criteria = [{ name: 'a b', weight: 1, description }, ...agreementCriteria];
       const { reward } = judge({ criteria, input, output, gold: { value: 'ferry' } });
       expect(reward).toBeGreaterThanOrEqual(0);
     }),

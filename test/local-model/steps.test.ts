@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Graph, Step } from '../../src/core/graphs/graph.js';
-import { answerCall, openRun, outcomeOf, wantedCalls } from '../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, pendingCalls } from '../../src/core/graphs/run/run.js';
 import { numberedCandidates } from '../../src/core/graphs/run/vote.js';
 import type { Json } from '../../src/core/graphs/values.js';
 import { graphProblems } from '../../src/core/graphs/validate.js';
@@ -13,7 +13,7 @@ function run(steps: Step[], output: string, input: Record<string, Json>) {
   const graph: Graph = { inputs: Object.keys(input), steps, output };
   expect(graphProblems(graph)).toEqual([]);
   let going = openRun(graph, input);
-  for (let [call] = wantedCalls(going); call; [call] = wantedCalls(going)) {
+  for (let [call] = pendingCalls(going); call; [call] = pendingCalls(going)) {
     const answered = answerCall(going, call.key, localSays(call.messages));
     if ('problem' in answered) throw new Error(answered.problem);
     going = answered.run;

@@ -34,6 +34,6 @@ test('a MIPRO search, paused and resumed, to the comparison on what is held out'
   await replay(history!);
   const asked = history!.events.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   const times = (activity: string) => asked.filter((one) => one === activity).length;
-  expect(times('surveyTraces')).toBeGreaterThan(1);
+  expect(times('findDemos')).toBeGreaterThan(1);
   expect(times('propose')).toBeGreaterThan(2);
 }, 90_000);

@@ -44,14 +44,14 @@ async function checkEvents(world: World, job: Job): Promise<void> {
     events.map((_, i) => i + 1),
     `seq of ${job.id}`,
   );
-  const { paused, resumed } = job.place;
+  const { paused, resumed } = job.state;
   assert.deepEqual(await changes(world, job), { paused, resumed }, `pauses in the log of ${job.id}`);
   const types = events.map(({ type }) => type);
   const rewards = types.filter((type) => type === 'reward_received').length;
   assert.equal(rewards, job.inbox.filter(({ counted }) => counted).length, `reward_received of ${job.id}`);
 
   const ends = Object.values(terminalTypes[job.kind]);
-  const end = terminalTypes[job.kind][job.place.status];
+  const end = terminalTypes[job.kind][job.state.status];
   assert.deepEqual(
     types.filter((type) => ends.includes(type)),
     end ? [end] : [],
@@ -74,7 +74,7 @@ async function checkRollouts(world: World, model: Model, job: Job): Promise<void
     `rewards of ${job.id}`,
   );
   assert.equal(ended.length, job.outcomes.size);
-  if (isTerminal(job.place.status)) {
+  if (isTerminal(job.state.status)) {
     const open = rows.filter(({ status }) => ['queued', 'running', 'awaiting_reward'].includes(status));
     assert.deepEqual(open, [], `rollouts of ${job.id}, which has ended`);
   }
@@ -118,7 +118,7 @@ const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', fail
 
 /** The row is closed before the workflow, so its end is waited for; what it says of itself is what the row says. */
 async function checkWorkflow(world: World, job: Job): Promise<void> {
-  const { status } = job.place;
+  const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');
   const description = await until(`the workflow of ${job.id} is ${due}`, async () => {
     const found = await workflowOf(world, job).describe();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isTerminal, type Call, type Place } from './table.js';
+import { isTerminal, type Call, type ExpectedState } from './table.js';
 
 /** A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a whole. */
 interface InboxEntry {
@@ -15,7 +15,7 @@ export interface Job {
   /** The seeds of an evaluation, in its order; those that a session evaluates on. */
   seeds: number[];
   maxConcurrent: number;
-  place: Place;
+  state: ExpectedState;
   /** Sent while no worker lived, not yet decided. */
   pending: (Call & { commandId: string | null })[];
   /** Terminated in Temporal, and the reconciler is about to fail it. */
@@ -70,7 +70,7 @@ export const slots = fc.nat(7);
  * are open, where there are any: what has ended is soon told.
  */
 export function jobAt({ jobs }: Readonly<Model>, slot: number): Job | undefined {
-  const open = jobs.filter((job) => !isTerminal(job.place.status));
+  const open = jobs.filter((job) => !isTerminal(job.state.status));
   const among = slot % 2 === 1 && open.length > 0 ? open : jobs;
   return among[Math.floor(slot / 2) % among.length];
 }

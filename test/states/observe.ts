@@ -50,13 +50,13 @@ export async function settle(world: World, job: Job, workerLives: boolean): Prom
   if (!workerLives) return;
   if (job.dying) {
     await reached(world, job, 'failed');
-    job.place = { ...job.place, status: 'failed' };
+    job.state = { ...job.state, status: 'failed' };
     job.dying = false;
     job.pausedAt = null;
     const { error_details } = await look(world, job);
     assert.equal((error_details as { code: string }).code, 'workflow_terminated');
   }
-  if (job.place.status === 'running') {
+  if (job.state.status === 'running') {
     await settleRunning(world, job);
     job.stirred = false;
   }
@@ -85,14 +85,14 @@ async function settleRunning(world: World, job: Job): Promise<void> {
     },
     patience,
   );
-  if (completed === 'completed') job.place = { ...job.place, status: 'completed' };
+  if (completed === 'completed') job.state = { ...job.state, status: 'completed' };
 }
 
 /** The row says what the model says; a job that has ended stays as it was first seen then. */
 export async function atRest(world: World, job: Job): Promise<void> {
   if (job.dying) return;
   const seen = await look(world, job);
-  assert.equal(seen.status, job.place.status, `status of ${job.id}`);
+  assert.equal(seen.status, job.state.status, `status of ${job.id}`);
   if (!isTerminal(seen.status)) return;
   job.pausedAt = null;
   // What a call to a model cost is recorded even when the answer comes after the end.
@@ -119,7 +119,7 @@ export const askWorkflow = (world: World, job: Job) =>
 /** Sends what an operator sends. A workflow that has closed takes nothing, which is as the table has it. */
 export async function asOperator(job: Job, send: () => Promise<unknown>): Promise<void> {
   await send().catch((error: unknown) => {
-    if (!(error instanceof WorkflowNotFoundError && isTerminal(job.place.status))) throw error;
+    if (!(error instanceof WorkflowNotFoundError && isTerminal(job.state.status))) throw error;
   });
 }
 

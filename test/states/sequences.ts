@@ -156,7 +156,7 @@ async function end(world: World, model: Model): Promise<void> {
   for (const [i, job] of model.jobs.entries()) {
     await settle(world, job, true);
     await checkJob(world, model, job);
-    if (isTerminal(job.place.status)) continue;
+    if (isTerminal(job.state.status)) continue;
     assertNothingStarted(world, job);
     const verb = i % 2 === 0 ? 'resume' : 'cancel';
     await take(world, model, job, verb, await send(world, job, verb, 'post'));
@@ -169,7 +169,7 @@ async function end(world: World, model: Model): Promise<void> {
 /** Leaves nothing of a sequence behind, however it ended. */
 async function clear(world: World, model: Model): Promise<void> {
   if (!model.workerLives) await world.startWorker();
-  for (const job of model.jobs) if (!isTerminal(job.place.status)) await send(world, job, 'cancel', 'post');
+  for (const job of model.jobs) if (!isTerminal(job.state.status)) await send(world, job, 'cancel', 'post');
   world.container.clear();
 }
 

@@ -17,7 +17,7 @@ const table: Record<Status, Record<Verb, Status | typeof no>> = {
 };
 
 /** Where a job stands, with how often it was paused and resumed on its way there. */
-export interface Place {
+export interface ExpectedState {
   status: Status;
   paused: number;
   resumed: number;
@@ -38,23 +38,23 @@ export interface Call {
 /** One way in which calls may have been taken: what each is answered, and where the job is then. */
 export interface Course {
   answers: Answer[];
-  place: Place;
+  state: ExpectedState;
 }
 
 export const isTerminal = (status: Status): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
 /** What a verb is answered at a place, and the place after it. */
-export function step(place: Place, verb: Verb): { answer: Answer; place: Place } {
-  const cell = table[place.status][verb];
-  if (cell === no) return { answer: { code: no, status: place.status }, place };
-  const changed = cell !== place.status;
+export function step(from: ExpectedState, verb: Verb): { answer: Answer; state: ExpectedState } {
+  const cell = table[from.status][verb];
+  if (cell === no) return { answer: { code: no, status: from.status }, state: from };
+  const changed = cell !== from.status;
   return {
     answer: { code: 200, status: cell },
-    place: {
+    state: {
       status: cell,
-      paused: place.paused + (changed && cell === 'paused' ? 1 : 0),
-      resumed: place.resumed + (changed && cell === 'running' ? 1 : 0),
+      paused: from.paused + (changed && cell === 'paused' ? 1 : 0),
+      resumed: from.resumed + (changed && cell === 'running' ? 1 : 0),
     },
   };
 }
@@ -63,16 +63,20 @@ export function step(place: Place, verb: Verb): { answer: Answer; place: Place }
  * Every course that calls may take: in any order, or, when `inOrder`, one after another. `done`: all of the job's work is
  * done, so that it may complete whenever it runs, and has completed at the end if it runs then.
  */
-export function courses(from: Place, calls: readonly Call[], { inOrder, done }: Record<'inOrder' | 'done', boolean>) {
+export function courses(
+  from: ExpectedState,
+  calls: readonly Call[],
+  { inOrder, done }: Record<'inOrder' | 'done', boolean>,
+) {
   const found: Course[] = [];
-  const go = (place: Place, answers: (Answer | undefined)[], left: number[]): void => {
-    const completes = done && place.status === 'running';
-    if (completes) go({ ...place, status: 'completed' }, answers, left);
-    if (left.length === 0 && !completes) found.push({ answers: answers as Answer[], place });
+  const go = (from: ExpectedState, answers: (Answer | undefined)[], left: number[]): void => {
+    const completes = done && from.status === 'running';
+    if (completes) go({ ...from, status: 'completed' }, answers, left);
+    if (left.length === 0 && !completes) found.push({ answers: answers as Answer[], state: from });
     for (const i of left) {
-      const after = step(place, calls[i]!.verb);
+      const after = step(from, calls[i]!.verb);
       go(
-        after.place,
+        after.state,
         answers.with(i, after.answer),
         left.filter((other) => other !== i),
       );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { jobAt, type Job, type Model } from './model.js';
 import { answerTo, asOperator, assertIds, atRest, flush, pathOf, quieten, settle, workflowOf } from './observe.js';
-import { isTerminal, step, type Place, type Verb } from './table.js';
+import { isTerminal, step, type ExpectedState, type Verb } from './table.js';
 import type { Reply, World } from './world.js';
 
 /** By which of its doors a verb comes in. `signal`: an operator's, from the Temporal UI, without a command id. */
@@ -31,19 +31,19 @@ export function commandable(model: Readonly<Model>, slot: number): boolean {
 /** Compares an answer with the table, and moves the model on. */
 export async function take(world: World, model: Model, job: Job, verb: Verb, reply: Reply): Promise<void> {
   if (job.dying) return takeOfTerminated(job, verb, reply);
-  if (!model.workerLives && !isTerminal(job.place.status)) {
+  if (!model.workerLives && !isTerminal(job.state.status)) {
     assert.equal(reply.code, 202, `${verb} without a worker: ${JSON.stringify(reply.body)}`);
     assertIds(job, reply.body);
     assert.equal(reply.body['pending_command'], verb);
-    assert.equal(reply.body['status'], job.place.status);
+    assert.equal(reply.body['status'], job.state.status);
     job.pending.push({ verb, commandId: String(reply.body['command_id']) });
     model.sinceKill += 1;
     return;
   }
   meet(model, job, verb);
-  const due = step(job.place, verb);
-  assert.deepEqual(await answerTo(world, job, reply), due.answer, `${verb} of ${job.id}, ${job.place.status}`);
-  move(job, due.place);
+  const due = step(job.state, verb);
+  assert.deepEqual(await answerTo(world, job, reply), due.answer, `${verb} of ${job.id}, ${job.state.status}`);
+  move(job, due.state);
 }
 
 /** The workflow is gone, and the row is about to follow: until then nobody can decide. */
@@ -59,31 +59,31 @@ function takeOfTerminated(job: Job, verb: Verb, reply: Reply): void {
 
 /** What a verb that nobody answers does: with a worker it is waited for, without one it is kept. */
 export async function takeUnanswered(world: World, model: Model, job: Job, verb: Verb, native: boolean): Promise<void> {
-  if (job.dying || isTerminal(job.place.status)) return;
+  if (job.dying || isTerminal(job.state.status)) return;
   if (!model.workerLives) {
     job.pending.push({ verb, native, commandId: null });
     return;
   }
   meet(model, job, verb);
-  move(job, step(job.place, verb).place);
+  move(job, step(job.state, verb).state);
   await flush(world, job);
 }
 
 /** Writes down which cell of the table a verb has met. */
-const meet = (model: Model, job: Job, verb: Verb): unknown => model.cells.add(`${job.place.status} ${verb}`);
+const meet = (model: Model, job: Job, verb: Verb): unknown => model.cells.add(`${job.state.status} ${verb}`);
 
 /** The job is at another place from now on. */
-export function move(job: Job, place: Place): void {
-  const again = job.place.status !== 'paused' || place.paused > job.place.paused;
-  if (place.status !== 'paused') job.pausedAt = null;
+export function move(job: Job, index: ExpectedState): void {
+  const again = job.state.status !== 'paused' || index.paused > job.state.paused;
+  if (index.status !== 'paused') job.pausedAt = null;
   else if (again) job.pausedAt = Date.now() + 1;
-  if (place.status !== 'paused' || again) job.callsWhenPaused = null;
-  job.place = place;
+  if (index.status !== 'paused' || again) job.callsWhenPaused = null;
+  job.state = index;
 }
 
 /** The row follows at once, and a job whose work is done completes as soon as it runs. */
 export async function afterwards(world: World, model: Model, job: Job): Promise<void> {
-  if (job.stirred && job.place.status === 'running') await settle(world, job, model.workerLives);
+  if (job.stirred && job.state.status === 'running') await settle(world, job, model.workerLives);
   if (model.workerLives) await quieten(world, job);
   await atRest(world, job);
 }

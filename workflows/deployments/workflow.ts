@@ -11,7 +11,7 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import type { Activities, GateRun, Incumbent } from '../../activities/index.js';
-import { endingOf, type Ending } from '../jobs/close.js';
+import { outcomeOfError, type JobOutcome } from '../jobs/close.js';
 import { evaluationWorkflow } from '../evaluations/workflow.js';
 import {
   algorithmAttribute,
@@ -33,7 +33,7 @@ const { freezeDeployment, nextIncumbent, concludeGate, publishDeployment, closeD
   });
 
 /** So often a candidate is judged at most, where its name is served by another each time. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /** A deployment: its source frozen, judged by its gate, and live. What fails on the way leaves live what was. */
 export async function deploymentWorkflow(input: JobInput): Promise<void> {
@@ -54,7 +54,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
     /** What was evaluated in this gate already, by what ran. */
     const measured = new Map<string | null, GateRun>();
     for (let round = 0; ; round += 1) {
-      if (round === mostRounds) throw overtaken();
+      if (round === maxRounds) throw overtaken();
       const next = comparesWith === 'incumbent' ? await nextIncumbent({ ...job, round }) : null;
       const known = next && measured.get(next.run.evaluation.snapshotId);
       const incumbent = next && known ? { ...next, run: known } : next;
@@ -86,7 +86,7 @@ export async function deploymentWorkflow(input: JobInput): Promise<void> {
 }
 
 function overtaken(): ApplicationFailure {
-  const message = `Its name was served by another ${mostRounds} times while it was judged. What was live stays live.`;
+  const message = `Its name was served by another ${maxRounds} times while it was judged. What was live stays live.`;
   return ApplicationFailure.nonRetryable(message, 'gate_overtaken', { retryable: true });
 }
 
@@ -129,9 +129,9 @@ function rootCause(error: Error): string {
   return error.cause instanceof Error ? rootCause(error.cause) : error.message;
 }
 
-function ended(error: unknown): Ending {
+function ended(error: unknown): JobOutcome {
   // What fails once it is to end fails because of that, an activity that is not tried again, say.
   if (CancellationScope.current().consideredCancelled) return { status: 'cancelled', stoppedBy: 'cancelled' };
-  const ending = endingOf(error);
+  const ending = outcomeOfError(error);
   return ending.error?.code === 'deployment_deleted' ? { status: 'cancelled', stoppedBy: 'deleted' } : ending;
 }

@@ -1,8 +1,8 @@
 import { CancellationScope, condition, continueAsNew, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, GateEvaluation } from '../../activities/index.js';
-import type { Ending } from '../jobs/close.js';
+import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
-import type { CarriedOver } from '../jobs/history-limit.js';
+import type { CarriedState } from '../jobs/history-limit.js';
 import { workflowId, type JobInput } from '../messages.js';
 import { runSlices } from '../rollouts/rollouts.js';
 import { RunningTime } from '../jobs/running-time.js';
@@ -18,7 +18,7 @@ interface Plan {
 /** An evaluation's input; `resume` is what a run that continued as new handed on. `gate`: it is one of a deployment's gate. */
 export interface EvaluationInput extends JobInput {
   gate?: GateEvaluation;
-  resume?: { plan: Plan; control: CarriedOver };
+  resume?: { plan: Plan; control: CarriedState };
 }
 
 const { prepareEvaluation } = proxyActivities<Activities>({
@@ -79,7 +79,7 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     return condition(() => false) as Promise<never>;
   }
 
-  await control.run(async (): Promise<Ending> => {
+  await control.run(async (): Promise<JobOutcome> => {
     if (!plan) {
       const prepared = await prepareEvaluation(job);
       plan = { ...prepared, leftMs: prepared.timeoutMs };
@@ -88,11 +88,11 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
     setCurrentDetails(`${total} seeds`);
     time ??= new RunningTime(plan.leftMs, false);
     const expired = expire(plan, time);
-    const finished = async (): Promise<Ending> => {
+    const finished = async (): Promise<JobOutcome> => {
       const slice = { plan: null, from: 0, to: total, collect: false };
       await runSlices(job, control, slice, { decided: null }, `${total} seeds`);
       // A paused job stays paused until it is resumed, even with nothing left to do.
-      await control.mayStart();
+      await control.waitUntilRunnable();
       return control.completed('completed', maxFailureRate);
     };
     return Promise.race([finished(), expired]);

@@ -1,14 +1,14 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, log } from '@temporalio/workflow';
 
 /** How a job ends. */
-export interface Ending {
+export interface JobOutcome {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string;
   error?: { code: string; message: string; retryable?: boolean };
 }
 
 /** What an error that ended the story means. Nothing but a cancellation leaves a job without a reason. */
-export function endingOf(error: unknown): Ending {
+export function outcomeOfError(error: unknown): JobOutcome {
   if (isCancellation(error)) return { status: 'cancelled', stoppedBy: 'cancelled' };
   const cause = error instanceof ActivityFailure ? (error.cause ?? error) : error;
   const code = cause instanceof ApplicationFailure && cause.type ? cause.type : 'internal';

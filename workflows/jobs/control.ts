@@ -15,9 +15,9 @@ import type { Activities } from '../../activities/index.js';
 import { mustFail, noOutcomes, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { StatusCommand } from '../../src/core/jobs/status.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
-import { decide, type Waiting } from './commands.js';
-import { endingOf, type Ending } from './close.js';
-import { isLong, untilLong, type CarriedOver } from './history-limit.js';
+import { decideCommands, type PendingCommand } from './commands.js';
+import { outcomeOfError, type JobOutcome } from './close.js';
+import { isAtHistoryLimit, runUntilHistoryLimit, type CarriedState } from './history-limit.js';
 import {
   cancelSignal,
   pauseSignal,
@@ -36,12 +36,12 @@ import {
  * what it has decided before the job rests or ends, how to begin a new run that goes on from here, and which errors end it
  * otherwise than as failed (null: not this one).
  */
-export interface JobStory {
+export interface JobDefinition {
   view(): Omit<StatusView, 'status'>;
   search(): SearchView | null;
   publish(): Promise<void>;
-  continueAsNew(control: CarriedOver): Promise<never>;
-  endingOf?(error: unknown): Ending | null;
+  continueAsNew(control: CarriedState): Promise<never>;
+  endingOf?(error: unknown): JobOutcome | null;
 }
 
 /** At most so many commands are decided at once, which keeps one record small. */
@@ -64,21 +64,21 @@ export class JobControl {
   counts: OutcomeCounts = noOutcomes;
   /** A signal has told of rewards since this was last set to false. */
   hasRewards = false;
-  private readonly inbox: Waiting[];
+  private readonly inbox: PendingCommand[];
   private readonly accepted: string[] = [];
-  private interrupted: Ending | null = null;
+  private interrupted: JobOutcome | null = null;
   private readonly root = CancellationScope.current();
   private readonly scope = new CancellationScope();
   private busy = false;
   private leaving = false;
   private pauses: number;
   private readonly input: JobInput;
-  private readonly story: JobStory;
+  private readonly story: JobDefinition;
 
   constructor(
     input: JobInput,
-    story: JobStory,
-    resumed: CarriedOver = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [] },
+    story: JobDefinition,
+    resumed: CarriedState = { status: 'running', pauses: 0, counts: noOutcomes, inbox: [] },
   ) {
     this.input = input;
     this.story = story;
@@ -119,11 +119,11 @@ export class JobControl {
    * goes on in a new run instead, and this rejects with what Temporal needs for that: nothing of the story may be under way
    * here but what `continueAsNew` hands on.
    */
-  async mayStart(): Promise<void> {
+  async waitUntilRunnable(): Promise<void> {
     const free = () => this.inbox.length === 0 && !this.busy && this.status === 'running';
-    if (!free() || isLong()) await this.story.publish();
-    await condition(() => free() || isLong());
-    if (isLong()) await this.leave();
+    if (!free() || isAtHistoryLimit()) await this.story.publish();
+    await condition(() => free() || isAtHistoryLimit());
+    if (isAtHistoryLimit()) await this.continueAsNewAtRest();
   }
 
   /**
@@ -131,16 +131,16 @@ export class JobControl {
    * restored from an earlier moment may have lost the signal, and nobody would repeat it.
    */
   async rewards(): Promise<void> {
-    await condition(() => this.hasRewards || isLong(), '1 hour');
+    await condition(() => this.hasRewards || isAtHistoryLimit(), '1 hour');
   }
 
   /** Has an activity run that ends early where the run's history has grown long; null: it came to nothing. */
-  untilLong<T>(activity: () => Promise<T>): Promise<T | null> {
-    return untilLong(activity, () => this.isCancelled());
+  runUntilHistoryLimit<T>(activity: () => Promise<T>): Promise<T | null> {
+    return runUntilHistoryLimit(activity, () => this.isCancelled());
   }
 
   /** Goes on in a new run. Commands that are not decided yet go with it. */
-  private async leave(): Promise<never> {
+  private async continueAsNewAtRest(): Promise<never> {
     this.leaving = true;
     await condition(() => !this.busy && allHandlersFinished());
     // A cancellation that came in this very moment would not go with it; it is left to end the story.
@@ -158,13 +158,13 @@ export class JobControl {
   }
 
   /** A job that has done its work ends as completed, unless more of its rollouts failed than it allows. */
-  completed(stoppedBy: string, maxFailureRate: number): Ending {
+  completed(stoppedBy: string, maxFailureRate: number): JobOutcome {
     const fault = mustFail(this.counts, maxFailureRate, true);
     return fault ? { status: 'failed', stoppedBy: 'failed', error: fault } : { status: 'completed', stoppedBy };
   }
 
   /** Ends the story from within: time is up, say. */
-  interrupt(ending: Ending): void {
+  interrupt(ending: JobOutcome): void {
     this.interrupted ??= ending;
     this.scope.cancel();
   }
@@ -173,8 +173,8 @@ export class JobControl {
    * Runs the job's story to its end, whatever that is, and leaves the row closed and the workflow closed the same way:
    * COMPLETED, FAILED with the reason, CANCELED. Continue-as-new passes through.
    */
-  async run(story: () => Promise<Ending>): Promise<void> {
-    let ending: Ending;
+  async run(story: () => Promise<JobOutcome>): Promise<void> {
+    let ending: JobOutcome;
     try {
       ending = await this.scope.run(async () => {
         const commands = this.decideCommands();
@@ -184,7 +184,7 @@ export class JobControl {
     } catch (error) {
       if (error instanceof Error && error.name === 'ContinueAsNew') throw error;
       if (isCancellation(error)) await CancellationScope.nonCancellable(() => this.decideRest());
-      ending = this.interrupted ?? this.story.endingOf?.(error) ?? endingOf(error);
+      ending = this.interrupted ?? this.story.endingOf?.(error) ?? outcomeOfError(error);
     }
     // Ends the loop over commands, and whatever else of the story still waits.
     this.scope.cancel();
@@ -201,7 +201,7 @@ export class JobControl {
     }
   }
 
-  private async close(ending: Ending): Promise<void> {
+  private async close(ending: JobOutcome): Promise<void> {
     await condition(() => !this.busy);
     // What the search decided is in `finish` as well: that it cannot be written apart must not hide how the job ends.
     await this.story.publish().catch((error: unknown) => log.error('the last decisions are not recorded', { error }));
@@ -237,9 +237,9 @@ export class JobControl {
   }
 
   /** Decides commands and writes what became of them at once; one that ends the job ends this too. */
-  private async decide(commands: Waiting[]): Promise<void> {
+  private async decide(commands: PendingCommand[]): Promise<void> {
     const before = this.status;
-    const { standing, outcomes, events, ending, accepted } = decide(
+    const { standing, outcomes, events, ending, accepted } = decideCommands(
       { status: this.status, pauses: this.pauses },
       commands,
     );

@@ -1,20 +1,20 @@
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { OutcomeCounts } from '../../src/core/jobs/failures.js';
-import type { Waiting } from './commands.js';
+import type { PendingCommand } from './commands.js';
 
 /** What a run that continues as new hands on. */
-export interface CarriedOver {
+export interface CarriedState {
   status: 'running' | 'paused';
   pauses: number;
   counts: OutcomeCounts;
-  inbox: Waiting[];
+  inbox: PendingCommand[];
 }
 
 /** A run continues as new from here on at the latest, whatever the server suggests (its own default: 4,096 events, 4 MB). */
 const longest = { events: 5_000, bytes: 5_000_000 };
 
 /** Whether this run should hand on to a new one: as the server suggests, or by our own bounds. */
-export function isLong(): boolean {
+export function isAtHistoryLimit(): boolean {
   const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
   return continueAsNewSuggested || historyLength >= longest.events || historySize >= longest.bytes;
 }
@@ -23,11 +23,14 @@ export function isLong(): boolean {
  * Has an activity run that ends early, with what it has, when it is asked to by cancelling it; it is asked when the run's
  * history has grown long. Answers null where it was cancelled before it could say anything. `isCancelled`: the job itself.
  */
-export async function untilLong<T>(activity: () => Promise<T>, isCancelled: () => boolean): Promise<T | null> {
+export async function runUntilHistoryLimit<T>(
+  activity: () => Promise<T>,
+  isCancelled: () => boolean,
+): Promise<T | null> {
   const early = new CancellationScope();
   let over = false;
   const watch = async () => {
-    await condition(() => over || isLong());
+    await condition(() => over || isAtHistoryLimit());
     if (!over) early.cancel();
   };
   try {

@@ -4,7 +4,7 @@ import { packRequests, unpackAnswers } from '../../src/core/jobs/rollout-packing
 import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
 import type { JobControl } from '../jobs/control.js';
 import type { JobInput } from '../messages.js';
-import type { Unwritten } from './rollouts.js';
+import type { PendingDecision } from './rollouts.js';
 
 const { exchangeSlots } = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
@@ -19,19 +19,19 @@ export async function answeredByTraffic(
   job: JobInput,
   control: JobControl,
   requests: RolloutRequest[],
-  unwritten: Unwritten,
+  pending: PendingDecision,
   summary: string,
 ): Promise<{ answers: RolloutAnswer[]; traffic: 'paired' | 'unpaired' | null }> {
   const from = requests[0]?.ordinal ?? 0;
   const slots = { plan: packRequests(requests), from, to: from + requests.length };
   for (;;) {
-    await control.mayStart();
+    await control.waitUntilRunnable();
     control.hasRewards = false;
-    const { decided } = unwritten;
+    const { decided } = pending;
     const report = await exchangeSlots.executeWithOptions({ summary }, [
       { ...job, ...slots, ...(decided && { decided }) },
     ]);
-    unwritten.decided = null;
+    pending.decided = null;
     control.counts = report.counts;
     if (report.answers) return { answers: unpackAnswers(report.answers), traffic: report.traffic };
     await control.rewards();

@@ -1,7 +1,7 @@
 import { ActivityCancellationType, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { Activities, Decided, SliceInput } from '../../activities/index.js';
+import type { Activities, SearchUpdate, SliceInput } from '../../activities/index.js';
 import { packRequests, unpackAnswers, type PackedAnswers } from '../../src/core/jobs/rollout-packing.js';
-import { costSpent } from '../../src/core/jobs/failures.js';
+import { costExhausted } from '../../src/core/jobs/failures.js';
 import type { RolloutAnswer, RolloutRequest } from '../../src/core/search/protocol.js';
 import type { JobControl } from '../jobs/control.js';
 import type { JobInput } from '../messages.js';
@@ -17,21 +17,21 @@ const { runRollouts } = proxyActivities<Activities>({
 });
 
 /** What a search has decided and nobody has written down yet; the work that follows does it on its way. */
-export interface Unwritten {
-  decided: Decided | null;
+export interface PendingDecision {
+  decided: SearchUpdate | null;
 }
 
 /** Has rollouts run to their outcomes, slice by slice, waiting wherever the job is paused. Answers in the order asked. */
-export async function runToEnd(
+export async function runRolloutsToEnd(
   job: JobInput,
   control: JobControl,
   requests: RolloutRequest[],
-  unwritten: Unwritten,
+  pending: PendingDecision,
   summary: string,
 ): Promise<RolloutAnswer[]> {
   const from = requests[0]?.ordinal ?? 0;
   const slice = { plan: packRequests(requests), from, to: from + requests.length, collect: true };
-  const answers = await runSlices(job, control, slice, unwritten, summary);
+  const answers = await runSlices(job, control, slice, pending, summary);
   return answers ? unpackAnswers(answers) : [];
 }
 
@@ -43,23 +43,23 @@ export async function runSlices(
   job: JobInput,
   control: JobControl,
   slice: Pick<SliceInput, 'plan' | 'from' | 'to' | 'collect'>,
-  unwritten: Unwritten,
+  pending: PendingDecision,
   summary: string,
 ): Promise<PackedAnswers | null> {
   let { plan } = slice;
   for (;;) {
-    await control.mayStart();
-    const { decided } = unwritten;
+    await control.waitUntilRunnable();
+    const { decided } = pending;
     const input = { ...job, ...slice, plan, ...(decided && { decided }) };
-    const report = await control.untilLong(() => runRollouts.executeWithOptions({ summary }, [input]));
+    const report = await control.runUntilHistoryLimit(() => runRollouts.executeWithOptions({ summary }, [input]));
     if (!report) continue;
     plan = null;
-    unwritten.decided = null;
+    pending.decided = null;
     control.counts = report.counts;
     if (report.fault) {
       const { message, code, retryable } = report.fault;
       // That is an end, and a paused job stays paused until it is resumed.
-      if (code === costSpent) await control.mayStart();
+      if (code === costExhausted) await control.waitUntilRunnable();
       throw ApplicationFailure.nonRetryable(message, code, { retryable });
     }
     if (report.finished) return report.answers;

@@ -2,24 +2,30 @@ import { ActivityCancellationType, proxyActivities, setCurrentDetails } from '@t
 import type { Activities, SessionLimits, SessionPlan } from '../../activities/index.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { createMipro } from '../../src/core/algorithms/mipro/state.js';
-import { forTraffic, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
+import { switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type {
-  Answers,
+  SearchResponse,
   CandidateSummary,
   ProposalAnswer,
   RolloutRequest,
   SearchView,
-  SurveyAnswer,
-  Work,
+  DemoAnswer,
+  SearchRequest,
 } from '../../src/core/search/protocol.js';
-import type { Ending } from '../jobs/close.js';
+import type { JobOutcome } from '../jobs/close.js';
 import { JobControl } from '../jobs/control.js';
 import { answeredByTraffic } from '../rollouts/live.js';
-import type { CarriedOver } from '../jobs/history-limit.js';
+import type { CarriedState } from '../jobs/history-limit.js';
 import type { JobInput } from '../messages.js';
-import { runToEnd, type Unwritten } from '../rollouts/rollouts.js';
-import { endingBy, endingOfSpent, interruptWhenOver, sessionTime, type Spender } from './budget.js';
+import { runRolloutsToEnd, type PendingDecision } from '../rollouts/rollouts.js';
+import {
+  outcomeOfSpentBudget,
+  outcomeIfCostSpent,
+  interruptWhenOver,
+  sessionTime,
+  type BudgetContext,
+} from './budget.js';
 
 /**
  * The input of a job that searches; `resume` is what a run that continued as new handed on: `proposed` are the answers to
@@ -30,7 +36,7 @@ export interface SearchInput extends JobInput {
   resume?: {
     state: SessionState;
     limits: SessionLimits;
-    control: CarriedOver;
+    control: CarriedState;
     proposed: ProposalAnswer[];
     steps: number;
     leftMs?: number;
@@ -49,7 +55,7 @@ export interface SearchKind {
   continueAsNew(input: SearchInput): Promise<never>;
 }
 
-const { propose, surveyTraces } = proxyActivities<Activities>({
+const { propose, findDemos } = proxyActivities<Activities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
@@ -68,13 +74,13 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
   let proposed = input.resume?.proposed ?? [];
   let steps = input.resume?.steps ?? 0;
   let time = sessionTime(limits, input.resume?.leftMs);
-  const unwritten: Unwritten = { decided: null };
+  const pending: PendingDecision = { decided: null };
   const view = (): SearchView | null => (state ? searchOf(state).view(state) : null);
   const publish = async (): Promise<void> => {
-    const { decided } = unwritten;
+    const { decided } = pending;
     if (!decided) return;
     await recordSearch({ ...job, ...decided });
-    if (unwritten.decided === decided) unwritten.decided = null;
+    if (pending.decided === decided) pending.decided = null;
   };
   const control: JobControl = new JobControl(
     job,
@@ -82,7 +88,7 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       view: () => operatorView(job.jobId, view()),
       search: view,
       publish,
-      endingOf: (error) => endingOfSpent(error, spender()),
+      endingOf: (error) => outcomeIfCostSpent(error, spender()),
       continueAsNew: (carried) =>
         kind.continueAsNew({
           ...job,
@@ -91,7 +97,7 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
     },
     input.resume?.control,
   );
-  const spender = (): Spender => ({
+  const spender = (): BudgetContext => ({
     search: view(),
     control,
     maxFailureRate: limits.maxFailureRate,
@@ -99,15 +105,15 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
   });
 
   /** Asks for texts, at most `maxConcurrent` at a time: a pause is not held up by those that have not begun. */
-  async function proposals(work: Work & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
+  async function proposals(work: SearchRequest & { kind: 'proposals' }): Promise<ProposalAnswer[]> {
     while (proposed.length < work.requests.length) {
-      await control.mayStart();
+      await control.waitUntilRunnable();
       const requests = work.requests.slice(proposed.length, proposed.length + limits.maxConcurrent);
       const summary = describe({ ...work, requests });
-      const { decided } = unwritten;
+      const { decided } = pending;
       const input = { ...job, requests, ...(decided && { decided }) };
       const answers = await propose.executeWithOptions({ summary }, [input]);
-      unwritten.decided = null;
+      pending.decided = null;
       proposed = [...proposed, ...answers];
     }
     const all = proposed;
@@ -115,38 +121,38 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
     return all;
   }
 
-  async function surveyed({ request }: Work & { kind: 'survey' }): Promise<SurveyAnswer> {
-    await control.mayStart();
-    const { decided } = unwritten;
+  async function searchedForDemos({ request }: SearchRequest & { kind: 'demos' }): Promise<DemoAnswer> {
+    await control.waitUntilRunnable();
+    const { decided } = pending;
     const input = { ...job, request, ...(decided && { decided }) };
     const summary = `generation ${request.generation}: what ${request.ordinals.length} rollouts can show`;
-    const answer = await surveyTraces.executeWithOptions({ summary }, [input]);
-    unwritten.decided = null;
+    const answer = await findDemos.executeWithOptions({ summary }, [input]);
+    pending.decided = null;
     return answer;
   }
 
-  async function ran(work: Work & { kind: 'rollouts' }): Promise<Answers> {
+  async function ran(work: SearchRequest & { kind: 'rollouts' }): Promise<SearchResponse> {
     if (!limits.live) {
-      const answers = await runToEnd(job, control, work.requests, unwritten, describe(work));
+      const answers = await runRolloutsToEnd(job, control, work.requests, pending, describe(work));
       return { kind: 'rollouts', answers };
     }
-    const live = await answeredByTraffic(job, control, work.requests, unwritten, describe(work));
-    state = forTraffic(state!, live.traffic);
+    const live = await answeredByTraffic(job, control, work.requests, pending, describe(work));
+    state = switchToUnpaired(state!, live.traffic);
     return { kind: 'rollouts', answers: live.answers };
   }
 
-  async function answersTo(work: Exclude<Work, { kind: 'done' | 'failed' }>): Promise<Answers> {
+  async function answersTo(work: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): Promise<SearchResponse> {
     switch (work.kind) {
       case 'rollouts':
         return ran(work);
       case 'proposals':
         return { kind: 'proposals', answers: await proposals(work) };
-      case 'survey':
-        return { kind: 'survey', answer: await surveyed(work) };
+      case 'demos':
+        return { kind: 'demos', answer: await searchedForDemos(work) };
     }
   }
 
-  await control.run(async (): Promise<Ending> => {
+  await control.run(async (): Promise<JobOutcome> => {
     if (!state) {
       const plan = await kind.prepare(job);
       limits = plan.limits;
@@ -155,11 +161,11 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       setCurrentDetails(details(searchOf(state).view(state)));
     }
     time ??= sessionTime(limits, undefined);
-    if (time) interruptWhenOver(time, control, () => endingBy('max_minutes', spender()));
+    if (time) interruptWhenOver(time, control, () => outcomeOfSpentBudget('max_minutes', spender()));
     let search = searchOf(state);
     let before = search.view(state);
     for (;;) {
-      await control.mayStart();
+      await control.waitUntilRunnable();
       const work = search.next(state);
       if (work.kind === 'done') return control.completed(work.stoppedBy, limits.maxFailureRate);
       if (work.kind === 'failed') return failed(work);
@@ -174,7 +180,7 @@ export async function searchJob(input: SearchInput, kind: SearchKind): Promise<v
       const candidates = changedCandidates(before, seen);
       before = seen;
       steps += 1;
-      unwritten.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
+      pending.decided = { step: steps, view: { ...seen, candidates }, decisions: applied.decisions };
     }
   });
 }
@@ -184,7 +190,7 @@ function begun(plan: SessionPlan): SessionState {
   return plan.mipro ? createMipro(plan.mipro) : createGepa(plan.gepa);
 }
 
-function failed(work: Work & { kind: 'failed' }): Ending {
+function failed(work: SearchRequest & { kind: 'failed' }): JobOutcome {
   return { status: 'failed', stoppedBy: 'failed', error: { code: work.code, message: work.message } };
 }
 
@@ -199,7 +205,7 @@ function operatorView(jobId: string, view: SearchView | null) {
   };
 }
 
-function describe({ kind, requests }: Work & { requests: { generation: number }[] }): string {
+function describe({ kind, requests }: SearchRequest & { requests: { generation: number }[] }): string {
   const [first] = requests;
   const stage = (first as RolloutRequest | undefined)?.stage;
   const what = stage ? `rollouts (${stage})` : kind;

@@ -1,7 +1,7 @@
 import { asObject, boundDepth, cutText, field, parseObject } from '../net/untrusted.js';
 import type { RolloutRequest } from './request.js';
 
-/** How a rollout ended, as far as the container's side of it goes. */
+/** A rollout's outcome at the container. */
 export type RolloutOutcome =
   | { kind: 'reward'; reward: number; feedback: string | null; details: Record<string, unknown> | null }
   /** The reward comes later, by a POST to the service. */
@@ -13,7 +13,7 @@ export type RolloutOutcome =
   /** The container, or a provider, refuses the key, for this rollout and so for all. */
   | { kind: 'refused_key'; code: string; message: string };
 
-/** A failure of one try and whether another may mend it: up to three tries, as often as the deadline allows, or none. */
+/** A failed try. `retry`: three tries in all, until the deadline, or none. */
 export interface Fault {
   kind: 'fault';
   retry: 'tries' | 'pushback' | 'none';
@@ -21,7 +21,7 @@ export interface Fault {
   failure: Extract<RolloutOutcome, { kind: 'failed' }>;
 }
 
-/** One HTTP answer, read to its end. */
+/** A complete HTTP answer. */
 export interface Answer {
   status: number;
   retryAfter: string | null;
@@ -29,7 +29,7 @@ export interface Answer {
   text: string;
 }
 
-/** The code of a job's failure whose container does not take its key. */
+/** Error code of a job whose container refuses its key. */
 export const containerRefusedKey = 'container_refused_key';
 
 const maxFeedbackBytes = 16 * 1024;
@@ -49,12 +49,12 @@ interface FaultTraits {
   retryAfter: string | null;
 }
 
-/** Whether this answer says that the key is refused: 401, 403, or 400 with `unauthorised` in the body. */
+/** Whether the container refuses the key: 401, 403, or 400 with `unauthorised` in the body. */
 export function refusesKey({ status, text }: Answer): boolean {
   return status === 401 || status === 403 || (status === 400 && /unauthori[sz]ed/i.test(text));
 }
 
-/** What an answer with a status other than 2xx means. */
+/** The fault behind an answer with a status other than 2xx. */
 export function faultOfStatus(answer: Answer): Fault {
   const { status, text, retryAfter } = answer;
   const said = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
@@ -64,13 +64,13 @@ export function faultOfStatus(answer: Answer): Fault {
   }
   if (status === 502 || status === 504)
     return fault('container_error', message, { retry: 'tries', infrastructure: true });
-  // An exception in the container may well be what this candidate's answer provoked.
+  // The candidate's own answer may have provoked an exception in the container.
   if (status === 500) return fault('container_error', message, { retry: 'tries' });
   if (status >= 300 && status < 400) return fault('container_redirected', `${message}. Redirects are not followed.`);
   return fault('container_rejected', message);
 }
 
-/** Reads the answer to `POST /rollout` by the container contract's order of precedence. */
+/** Reads the answer to `POST /rollout` in the container contract's order of precedence. */
 export function readRolloutAnswer(
   answer: Answer,
   asked: Pick<RolloutRequest, 'rolloutId' | 'seed'>,
@@ -98,7 +98,7 @@ export function readRolloutAnswer(
   return readReward(json);
 }
 
-/** The body as a JSON object, or why it is none. */
+/** The body as a JSON object, or the fault. */
 export function readJsonObject(answer: Answer): { json: Record<string, unknown> } | Fault {
   if (answer.contentEncoding !== null && answer.contentEncoding.toLowerCase() !== 'identity') {
     return fault(
@@ -111,7 +111,7 @@ export function readJsonObject(answer: Answer): { json: Record<string, unknown> 
   const start = answer.text.trim() === '' ? 'an empty body' : cutText(answer.text, 512);
   return fault(
     'container_answer_invalid',
-    `The container answered ${answer.status} with a body that is no JSON object: ${start}`,
+    `The container answered ${answer.status} with a body that is not a JSON object: ${start}`,
   );
 }
 
@@ -135,21 +135,21 @@ function foreignAnswer(json: Record<string, unknown>, asked: Pick<RolloutRequest
 
 function readReward(json: Record<string, unknown>): RolloutOutcome | Fault {
   const info = json['reward_info'];
-  const places: [string, unknown][] = [
+  const indexes: [string, unknown][] = [
     ['reward_info.outcome_reward', field(info, 'outcome_reward')],
     ['metrics.outcome_reward', field(json['metrics'], 'outcome_reward')],
     ['reward', field(json, 'reward')],
   ];
-  const found = places.find(([, value]) => value !== undefined);
+  const found = indexes.find(([, value]) => value !== undefined);
   if (!found) {
     return fault(
       'reward_missing',
       'The container gave no reward: expected reward_info.outcome_reward, or status "pending".',
     );
   }
-  const [place, reward] = found;
+  const [index, reward] = found;
   if (typeof reward !== 'number' || !Number.isFinite(reward)) {
-    return fault('reward_invalid', `The container's ${place} is ${quote(reward)}; it must be a finite number.`);
+    return fault('reward_invalid', `The container's ${index} is ${quote(reward)}; it must be a finite number.`);
   }
   const details = readDetails(field(info, 'details'));
   return { kind: 'reward', reward, feedback: readFeedback(json, details), details };
@@ -172,6 +172,6 @@ function readFeedback(json: Record<string, unknown>, details: Record<string, unk
 }
 
 function quote(value: unknown): string {
-  // Numbers first: JSON has no word for Infinity, which 1e400 is read as.
+  // Numbers first: JSON.stringify turns Infinity (parsed from 1e400) into null.
   return cutText(typeof value === 'number' ? String(value) : JSON.stringify(boundDepth(value)), 512);
 }

@@ -11,7 +11,7 @@ export type { RolloutRequest } from './request.js';
 export type { RolloutOutcome } from './answer.js';
 export { rolloutWindowMs } from './retry.js';
 
-/** A container that cannot serve the job at all; the message says why and is fit for the job's `error`. */
+/** The container cannot serve the job at all. The message becomes the job's `error`. */
 export class ContainerError extends Error {
   override readonly name = 'ContainerError';
   readonly code: string;
@@ -21,26 +21,26 @@ export class ContainerError extends Error {
   }
 }
 
-/** The caller's container. Every method rejects with the signal's reason when it fires. */
+/** The caller's container. Every method rejects with the signal's reason when the signal fires. */
 export interface ContainerClient {
-  /** `GET /health`. Rejects with a ContainerError when the container cannot be reached, is not well or refuses the key. */
+  /** `GET /health`. Rejects with a ContainerError: unreachable, unhealthy, or key refused. */
   health(url: string, apiKey: string | null, signal: AbortSignal): Promise<void>;
-  /** `GET /task_info`, which is optional: the prompt it gives, or null. Rejects like `health`. */
+  /** The prompt from the optional `GET /task_info`, or null. Rejects like `health`. */
   taskInfo(url: string, apiKey: string | null, signal: AbortSignal): Promise<{ initialPrompt: Message[] | null }>;
-  /** `POST /rollout` with all its retries. What goes wrong at the container is an outcome, not a rejection. */
+  /** `POST /rollout` with all its retries. A fault of the container is an outcome, not a rejection. */
   rollout(request: RolloutRequest, signal: AbortSignal): Promise<RolloutOutcome>;
   close(): Promise<void>;
 }
 
 export interface ContainerClientOptions {
   egress: EgressPolicy;
-  /** First wait between tries; it doubles. */
+  /** First wait between tries, in milliseconds; doubles each time. */
   retryBaseMs?: number;
-  /** How long one try of `health` and `taskInfo` may take. */
+  /** Time limit of one try of `health` and `taskInfo`, in milliseconds. */
   probeTimeoutMs?: number;
 }
 
-/** Calls containers under the deployment's egress policy. */
+/** Creates a client that calls containers under the service's egress policy. */
 export function createContainerClient(options: ContainerClientOptions): ContainerClient {
   const { egress, retryBaseMs = 500, probeTimeoutMs = 10_000 } = options;
   const agent = createEgressAgent(egress);
@@ -121,11 +121,11 @@ function readPrompt(at: string, value: unknown): Message[] | null {
     );
   });
   if (valid.length === 0 || valid.length < messages.length) {
-    throw refuse('initial_prompt must be {messages: [{role, content, name?}, …]} with texts as content.');
+    throw refuse('initial_prompt must be {messages: [{role, content, name?}, …]}; content must be a string.');
   }
   const names = valid.flatMap(({ name }) => name ?? []);
-  const twice = names.find((name, place) => names.indexOf(name) < place);
-  if (twice !== undefined) throw refuse(`initial_prompt has two messages named "${twice}"; give one another name.`);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw refuse(`initial_prompt has two messages named "${twice}"; rename one.`);
   if (names.length > maxComponents) {
     throw refuse(`initial_prompt has ${names.length} messages with a name; at most ${maxComponents} can be optimized.`);
   }

@@ -1,10 +1,10 @@
 import { request, type Dispatcher } from 'undici';
-import { TimeoutError, within } from '../net/bounded.js';
+import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault } from './answer.js';
 import { EgressError } from '../net/egress.js';
 import { cutText, errorCode } from '../net/untrusted.js';
 
-/** One HTTP exchange with a container. */
+/** An HTTP request to a container. */
 export interface ExchangeRequest {
   method: 'GET' | 'POST';
   url: string;
@@ -25,8 +25,8 @@ const connectCodes = new Set([
 const tlsCodes = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /**
- * Sends one request and reads its answer to the end within `ms`, as text; a fault where there is none. Rejects only
- * with the signal's reason, or with an error that is ours.
+ * Sends one request and reads the whole answer as text within `ms`; otherwise returns a fault.
+ * Rejects with the signal's reason or with an internal error.
  */
 export async function exchange(
   dispatcher: Dispatcher,
@@ -35,7 +35,7 @@ export async function exchange(
   signal: AbortSignal,
 ): Promise<Answer | Fault> {
   try {
-    return await within(ms, signal, async (bounded) => {
+    return await withTimeout(ms, signal, async (bounded) => {
       const { url, method, headers, body = null } = what;
       const answer = await request(url, { dispatcher, method, headers, body, signal: bounded });
       return {
@@ -61,7 +61,7 @@ function faultOfError(error: unknown, ms: number): Fault {
   const { message: said, name } = error as Error;
   const reason = cutText(said || code, 512);
   if (error instanceof TimeoutError) {
-    // A prompt may make the model talk for ever, so this need not be the infrastructure's fault.
+    // Not necessarily the infrastructure's fault: a prompt can make the model talk endlessly.
     return fault('container_timeout', `The container gave no full answer within ${ms} ms.`, { retry: 'tries' });
   }
   if (error instanceof EgressError) return fault('egress_refused', error.message, { connect: true });

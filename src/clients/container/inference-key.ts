@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Whose calls an inference key lets through: one rollout of one job. */
+/** The scope of an inference key: one rollout of one job. */
 export interface InferenceScope {
   orgId: string;
   jobId: string;
@@ -12,19 +12,19 @@ const purpose = 'ratchet inference key v1';
 const maxKeyLength = 512;
 
 /**
- * The key a container is given for a rollout: it names the organization and proves, by an HMAC-SHA256 under a key derived
- * from `secret`, that the service issued it for this job and rollout. Nothing is stored.
+ * The key that a container gets for a rollout: the organization, and an HMAC-SHA256 over job and
+ * rollout under a key derived from `secret`. Nothing is stored.
  */
 export function issueInferenceKey(secret: Buffer, { orgId, jobId, rolloutId }: InferenceScope): string {
   const derived = createHmac('sha256', secret).update(purpose).digest();
-  // JSON keeps the parts apart whatever they hold.
+  // JSON separates the parts unambiguously.
   const proof = createHmac('sha256', derived)
     .update(JSON.stringify([orgId, jobId, rolloutId]))
     .digest('base64url');
   return `${prefix}${Buffer.from(orgId).toString('base64url')}.${proof}`;
 }
 
-/** The organization of a presented key, or null when it was not issued for this job and rollout. */
+/** The organization of a valid key; null: the key was not issued for this job and rollout. */
 export function verifyInferenceKey(
   secret: Buffer,
   presented: string,

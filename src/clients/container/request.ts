@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { placeDemos, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 
-/** One rollout to be run by a container. */
+/** A rollout to run at a container. */
 export interface RolloutRequest {
   /** The container's base URL; `/rollout` is appended. */
   url: string;
   apiKey: string | null;
-  /** Also the correlation id, the trace id's seed and the idempotency key. */
+  /** Also serves as correlation id, seed of the trace id and idempotency key. */
   rolloutId: string;
   seed: number;
   envName: string | null;
@@ -15,21 +15,21 @@ export interface RolloutRequest {
   policy: PolicySpec;
   inferenceUrl: string;
   inferenceApiKey: string;
-  /** The candidate's messages, told as `prompt_template`; null: the container uses its own prompt. */
+  /** The candidate's messages, sent as `prompt_template`; null: the container uses its own prompt. */
   messages: Message[] | null;
-  /** The candidate's demonstrations that this rollout is shown; absent: none. */
+  /** The candidate's demonstrations for this rollout; absent: none. */
   demos?: readonly Demo[];
-  /** How long one try may take, the answer's last byte included. */
+  /** Time limit of one try, up to the last byte of the answer. */
   tryTimeoutMs: number;
-  /** Epoch milliseconds by which the rollout must have ended: no try and no wait lasts beyond it. */
+  /** End of the rollout in epoch milliseconds; no try and no wait lasts longer. */
   deadline: number;
-  /** Called at each 429, 503 and time-out of a try, so that fewer are sent at once for a while. */
+  /** Called on 429, 503 and time-out, to lower the concurrency for a while. */
   onPushback?: (because: string) => void;
-  /** Waited for before each try; answers what to call when the try is over. The deadline moves by the wait. */
+  /** Admits a try; the deadline moves by the wait. The result is called when the try has ended. */
   admit?: (signal: AbortSignal) => Promise<() => void>;
 }
 
-/** Headers that every call to a container carries. Encodings are declined: a small compressed answer may be a huge one. */
+/** Headers of every call to a container. No encodings: a small compressed body can expand hugely. */
 export function containerHeaders(apiKey: string | null): Record<string, string> {
   return {
     accept: 'application/json',
@@ -38,7 +38,7 @@ export function containerHeaders(apiKey: string | null): Record<string, string> 
   };
 }
 
-/** The headers of `POST /rollout`. They depend on the rollout alone, so that a re-sent one is recognized as the same. */
+/** Headers of `POST /rollout`; identical for every try, so that containers recognize a repeat. */
 export function rolloutHeaders(request: RolloutRequest): Record<string, string> {
   return {
     ...containerHeaders(request.apiKey),
@@ -48,7 +48,7 @@ export function rolloutHeaders(request: RolloutRequest): Record<string, string> 
   };
 }
 
-/** The body of `POST /rollout`; the same for every try of a rollout. */
+/** Body of `POST /rollout`; identical for every try of a rollout. */
 export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
   const { provider, model, params } = request.policy;
   return {
@@ -80,7 +80,7 @@ export function rolloutBody(request: RolloutRequest): Record<string, unknown> {
   };
 }
 
-/** W3C trace context derived from the rollout id, so that all tries belong to one trace. */
+/** W3C trace context, derived from the rollout id: all tries belong to one trace. */
 function traceparent(rolloutId: string): string {
   const digest = createHash('sha256').update(rolloutId).digest('hex');
   return `00-${digest.slice(0, 32)}-${digest.slice(32, 48)}-01`;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { pause, retryAfterMs } from '../net/bounded.js';
+import { sleep, retryAfterMs } from '../net/bounded.js';
 import type { Answer, Fault } from './answer.js';
 import { exchange, type ExchangeRequest } from './exchange.js';
 import type { RolloutRequest } from './request.js';
@@ -8,22 +8,21 @@ const maxTries = 3;
 const maxPushbackMs = 30_000;
 
 /**
- * How long a rollout may take in all when one try may take `tryTimeoutMs`: three full tries and the waits between them.
- * One try has all of the time-out to itself, since a shorter one would cut, and pay again for, rollouts that are slow
- * but well.
+ * Total time of a rollout: three full tries of `tryTimeoutMs` and the waits between them. A shorter
+ * limit per try would cut off slow but healthy rollouts and pay for them again.
  */
 export function rolloutWindowMs(tryTimeoutMs: number): number {
   return maxTries * tryTimeoutMs + 1_500;
 }
 
-/** Whether a result is a fault. */
+/** Type guard for faults. */
 export function isFault(value: object): value is Fault {
   return 'kind' in value && value.kind === 'fault';
 }
 
 /**
- * Makes the caller that tries until there is a result, a fault which another try does not mend, or no time.
- *  - refused connection, reset, time-out of one try, 500, 502, 504: three tries, `baseMs` doubling between them;
+ * Creates a caller that retries until a result, a final fault or the deadline.
+ *  - refused connection, reset, time-out, 500, 502, 504: three tries, `baseMs` doubling between them;
  *  - 429, 503: after `Retry-After`, else doubling, until the deadline.
  */
 export function createCaller(dispatcher: Dispatcher, baseMs: number) {
@@ -40,13 +39,13 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
     for (;;) {
       const readyAt = Date.now();
       const leave = await limits.admit?.(signal);
-      // That others had their turn first is not the container's doing.
+      // Waiting for admission is not the container's fault.
       deadline += Date.now() - readyAt;
       const left = Math.max(1, deadline - Date.now());
       const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(leave);
       const result = isFault(answer) ? answer : read(answer);
       if (!isFault(result) || result.retry === 'none') return result;
-      // A try that the deadline cut short says nothing new: why it was made is why the rollout failed.
+      // A try cut short by the deadline carries no new information: report the fault before it.
       if (previous && left < limits.tryTimeoutMs && result.failure.code === 'container_timeout') return previous;
       previous = result;
       if (result.failure.code === 'container_timeout') limits.onPushback?.('The container did not answer in time');
@@ -54,7 +53,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
       if (result.retry === 'pushback') {
         limits.onPushback?.(/^The container answered \d+/.exec(result.failure.message)?.[0] ?? 'The container is busy');
         const asked = retryAfterMs(result.retryAfter, Date.now());
-        // Never less than the base: `Retry-After: 0` must not become a busy loop.
+        // At least the base: `Retry-After: 0` must not cause a busy loop.
         wait = Math.max(baseMs, asked ?? Math.min(maxPushbackMs, baseMs * 2 ** pushbacks));
         pushbacks += 1;
       } else {
@@ -63,7 +62,7 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
         wait = baseMs * 2 ** (tries - 1);
       }
       if (Date.now() + wait >= deadline) return result;
-      await pause(wait, signal);
+      await sleep(wait, signal);
     }
   };
 }

@@ -4,28 +4,28 @@ import { asObject } from '../net/untrusted.js';
 
 type Json = Record<string, unknown>;
 
-/** A call whose cost has an upper bound: the request with its answer's length bounded, and the most that it can cost, in dollars. */
+/** A call with a bounded cost: the request with a limited answer, and the maximum cost in dollars. */
 export interface BoundedCall {
   body: Json;
   costUsd: number;
 }
 
-/** Why a call's cost has no bound: which field of the request, and what to do. */
+/** A request field that leaves the cost unbounded, and how to fix it. */
 export interface Unbounded {
   field: string;
   message: string;
 }
 
-/** Tokens of an answer whose request names no limit. */
+/** Answer tokens for a request without a limit of its own. */
 export const answerTokens = { rollout: 4_096, proposer: 8_192 } as const;
-/** Tokens of any answer; a request that allows more is lowered to it. */
+/** Upper limit of answer tokens; higher limits in a request are lowered to it. */
 const maxAnswerTokens = 16_384;
-/** What providers put before tools and schemas on their own. */
+/** Tokens that providers add for tools and schemas. */
 const hiddenPromptTokens = 1_000;
 const maxChoices = 128;
 
 const limitNames = ['max_tokens', 'max_completion_tokens'];
-/** Fields that make a call cost more than its tokens at the table's price. */
+/** Fields that cost more than tokens at the table's price. */
 const unpriced = [
   'audio',
   'cachedContent',
@@ -38,33 +38,34 @@ const unpriced = [
 ];
 const pricedTiers: unknown[] = [undefined, null, 'auto', 'default', 'flex'];
 
-/** Why a policy cannot be under a budget of money, or null when the price of its model is known. */
+/** Why `max_cost_usd` cannot cover a policy; null: its price is known. */
 export function unknownPrice({ provider, model }: Pick<PolicySpec, 'provider' | 'model'>): string | null {
   if (priceOf(provider, model, 1, 1) !== null) return null;
   return `the price of the model "${model}" of the provider "${provider}" is not known`;
 }
 
 /**
- * The most that a chat completion can cost. A token is at least one byte of the request, whatever the tokenizer; the answer is as
- * long as the request allows, at most `maxAnswerTokens`, and `unlimited` tokens where the request names no limit, which it then does.
+ * The maximum cost of a chat completion. A token has at least one byte, whatever the tokenizer. A
+ * request without a limit gets one of `unlimited` tokens; every limit is capped at `maxAnswerTokens`.
  */
 export function boundCall(provider: string, request: Json, unlimited: number): BoundedCall | Unbounded {
   const present = unpriced.find((name) => request[name] !== undefined && request[name] !== null);
-  if (present) return unbounded(present, 'is not accepted under max_cost_usd: its price is not in the table');
+  if (present) return unbounded(present, 'is not accepted under max_cost_usd: its price is unknown');
   if (!pricedTiers.includes(request['service_tier'])) {
-    return unbounded('service_tier', 'is not accepted under max_cost_usd, but for auto, default and flex');
+    return unbounded('service_tier', 'must be auto, default or flex under max_cost_usd');
   }
   const choices = request['n'] ?? 1;
   if (typeof choices !== 'number' || !Number.isInteger(choices) || choices < 1 || choices > maxChoices) {
     return unbounded('n', `must be a whole number from 1 to ${maxChoices} under max_cost_usd`);
   }
   const odd = notText(request['messages']);
-  if (odd) return unbounded('messages', `hold a part of type "${odd}", whose tokens cannot be told under max_cost_usd`);
+  if (odd)
+    return unbounded('messages', `hold a part of type "${odd}"; its tokens cannot be bounded under max_cost_usd`);
   const named = limitNames.filter((name) => request[name] !== undefined && request[name] !== null);
   for (const name of named) {
     const value = request[name];
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) {
-      return unbounded(name, 'must be a whole number from 1 on under max_cost_usd');
+      return unbounded(name, 'must be a whole number of at least 1 under max_cost_usd');
     }
   }
   const allowed = named.map((name) => request[name] as number);
@@ -76,14 +77,17 @@ export function boundCall(provider: string, request: Json, unlimited: number): B
   const costUsd = priceOf(provider, String(request['model']), promptTokens, tokens * choices);
   if (costUsd !== null) return { body, costUsd };
   const model = JSON.stringify(request['model']);
-  return unbounded('model', `${model} has no known price, which max_cost_usd needs; leave it to the policy's`);
+  return unbounded(
+    'model',
+    `${model} has no known price, which max_cost_usd requires; omit it to use the policy's model`,
+  );
 }
 
 function unbounded(field: string, message: string): Unbounded {
   return { field, message: `${field} ${message}.` };
 }
 
-/** The type of a message's part that is not text; null: all are. */
+/** The type of the first message part that is not text, or null. */
 function notText(messages: unknown): string | null {
   for (const message of Array.isArray(messages) ? messages : []) {
     const content = asObject(message)?.['content'];
@@ -95,7 +99,7 @@ function notText(messages: unknown): string | null {
   return null;
 }
 
-/** OpenAI's models that think refuse `max_tokens`; others know nothing else. */
+/** OpenAI's reasoning models refuse `max_tokens`; other models know only that. */
 function limitName(provider: string, model: string): string {
   return provider === 'openai' && /^(o\d|gpt-([5-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens';
 }

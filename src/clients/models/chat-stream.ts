@@ -2,17 +2,17 @@ import { asObject } from '../net/untrusted.js';
 
 type Json = Record<string, unknown>;
 
-/** What ends a stream of chat completion chunks. */
+/** Final event of a stream of chat completion chunks. */
 export const doneData = '[DONE]';
 
-/** Whether a chunk is the one that only carries usage, which OpenAI sends last where `include_usage` was asked for. */
+/** Whether a chunk carries usage alone: OpenAI's last chunk with `include_usage`. */
 export function isUsageChunk(chunk: Json): boolean {
   return Array.isArray(chunk['choices']) && chunk['choices'].length === 0 && asObject(chunk['usage']) !== null;
 }
 
 /**
- * Folds the chunks of a streamed chat completion into the completion that the same call without `stream` would have
- * given, unknown fields included: texts are joined, lists merged by `index`, all else is the last that was said.
+ * Folds streamed chunks into the completion of the same call without `stream`, unknown fields
+ * included: texts are joined, lists merged by `index`; for other fields the last value counts.
  */
 export class StreamFold {
   private head: Json | null = null;
@@ -38,21 +38,21 @@ export class StreamFold {
     }
   }
 
-  /** The completion so far; null when nothing came. */
+  /** The completion so far; null before the first chunk. */
   completion(): Json | null {
     if (!this.head) return null;
     const choices = [...this.choices.values()].sort((a, b) => Number(a['index']) - Number(b['index']));
     return { ...this.head, object: 'chat.completion', choices, ...(this.usage === null ? {} : { usage: this.usage }) };
   }
 
-  /** Whether every choice has come to its end: then a stream without [DONE] is whole. */
+  /** Whether every choice has a finish reason: then a stream without [DONE] is complete. */
   isWhole(): boolean {
     const choices = [...this.choices.values()];
     return choices.length > 0 && choices.every((choice) => choice['finish_reason'] != null);
   }
 }
 
-/** Fields that some providers repeat in every chunk and that are not text to be joined. */
+/** Fields that some providers repeat in every chunk; not to be joined. */
 const repeated = new Set(['role', 'id', 'type', 'name', 'index']);
 
 function merge(before: unknown, now: unknown, key = ''): unknown {
@@ -79,10 +79,10 @@ function mergeLists(before: unknown[], now: unknown[]): unknown[] {
   return merged;
 }
 
-/** A message is sent in pieces of 24 characters; by code points, since half a surrogate pair is no text. */
+/** Splits a message into pieces of 24 code points; half a surrogate pair is not text. */
 const pieces = /[^]{1,24}/gu;
 
-/** A completion as the chunks of a stream, the usage chunk last where it is asked for. */
+/** A completion as stream chunks; the usage chunk is last where requested. */
 export function* chunksOf(completion: Json, includeUsage: boolean): Generator<Json> {
   const { choices, usage, ...rest } = completion;
   const head = { ...rest, object: 'chat.completion.chunk' };
@@ -110,13 +110,13 @@ function indexed(calls: unknown[]): unknown[] {
   return calls.map((call, index) => ({ index, ...asObject(call) }));
 }
 
-/** A completion as the events of a stream, `[DONE]` last. */
+/** A completion as stream events, ending with `[DONE]`. */
 export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Buffer> {
   for (const chunk of chunksOf(completion, includeUsage)) yield Buffer.from(sseData(chunk));
   yield Buffer.from(sseData(doneData));
 }
 
-/** A chunk, or any other data, as one server-sent event. */
+/** Data as one server-sent event. */
 export function sseData(data: unknown): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }

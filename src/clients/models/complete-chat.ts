@@ -1,49 +1,49 @@
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import { pause, retryAfterMs, within } from '../net/bounded.js';
+import { sleep, retryAfterMs, withTimeout } from '../net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
 import { readStream, StreamedError, textOfContent } from './streamed-text.js';
 import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
 
-/** Sees to it that every try is paid for. */
-export interface Meter {
-  /** Called before a try is sent: the request as it may be sent, or why it may not. Rejects to end the call. */
+/** Reserves the cost of each try of a call. */
+export interface CostReservation {
+  /** Called before a try: the request to send, or the reason not to. Rejects to end the call. */
   open(body: Record<string, unknown>): Promise<{ body: Record<string, unknown> } | { message: string }>;
-  /** Called when it is over, with what it has cost as far as that is known. */
+  /** Called after a try with its cost, if known. */
   close(cost: CallCost): Promise<void>;
 }
 
-/** Whose call it is, for what is said of its failures. */
+/** The caller's name in error messages. */
 type Asker = 'proposer' | 'step' | 'judge';
 
-/** What a model is asked by the service itself. */
-export interface ProposerRequest {
+/** A chat completion requested by the service itself. */
+export interface ChatRequest {
   policy: PolicySpec;
-  /** The proposer where absent. */
+  /** `proposer` if absent. */
   asker?: Asker;
   messages: Message[];
   signal: AbortSignal;
-  meter?: Meter | null;
-  /** Epoch milliseconds after which nothing more is tried or waited for. */
+  meter?: CostReservation | null;
+  /** Epoch milliseconds after which no try and no wait begins. */
   deadline?: number;
-  /** First wait between tries; it doubles. */
+  /** First wait between tries, in milliseconds; doubles each time. */
   retryBaseMs?: number;
-  /** How long one try may take. */
+  /** Time limit of one try. */
   tryTimeoutMs?: number;
-  /** Called when the provider asks for fewer calls (429, 503). */
+  /** Called on 429 and 503: the provider asks for fewer calls. */
   onPushback?(because: string): void;
-  /** Called when it begins to wait, for money or because the provider says so; what it answers is called when that is over. */
+  /** Called when a wait begins (for budget, or `Retry-After`); its result is called at the end. */
   onWait?(): () => void;
-  /** Has the answer streamed: called with its text piece by piece, as it comes. Once one has come nothing is tried again. */
+  /** Streams the answer: called with each piece of text. No retry after the first piece. */
   onText?(piece: string): void;
 }
 
 /**
- * Its answer; `ok` false with the reason when no try gave one. `infrastructure`: it is not what was asked that is at fault.
- * `refused`: the status that the provider answered with, and when it says that it can be asked again.
+ * The answer, or why no try gave one. `infrastructure`: the request is not at fault. `refused`: the
+ * provider's status and `Retry-After`.
  */
-export type ProposerAnswer =
+export type ChatResult =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
   | {
       ok: false;
@@ -53,23 +53,23 @@ export type ProposerAnswer =
       refused?: { status: number; retryAfter: string | null };
     };
 
-type Failure = Extract<ProposerAnswer, { ok: false }>;
+type Failure = Extract<ChatResult, { ok: false }>;
 interface Retryable {
   failure: Failure;
   retryAfter: string | null;
 }
 
-/** The code of a failure that every call of the provider would meet: it does not take the deployment's key. */
+/** Error code: the provider refuses the service's key, so every call would fail. */
 export const providerRefusedKey = 'provider_refused_key';
 
 const maxTries = 3;
 const maxWaitMs = 60_000;
 
 /**
- * One completion for the service itself (its proposer, a step of a graph, a judge), by the same providers as everybody's calls. 429, 5xx, time-outs and broken
- * connections are tried three times, after `Retry-After` where it is given. Rejects only with the signal's reason.
+ * Requests one completion for the service itself: proposer, graph step or judge. Tries three times on
+ * 429, 5xx, time-outs and broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
  */
-export async function proposerCall(providers: Providers, asked: ProposerRequest): Promise<ProposerAnswer> {
+export async function completeChat(providers: Providers, asked: ChatRequest): Promise<ChatResult> {
   const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = asked;
   let hasBegun = false;
   const request = onText ? { ...asked, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : asked;
@@ -80,12 +80,12 @@ export async function proposerCall(providers: Providers, asked: ProposerRequest)
     if (hasBegun) return result.failure;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
     if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
-    await waiting(asked, () => pause(wait, signal));
+    await waiting(asked, () => sleep(wait, signal));
   }
 }
 
-/** Tells of a wait while it lasts. */
-async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): Promise<T> {
+/** Reports a wait for its duration. */
+async function waiting<T>({ onWait }: ChatRequest, wait: () => Promise<T>): Promise<T> {
   const over = onWait?.();
   try {
     return await wait();
@@ -94,11 +94,7 @@ async function waiting<T>({ onWait }: ProposerRequest, wait: () => Promise<T>): 
   }
 }
 
-async function once(
-  providers: Providers,
-  asked: ProposerRequest,
-  tryTimeoutMs: number,
-): Promise<ProposerAnswer | Retryable> {
+async function once(providers: Providers, asked: ChatRequest, tryTimeoutMs: number): Promise<ChatResult | Retryable> {
   const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = asked;
   const isUsageAsked = onText !== undefined && usageMustBeAsked(policy.provider);
   const body = {
@@ -112,7 +108,7 @@ async function once(
   const startedAt = performance.now();
   let sent: Sent;
   try {
-    sent = await within(tryTimeoutMs, signal, async (bounded) =>
+    sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
       readSent(await providers.send(policy.provider, allowed.body, bounded), onText),
     );
   } catch (error) {
@@ -150,7 +146,7 @@ async function once(
   return passing ? { failure, retryAfter } : failure;
 }
 
-/** `text`: the body, as it came or, of a stream, as it would have been. */
+/** `text`: the body; for a stream, the equivalent completion. */
 interface Sent {
   status: number;
   retryAfter: string | null;
@@ -158,17 +154,17 @@ interface Sent {
   completion: Record<string, unknown> | null;
 }
 
-/** What a provider answers to a request that it cannot take: with another prompt it may. */
+/** Statuses for a request that the provider cannot accept; another prompt may work. */
 const faultsOfRequest = new Set([400, 413, 422]);
 
-/** Faults before the provider had the request. */
+/** Faults before the provider received the request. */
 const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
 
 async function readSent(
   { status, retryAfter, contentType, body }: ModelAnswer,
-  onText: ProposerRequest['onText'],
+  onText: ChatRequest['onText'],
 ): Promise<Sent> {
-  // A provider may answer in one piece after all.
+  // Some providers ignore `stream` and answer in one piece.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
     const completion = await readStream(body, onText);
     return { status, retryAfter, text: JSON.stringify(completion), completion };
@@ -183,7 +179,7 @@ function read(
   asker: Asker,
   { text, completion }: Sent,
   latencyMs: number,
-): ProposerAnswer {
+): ChatResult {
   const choices = field(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = asObject(field(choice, 'message'));

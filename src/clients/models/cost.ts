@@ -1,16 +1,16 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import { field } from '../net/untrusted.js';
 
-/** Tokens and dollars of one model call; null where they are not known, never a guess and never 0 for "unknown". */
+/** Tokens and dollars of one model call; null if unknown, never a guess and never 0. */
 export interface CallCost {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-  /** `reported`: the provider named the cost. `table`: by its public prices. `unknown`: neither. */
+  /** Source of the cost. `reported`: by the provider; `table`: its public prices; `unknown`: neither. */
   costSource: 'reported' | 'table' | 'unknown';
 }
 
-/** Nothing is known of what a call cost. */
+/** A call of unknown cost. */
 export const unknownCost: CallCost = {
   promptTokens: null,
   completionTokens: null,
@@ -23,11 +23,11 @@ export const noCost: CallCost = {
   promptTokens: 0,
   completionTokens: 0,
   costUsd: 0,
-  // 0 by rule, since no provider bills what it refuses; nobody reported it.
+  // No provider bills a refused call; no provider reports its cost.
   costSource: 'table',
 };
 
-/** What several calls took together; a number is null where that of one of them is. */
+/** The sum over several calls; null where any of them is null. */
 export function sumOfCosts(costs: readonly CallCost[]): CallCost {
   const sumOf = (name: 'promptTokens' | 'completionTokens' | 'costUsd') =>
     costs.reduce<number | null>((sum, { [name]: one }) => (sum === null || one === null ? null : sum + one), 0);
@@ -42,8 +42,8 @@ export function sumOfCosts(costs: readonly CallCost[]): CallCost {
 }
 
 /**
- * The tokens and cost of a chat completion, from its `usage`. A cost that the provider reports (OpenRouter's
- * `usage.cost`) comes first, then the price table for that very provider; `local` runs in this process and is free.
+ * Tokens and cost of a chat completion, from its `usage`. A cost reported by the provider
+ * (OpenRouter's `usage.cost`) precedes the provider's price table; `local` is free.
  */
 export function costOf(provider: string, requestedModel: string, completion: unknown): CallCost {
   const usage = field(completion, 'usage');
@@ -66,7 +66,7 @@ export function costOf(provider: string, requestedModel: string, completion: unk
   return { ...tokens, costUsd: null, costSource: 'unknown' };
 }
 
-/** Google leaves thinking tokens out of `completion_tokens` but counts, and bills, them in `total_tokens`. */
+/** Google counts and bills thinking tokens in `total_tokens`, not in `completion_tokens`. */
 function outputTokens(usage: unknown, promptTokens: number | null): number | null {
   const completion = count(field(usage, 'completion_tokens'));
   const total = count(field(usage, 'total_tokens'));
@@ -74,7 +74,7 @@ function outputTokens(usage: unknown, promptTokens: number | null): number | nul
   return Math.max(completion ?? 0, total - promptTokens);
 }
 
-/** Dollars of so many tokens, by the table of that very provider; null: the price is not known. `local` is free. */
+/** Price of tokens in dollars by the provider's table; null: unknown. `local` is free. */
 export function priceOf(provider: string, model: string, promptTokens: number, answerTokens: number): number | null {
   return provider === 'local' ? 0 : tablePrice(provider, model, promptTokens, answerTokens, 0);
 }
@@ -85,7 +85,7 @@ function tablePrice(provider: string, model: string, input: number, output: numb
     const price = calcPrice(usage, model, { providerId: provider })?.total_price ?? null;
     return price !== null && Number.isFinite(price) ? price : null;
   } catch {
-    // The table throws for usage it has no price for (a unit the model does not list): then the cost is unknown.
+    // The table throws for usage without a listed price: the cost is unknown.
     return null;
   }
 }

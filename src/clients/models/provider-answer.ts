@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { TimeoutError } from '../net/bounded.js';
 import { errorCode } from '../net/untrusted.js';
 
-/** A provider's answer: status and body as they came. For an error status the body holds none of our keys. */
+/** A provider's answer, unchanged, except that an error body contains none of our keys. */
 export interface ModelAnswer {
   status: number;
   contentType: string | null;
@@ -10,7 +10,7 @@ export interface ModelAnswer {
   body: Readable;
 }
 
-/** No answer came about. `status` is what to tell our own caller. */
+/** No answer from the provider. `status` goes to our caller. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly status: 502 | 504;
@@ -31,11 +31,11 @@ const unreachable = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What went wrong on the way to a provider or while its body was read. */
+/** The error for a failed request to a provider, or for a body that broke off. */
 export function providerError(name: string, error: unknown): Error {
   const code = errorCode(error);
   if (code === null) throw error;
-  // The second kind are errors of ours.
+  // The second kind are internal errors.
   if (error instanceof ProviderError || error instanceof TypeError || error instanceof RangeError) return error;
   const { message } = error as Error;
   if (error instanceof TimeoutError) {

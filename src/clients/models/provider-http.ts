@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { providerError, type ModelAnswer } from './provider-answer.js';
 
-/** Where an OpenAI-compatible provider answers, and the key it wants. */
+/** Address and key of an OpenAI-compatible provider. */
 export interface Endpoint {
   name: string;
   url: string;
   apiKey: string | null;
 }
 
-/** Posts the body as it is; see `Providers.send`. */
+/** Posts the body unchanged; see `Providers.send`. */
 export async function askEndpoint(
   dispatcher: Dispatcher,
   endpoint: Endpoint,
@@ -43,7 +43,7 @@ export async function askEndpoint(
   }
 }
 
-/** Providers quote the key they refuse. */
+/** Removes our key from a text: providers quote the key that they refuse. */
 function withoutKey(text: string, { apiKey }: Endpoint): Buffer {
   return Buffer.from(apiKey ? text.replaceAll(apiKey, '***') : text);
 }

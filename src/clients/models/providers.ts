@@ -5,21 +5,21 @@ import { askEndpoint, type Endpoint } from './provider-http.js';
 
 export { ProviderError } from './provider-answer.js';
 
-/** A provider as callers see it; `reason` says what is missing when it is not usable. */
+/** A provider as users see it; `reason`: why it is not usable. */
 export interface ProviderInfo {
   name: string;
   usable: boolean;
   reason: string | null;
 }
 
-/** The model providers of this deployment. */
+/** The model providers of this service. */
 export interface Providers {
   list(): ProviderInfo[];
-  /** Why this provider cannot be used (unknown, or without a key), or null when it can. */
+  /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string): string | null;
   /**
-   * Sends a chat completion request as it is. Resolves once the answer's head is there; `signal` bounds the body too.
-   * Rejects with a ProviderError when there is no answer, or with the signal's reason.
+   * Sends a chat completion request unchanged. Resolves with the answer's head; `signal` bounds the
+   * body too. Rejects with a ProviderError or the signal's reason.
    */
   send(name: string, body: Record<string, unknown>, signal: AbortSignal): Promise<ModelAnswer>;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ interface Known {
   needsKey: boolean;
 }
 
-/** OpenAI-compatible endpoints, as their vendors document them. */
+/** OpenAI-compatible endpoints, from the vendors' documentation. */
 const known: Record<string, Known> = {
   openai: { baseUrl: 'https://api.openai.com/v1', needsKey: true },
   anthropic: { baseUrl: 'https://api.anthropic.com/v1', needsKey: true },
@@ -42,27 +42,24 @@ const known: Record<string, Known> = {
   ollama: { baseUrl: 'http://127.0.0.1:11434/v1', needsKey: false },
 };
 
-/**
- * Whether usage in a stream must be asked for. Mistral sends it anyway and refuses a request with `stream_options`.
- */
+/** Whether a stream needs `stream_options` for usage. Mistral always sends usage and refuses it. */
 export function usageMustBeAsked(provider: string): boolean {
   return provider !== 'mistral';
 }
 
-/** The setting that has a provider's key. */
+/** The setting with a provider's key. */
 export function keySetting(provider: string): string {
   return `${prefixOf(provider)}_API_KEY`;
 }
 
-/** What the names of a provider's settings begin with. */
+/** Prefix of a provider's settings. */
 function prefixOf(provider: string): string {
   return provider.toUpperCase().replaceAll('-', '_');
 }
 
 /**
- * The providers that the environment configures: `<NAME>_API_KEY` and `<NAME>_BASE_URL` for the known ones, and for
- * every other name in `RATCHET_PROVIDERS` (comma-separated), which needs a base URL; `-` in a name is `_` there. A key is
- * only required at a vendor's own address.
+ * Providers from the environment: `<NAME>_API_KEY` and `<NAME>_BASE_URL`, with `_` for `-`. Names in
+ * `RATCHET_PROVIDERS` (comma-separated) need a base URL. Only a vendor's own address needs a key.
  */
 export function createProviders(env: Record<string, string | undefined>): Providers {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 32 * 1024 * 1024 });
@@ -71,9 +68,7 @@ export function createProviders(env: Record<string, string | undefined>): Provid
     if (name === 'local') return null;
     const endpoint = endpoints.get(name);
     if (typeof endpoint === 'string') return endpoint;
-    return endpoint
-      ? null
-      : `The provider "${name}" is not known; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
+    return endpoint ? null : `Provider "${name}" not found; use one of ${['local', ...endpoints.keys()].join(', ')}.`;
   };
   return {
     list: () =>
@@ -95,7 +90,7 @@ function providerNames(env: Record<string, string | undefined>): string[] {
   return [...new Set([...Object.keys(known), ...configured.filter((name) => name !== '' && name !== 'local')])];
 }
 
-/** The endpoint, or why there is none. */
+/** The endpoint, or the reason for its absence. */
 function configure(name: string, env: Record<string, string | undefined>): Endpoint | string {
   if (!/^[a-z][a-z0-9_-]*$/.test(name))
     return `"${name}" in RATCHET_PROVIDERS is not a name; use letters, digits, - and _.`;

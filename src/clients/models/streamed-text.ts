@@ -4,21 +4,21 @@ import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
 
 type Json = Record<string, unknown>;
 
-/** A stream that the provider ended with an error event; the message is what that says. */
+/** The provider ended the stream with an error event; the message is the event's. */
 export class StreamedError extends Error {
   override readonly name = 'StreamedError';
 }
 
 /**
- * Reads a streamed chat completion of one choice to its end, and answers with the completion that it makes; `onText` gets the
- * pieces of its text as they come. Rejects with a StreamedError, or with any other where the stream breaks off.
+ * Reads a streamed chat completion of one choice and returns the whole completion; `onText` gets each
+ * piece of text. Rejects with a StreamedError, or with another error when the stream breaks off.
  */
 export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piece: string) => void): Promise<Json> {
   const fold = new StreamFold();
   let text = '';
   let isDone = false;
   for await (const { data, complete } of sseBlocks(bytes)) {
-    // After [DONE] the rest is only read so that the connection can be used again.
+    // Drain the rest after [DONE], so that the connection can be reused.
     if (data === null || isDone) continue;
     isDone = data === doneData;
     const chunk = complete ? parseObject(data) : null;
@@ -30,10 +30,10 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piec
     text += piece;
     onText(piece);
   }
-  if (!isDone && !fold.isWhole()) throw new Error('it ended half-way');
+  if (!isDone && !fold.isWhole()) throw new Error('the stream ended early');
   const completion = fold.completion();
   const choice = firstOf(completion);
-  // What was said piece by piece is what was said.
+  // The streamed pieces are authoritative.
   const choices = choice ? [{ ...choice, message: { ...asObject(choice['message']), content: text } }] : [];
   return { ...completion, choices };
 }
@@ -43,7 +43,7 @@ function firstOf(completion: Json | null): Json | null {
   return Array.isArray(choices) ? asObject(choices[0]) : null;
 }
 
-/** The text of a message's or a delta's content; '' where it has none, as of a model that has spent all its tokens on thinking. */
+/** Text of a message or delta; '' without content (a model that spent all tokens on thinking). */
 export function textOfContent(content: unknown): string {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
   const parts = content.map((part: unknown) => field(part, 'text'));

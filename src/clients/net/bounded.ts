@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A piece of work took longer than it was given. */
+/** Work exceeded its time limit. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
 /**
- * Runs `work` under a signal that fires with the parent's or after `ms`, whichever is first; its rejection is then the
- * parent's reason or a TimeoutError. This bounds the whole exchange, so that one byte a second does not hold it open.
+ * Runs `work` under a signal that fires with the parent's signal or after `ms`; rejects with the
+ * parent's reason or a TimeoutError. Bounds the whole exchange, slow bodies included.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   parent: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -30,17 +30,17 @@ export async function within<T>(
   }
 }
 
-/** A clock that stands still while what is waited for is not of the making of whom it measures. */
-export interface Clock {
-  /** It stands still until what this answers is called; of several until the last is. */
+/** A timer that pauses while waiting on something the measured code does not control. */
+export interface PausableTimer {
+  /** Pauses until the returned function is called; nested pauses last until the last one ends. */
   hold(): () => void;
 }
 
-/** As `within`, by a clock that can be held: `ms` are of the time in which it goes. */
-export async function withinHeld<T>(
+/** Like `withTimeout`, with a timer that can be paused: `ms` counts running time only. */
+export async function withPausableTimeout<T>(
   ms: number,
   parent: AbortSignal,
-  work: (signal: AbortSignal, clock: Clock) => Promise<T>,
+  work: (signal: AbortSignal, clock: PausableTimer) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
   const fire = () => over.abort(new TimeoutError(`nothing within ${ms} ms`));
@@ -75,8 +75,8 @@ export async function withinHeld<T>(
   }
 }
 
-/** Sleeps, or rejects with the signal's reason as soon as it fires. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits `ms`; rejects with the signal's reason when the signal fires. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, { signal });
   } catch (error) {
@@ -85,7 +85,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** `Retry-After` (RFC 9110 §10.2.3: seconds or a date) in milliseconds from `now`; null when absent or unreadable. */
+/** `Retry-After` (RFC 9110 §10.2.3) in milliseconds from `now`; null if absent or invalid. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;

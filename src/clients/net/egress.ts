@@ -3,19 +3,19 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { classifyAddress, hostAddress } from './addresses.js';
 
-/** `dev`: loopback and private addresses are allowed. `public`: only public ones. `allowlist`: only the hosts listed. */
+/** `dev` allows loopback and private addresses, `public` only public ones, `allowlist` listed hosts. */
 export type EgressMode = 'dev' | 'public' | 'allowlist';
 
 /**
- * Which containers may be called. An entry of `allowlist` is `host`, `host:port` or `*.domain`; a host that is listed by
- * name may be private, one that only a wildcard lets through must be public.
+ * Containers that may be called. An `allowlist` entry is `host`, `host:port` or `*.domain`; a host
+ * listed by name may be private, a host matched by a wildcard must be public.
  */
 export interface EgressPolicy {
   mode: EgressMode;
   allowlist: string[];
 }
 
-/** The address behind a name is not allowed; found when connecting, so it cannot be slipped in by DNS. */
+/** The address behind a name is not allowed; checked at connect, against DNS tricks. */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
 }
@@ -25,8 +25,8 @@ const maxAnswerBytes = 10 * 1024 * 1024;
 const maxUrlLength = 2_048;
 
 /**
- * Why the service may not call this `container_url`, or null when it may. Static: an address that a name resolves to is
- * checked at every connection by the agent below.
+ * Why the service may not call this `container_url`, or null. A static check: the agent below checks
+ * resolved addresses at every connection.
  */
 export function checkContainerUrl(url: string, mode: EgressMode, allowlist: string[]): string | null {
   if (url.length > maxUrlLength) return `The URL is longer than ${maxUrlLength} characters.`;
@@ -42,13 +42,13 @@ export function checkContainerUrl(url: string, mode: EgressMode, allowlist: stri
 }
 
 /**
- * The HTTP agent for calls to containers: it checks the resolved address of every connection, follows no redirects,
- * reads no proxy from the environment, connects within 5 s and stops an answer at 10 MiB.
+ * HTTP agent for containers: checks the resolved address of every connection, follows no redirects,
+ * ignores proxy settings, connects within 5 s, limits an answer to 10 MiB.
  */
 export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLookup = dnsLookup): Agent {
   return new Agent({
     maxResponseSize: maxAnswerBytes,
-    // Each call has its own total time-out; the agent's would cut long rollouts.
+    // Each call has its own total time-out; the agent's would cut off long rollouts.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (target, callback) => {
@@ -64,7 +64,7 @@ export function createEgressAgent(policy: EgressPolicy, resolve: typeof dnsLooku
   });
 }
 
-/** DNS that hands out no address which the policy refuses: one bad address condemns the name. */
+/** DNS look-up under the policy: one refused address refuses the name. */
 function checkedLookup(policy: EgressPolicy, port: string, resolve: typeof dnsLookup): LookupFunction {
   return (hostname, options, callback) => {
     const all: LookupAllOptions = { ...options, all: true } as LookupAllOptions;
@@ -101,7 +101,7 @@ function refusal(
   return null;
 }
 
-/** Names that say themselves what they are; every other name is judged by what it resolves to. */
+/** Names with a fixed meaning; other names are judged by their addresses. */
 function namedKind(host: string): 'private' | 'unknown' {
   return host === 'localhost' || host.endsWith('.localhost') ? 'private' : 'unknown';
 }

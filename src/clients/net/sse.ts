@@ -1,16 +1,16 @@
-/** One event of a text/event-stream: its bytes as they came, with the blank line that ends it, and its `data`, if any. */
+/** One event of a text/event-stream: its raw bytes with the final blank line, and its `data`, if any. */
 export interface SseBlock {
   raw: string;
   data: string | null;
-  /** false: the stream ended before the blank line, so the event may be cut. */
+  /** false: the stream ended before the blank line; the event may be incomplete. */
   complete: boolean;
 }
 
 const blankLine = /\r\n\r\n|\n\n|\r\r/;
 
 /**
- * Splits a stream of server-sent events (WHATWG HTML §9.2.6) without changing it: the blocks' `raw` joined are the
- * stream. What comes after the last blank line is a block too.
+ * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the blocks' `raw` joined are
+ * the stream. Text after the last blank line is a block too.
  */
 export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<SseBlock> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,14 +1,14 @@
 import { types } from 'node:util';
 
-/** How containers' and models' text is cut before it stands in an error. */
+/** Limit of containers' and models' text in errors, in bytes. */
 const maxErrorBytes = 2_048;
 
-/** Text of at most `maxBytes` in UTF-8, cut at a character and marked with an ellipsis. */
+/** Text cut to `maxBytes` of UTF-8 at a character, with an ellipsis. */
 export function cutText(text: string, maxBytes = maxErrorBytes): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   const ellipsis = '…';
-  // A cut inside a character leaves U+FFFD at the end.
+  // A cut inside a character decodes to a final U+FFFD.
   const head = bytes.subarray(0, maxBytes - Buffer.byteLength(ellipsis)).toString();
   return `${head.replace(/\uFFFD$/, '')}${ellipsis}`;
 }
@@ -20,13 +20,13 @@ export function asObject(value: unknown): Record<string, unknown> | null {
     : null;
 }
 
-/** Own property by name: what a hostile answer puts on a prototype is not seen. */
+/** Own property by name; ignores a prototype set by a hostile answer. */
 export function field(value: unknown, name: string): unknown {
   const object = asObject(value);
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** JSON as it came, with nesting bounded: deeper parts become null, since serializing them would exhaust the stack. */
+/** JSON with bounded nesting: deeper parts become null; serializing them would exhaust the stack. */
 export function boundDepth(value: unknown, depth = 64): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return null;
@@ -34,7 +34,7 @@ export function boundDepth(value: unknown, depth = 64): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, boundDepth(item, depth - 1)]));
 }
 
-/** Text that should be a JSON object, or null when it is none. */
+/** Parses a JSON object; null if the text is not one. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     return asObject(JSON.parse(text));
@@ -44,7 +44,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** An error's `code` (a system error's, undici's, SQLSTATE), '' without one; null for what is no error of any realm. */
+/** An error's `code` (system, undici, SQLSTATE), '' if it has none; null if not an error of any realm. */
 export function errorCode(thrown: unknown): string | null {
   if (!(types.isNativeError(thrown) || thrown instanceof Error)) return null;
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';

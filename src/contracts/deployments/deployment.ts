@@ -1,7 +1,7 @@
 /** A deployment on the wire: the body that creates it, and what it says of itself. */
 import { z } from 'zod';
 import {
-  always,
+  runAlways,
   containerFields,
   containerUrlSchema,
   envNameSchema,
@@ -44,7 +44,7 @@ const sourceSchema = z
     if (has('messages') && !has('policy')) refuse(['policy'], 'is required beside messages: which model answers');
     if (!has('messages') && has('policy')) refuse(['policy'], 'is only for messages: a job has its own');
     if (has('messages') && has('candidate_id')) refuse(['candidate_id'], 'needs session_id or graph_job_id');
-  }, always);
+  }, runAlways);
 export type SourceRequest = z.infer<typeof sourceSchema>;
 
 const reward = z.number(unlessMissing('must be a number')).min(-1e9).max(1e9);
@@ -72,7 +72,7 @@ const gateSchema = z
     const given = ['min_reward', 'min_improvement'].filter((field) => valueAt(gate, field) !== undefined);
     if (given.length !== 1)
       ctx.addIssue({ code: 'custom', path: [], message: 'must have exactly one of min_reward and min_improvement' });
-  }, always);
+  }, runAlways);
 export type GateRequest = z.infer<typeof gateSchema>;
 
 export const createDeploymentSchema = z.strictObject(

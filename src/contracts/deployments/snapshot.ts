@@ -89,5 +89,13 @@ export const snapshotDiffSchema = z.object({
 });
 
 /** A policy as a snapshot has it, and back. */
-export const freezePolicy = ({ provider, model, params }: PolicySpec): FrozenPolicy => ({ ...params, provider, model });
-export const thawPolicy = ({ provider, model, ...params }: FrozenPolicy): PolicySpec => ({ provider, model, params });
+export const policyToSnapshot = ({ provider, model, params }: PolicySpec): FrozenPolicy => ({
+  ...params,
+  provider,
+  model,
+});
+export const policyFromSnapshot = ({ provider, model, ...params }: FrozenPolicy): PolicySpec => ({
+  provider,
+  model,
+  params,
+});

@@ -46,14 +46,14 @@ const shape = {
 };
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
-const whatToSend = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
+const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
 /** An evaluation as the specification gives it. */
-export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, whatToSend);
+export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, bodyRule);
 
 /** The same as the existing client wraps it. */
 export const wrappedEvaluationSchema = z.strictObject({
-  config: z.strictObject({ ...shape, app_id: appId.default('default') }, whatToSend),
+  config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
   ...envelope,
   correlation_id: correlationIdSchema.nullish().describe('Means nothing here.'),
 });
@@ -63,7 +63,7 @@ export const createEvaluationSchema = z.union([flatEvaluationSchema, wrappedEval
 export type EvaluationRequest = z.infer<typeof flatEvaluationSchema>;
 
 /** The form that a body is meant in. */
-export function evaluationForm(body: unknown): z.ZodType {
+export function evaluationSchemaFor(body: unknown): z.ZodType {
   return typeof body === 'object' && body !== null && 'config' in body ? wrappedEvaluationSchema : flatEvaluationSchema;
 }
 

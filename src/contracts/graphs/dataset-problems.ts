@@ -1,7 +1,7 @@
 /** What is wrong with a data set beyond the form of its fields. */
 import { valueAt } from '../common.js';
-import { datasetLimits, descriptionOf, taskInput } from './dataset.js';
-import { modes, mostFields } from './verifier.js';
+import { datasetLimits, taskDescription, taskInput } from './dataset.js';
+import { modes, maxFields } from './verifier.js';
 
 /** Where something is within a data set. */
 export type Path = readonly (string | number)[];
@@ -13,7 +13,7 @@ export interface DatasetProblem {
 }
 
 /** Problems of one kind that are listed; whoever mends these is told of the next. */
-const mostOfAKind = 20;
+const maxPerKind = 20;
 
 /**
  * What is wrong with a data set across its fields, by the path within it; at most 20 of a kind. What has not the form of a data
@@ -31,22 +31,22 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
   if (count > datasetLimits.tasks) {
     return [{ path: ['tasks'], message: `holds ${count} tasks; at most ${datasetLimits.tasks} are allowed` }];
   }
-  const tasks = namedIn(dataset['tasks'], 'id');
-  const golds = namedIn(dataset['gold_outputs'], 'task_id');
+  const tasks = namedEntries(dataset['tasks'], 'id');
+  const golds = namedEntries(dataset['gold_outputs'], 'task_id');
   const kinds = [
     metadataProblems(dataset['metadata']),
-    repeated(tasks, ['tasks', 'id'], 'is the id of'),
-    repeated(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
+    duplicates(tasks, ['tasks', 'id'], 'is the id of'),
+    duplicates(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
     goldProblems(dataset, tasks, golds),
     rubricProblems(dataset, tasks),
     verifierProblems(dataset),
     fieldProblems(tasks),
   ];
-  return kinds.flatMap((problems) => [...first(problems, mostOfAKind)]);
+  return kinds.flatMap((problems) => [...take(problems, maxPerKind)]);
 }
 
 function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
-  const description = isObject(metadata) ? descriptionOf(metadata) : null;
+  const description = isObject(metadata) ? taskDescription(metadata) : null;
   const most = datasetLimits.textChars;
   if (description === null || description.text.length <= most) return;
   const message = `has ${description.text.length} characters; at most ${most} are allowed`;
@@ -55,24 +55,24 @@ function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
 
 /** An entry of a list that has its name, and its place there. */
 interface Named {
-  place: number;
+  index: number;
   name: string;
   entry: Record<string, unknown>;
 }
 
-function namedIn(list: unknown, field: string): Named[] {
-  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
+function namedEntries(list: unknown, field: string): Named[] {
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, index) => {
     const name = isObject(entry) ? entry[field] : undefined;
-    return isObject(entry) && typeof name === 'string' ? [{ place, name, entry }] : [];
+    return isObject(entry) && typeof name === 'string' ? [{ index, name, entry }] : [];
   });
 }
 
-function* repeated(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
-  const places = new Map<string, number>();
-  for (const { place, name } of list) {
-    const earlier = places.get(name);
-    if (earlier === undefined) places.set(name, place);
-    else yield { path: [where, place, field], message: `is "${name}", which ${what} dataset.${where}[${earlier}]` };
+function* duplicates(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
+  const indexes = new Map<string, number>();
+  for (const { index, name } of list) {
+    const earlier = indexes.get(name);
+    if (earlier === undefined) indexes.set(name, index);
+    else yield { path: [where, index, field], message: `is "${name}", which ${what} dataset.${where}[${earlier}]` };
   }
 }
 
@@ -83,8 +83,8 @@ function* goldProblems(
 ): Generator<DatasetProblem> {
   const ids = new Set(tasks.map(({ name }) => name));
   const mode = valueAt(dataset, 'verifier_config', 'mode');
-  for (const { place, name, entry } of golds) {
-    const path = ['gold_outputs', place];
+  for (const { index, name, entry } of golds) {
+    const path = ['gold_outputs', index];
     if (!ids.has(name)) {
       yield { path: [...path, 'task_id'], message: `is "${name}", which is the id of no task` };
     }
@@ -94,10 +94,10 @@ function* goldProblems(
   }
   if (!modes.some((known) => known === mode) || mode === 'rubric') return;
   const withGold = new Set(golds.map(({ name }) => name));
-  for (const { place, name } of tasks) {
+  for (const { index, name } of tasks) {
     if (withGold.has(name)) continue;
     const message = `is task "${name}", which has no gold output; mode ${String(mode)} needs one: add it to gold_outputs`;
-    yield { path: ['tasks', place], message };
+    yield { path: ['tasks', index], message };
   }
 }
 
@@ -108,9 +108,9 @@ function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly Named
     yield { path: ['default_rubric'], message: 'is required in mode rubric where tasks have no rubric of their own' };
     return;
   }
-  for (const { place, name } of without) {
+  for (const { index, name } of without) {
     const message = `is required for task "${name}" in mode rubric, as there is no default_rubric`;
-    yield { path: ['tasks', place, 'rubric'], message };
+    yield { path: ['tasks', index, 'rubric'], message };
   }
 }
 
@@ -143,16 +143,16 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
   const { fields } = config;
   const count = isObject(fields) ? Object.keys(fields).length : null;
   if (count === 0) yield { path: ['verifier_config', 'fields'], message: 'must name at least one field' };
-  if (count !== null && count > mostFields) {
-    const message = `names ${count} fields; at most ${mostFields} are allowed`;
+  if (count !== null && count > maxFields) {
+    const message = `names ${count} fields; at most ${maxFields} are allowed`;
     yield { path: ['verifier_config', 'fields'], message };
   }
 }
 
 /** Fields that some inputs have and others lack, told of the fewer: of those that lack it, or of those that have it. */
 function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
-  const inputs = tasks.flatMap(({ place, name, entry: { input } }) =>
-    typeof input === 'string' || isObject(input) ? [{ place, name, fields: taskInput(input) }] : [],
+  const inputs = tasks.flatMap(({ index, name, entry: { input } }) =>
+    typeof input === 'string' || isObject(input) ? [{ index, name, fields: taskInput(input) }] : [],
   );
   const counts = new Map<string, number>();
   for (const { fields } of inputs) {
@@ -161,17 +161,17 @@ function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
   for (const [field, having] of counts) {
     if (having === inputs.length) continue;
     const isMissing = having * 2 >= inputs.length;
-    for (const { place, name, fields } of inputs) {
+    for (const { index, name, fields } of inputs) {
       if (Object.hasOwn(fields, field) === isMissing) continue;
       const message = isMissing
         ? `of task "${name}" lacks the field "${field}", which other tasks have: give every task the same fields`
         : `of task "${name}" has the field "${field}", which most tasks lack: give every task the same fields`;
-      yield { path: ['tasks', place, 'input'], message };
+      yield { path: ['tasks', index, 'input'], message };
     }
   }
 }
 
-function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+function* take<T>(items: Iterable<T>, count: number): Generator<T> {
   let left = count;
   for (const item of items) {
     if (left-- <= 0) return;

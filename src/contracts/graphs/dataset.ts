@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { promptSchema, unlessMissing } from '../common.js';
 import type { Message } from '../../core/jobs/spec.js';
-import { oneOf, rubricSchema, verifierSchema } from './verifier.js';
+import { unionError, rubricSchema, verifierSchema } from './verifier.js';
 
 /** Upper limits of a data set. */
 export const datasetLimits = {
@@ -30,7 +30,7 @@ export const datasetSchema = z
     initial_prompt: z
       .union(
         [z.string().regex(/\S/, 'must not be blank').max(datasetLimits.textChars), promptSchema],
-        oneOf('a text or {"messages": […]}'),
+        unionError('a text or {"messages": […]}'),
       )
       .optional()
       .describe('What the first graph asks its model; a text is a system message.'),
@@ -53,7 +53,7 @@ export function taskInput(input: string | Record<string, unknown>): Record<strin
 }
 
 /** What a data set's metadata says of the task in words, and by which name; null: nothing. */
-export function descriptionOf(
+export function taskDescription(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): { name: string; text: string } | null {
   for (const name of ['task_description', 'description']) {

@@ -1,7 +1,7 @@
 /** A graph job on the wire: the body that creates it, and what it says of itself. */
 import { z } from 'zod';
 import {
-  always,
+  runAlways,
   concurrencySchema,
   containerFields,
   estimateSchema,
@@ -59,26 +59,26 @@ export const createGraphJobSchema = z
     const refuse = (path: Path, message: string) => ctx.addIssue({ code: 'custom', path: [...path], message });
     const at = (...path: string[]) => valueAt(request, ...path);
 
-    const [one, several] = [at('policy_model'), at('policy_models')];
-    if (one === undefined && several === undefined) refuse(['policy_model'], 'is required');
-    if (one !== undefined && several !== undefined)
+    const [single, models] = [at('policy_model'), at('policy_models')];
+    if (single === undefined && models === undefined) refuse(['policy_model'], 'is required');
+    if (single !== undefined && models !== undefined)
       refuse(['policy_models'], 'is given beside policy_model: leave one of them out');
-    if (Array.isArray(several)) {
-      for (const [place, model] of several.entries()) {
-        if (several.indexOf(model) !== place)
-          refuse(['policy_models', place], `is policy_models.${several.indexOf(model)} already`);
+    if (Array.isArray(models)) {
+      for (const [index, model] of models.entries()) {
+        if (models.indexOf(model) !== index)
+          refuse(['policy_models', index], `is policy_models.${models.indexOf(model)} already`);
       }
     }
     const rollouts = at('budget', 'max_rollouts');
     if (rollouts !== undefined && rollouts !== at('rollout_budget'))
       refuse(['budget', 'max_rollouts'], 'is given twice, as rollout_budget too, and they differ');
     for (const { path, message } of datasetProblems(at('dataset'))) refuse(['dataset', ...path], message);
-  }, always)
+  }, runAlways)
   .meta({ id: 'CreateGraphJob' });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
 
 /** The models that graphs may call, at least one. */
-export function policiesOf(
+export function requestPolicies(
   request: Pick<CreateGraphJob, 'policy_model' | 'policy_models' | 'policy_provider'>,
 ): PolicySpec[] {
   const models = request.policy_models ?? [request.policy_model!];

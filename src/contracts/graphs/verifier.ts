@@ -6,7 +6,7 @@ import type { PolicySpec } from '../../core/jobs/spec.js';
 const limits = { criteria: 20, rubricChars: 20_000 } as const;
 
 /** Where a value may have one of two forms: says which, and what is wrong with the one that was meant. */
-export function oneOf(forms: string) {
+export function unionError(forms: string) {
   return {
     error: ({ input, errors }: { input?: unknown; errors?: { path: PropertyKey[]; message: string }[][] }) => {
       if (input === undefined) return undefined;
@@ -33,10 +33,10 @@ const rubricObjectSchema = z.strictObject({
     .max(limits.criteria, `must hold at most ${limits.criteria} criteria`)
     .superRefine((criteria, ctx) => {
       const names = criteria.map(({ name }) => criterionKey(name));
-      for (const [place, name] of names.entries()) {
-        if (names.indexOf(name) === place) continue;
+      for (const [index, name] of names.entries()) {
+        if (names.indexOf(name) === index) continue;
         const message = `is the name of criteria.${names.indexOf(name)} already`;
-        ctx.addIssue({ code: 'custom', path: [place, 'name'], message });
+        ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
       }
     }),
 });
@@ -44,7 +44,7 @@ const rubricObjectSchema = z.strictObject({
 export const rubricSchema = z
   .union(
     [z.string().regex(/\S/, 'must not be blank').max(limits.rubricChars), rubricObjectSchema],
-    oneOf('a text or {"criteria": [{"name", "weight", "description"}]}'),
+    unionError('a text or {"criteria": [{"name", "weight", "description"}]}'),
   )
   .describe(
     'What a judge goes by. A text is a list of criteria where all its lines are "- name (weight): description", else one criterion.',
@@ -55,7 +55,7 @@ export type Rubric = z.infer<typeof rubricSchema>;
 export const modes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
 
 /** Fields that mode json can be told to compare, at most. */
-export const mostFields = 200;
+export const maxFields = 200;
 
 const fieldName = z.string().min(1, 'must not be empty').max(200);
 
@@ -76,10 +76,10 @@ export const verifierSchema = z.strictObject({
   fields: z
     .union(
       [
-        z.array(fieldName).min(1, 'must name at least one field').max(mostFields),
+        z.array(fieldName).min(1, 'must name at least one field').max(maxFields),
         z.record(fieldName, z.number().gt(0).max(1_000_000)),
       ],
-      oneOf('a list of names of fields, or an object of their weights'),
+      unionError('a list of names of fields, or an object of their weights'),
     )
     .optional()
     .describe('json: the fields that are compared, or their weights; all fields of a gold output where absent.'),

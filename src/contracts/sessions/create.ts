@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  always,
+  runAlways,
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
@@ -17,7 +17,7 @@ import {
 const count = (max: number) => wholeNumber(1, max);
 
 /** Seconds for one rollout of a container. */
-const longestRollout = 3_600;
+const maxRolloutSeconds = 3_600;
 
 const gepaSchema = z.strictObject({
   population_size: count(500).describe('Proposals a generation.'),
@@ -149,9 +149,9 @@ export const policyOptimizationSchema = shape
     const [algorithm, other] = at('algorithm') === 'mipro' ? ['mipro', 'gepa'] : ['gepa', 'mipro'];
     if (at(algorithm) === undefined) refuse([algorithm], `is required when algorithm is ${algorithm}`);
     if (at(other) !== undefined) refuse([other], `is not looked at when algorithm is ${algorithm}: leave it out`);
-    if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > longestRollout)
-      refuse(['rollout_timeout'], `must be at most ${longestRollout}; only rewards of live traffic may take longer`);
-  }, always)
+    if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
+      refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only rewards of live traffic may take longer`);
+  }, runAlways)
   .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
 
@@ -161,7 +161,7 @@ const optimization = {
 };
 
 /** Every place where a session's body may hold its request, with the path to it. */
-export function optimizationsIn(body: unknown): { path: string[]; request: unknown }[] {
+export function findOptimizations(body: unknown): { path: string[]; request: unknown }[] {
   return [[], ['config_body'], ['config']]
     .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))
     .map((path) => ({ path, request: valueAt(body, ...path) }))
@@ -184,9 +184,9 @@ export const createSessionSchema = z
   )
   .superRefine((body: unknown, ctx) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
-    const [first, second] = optimizationsIn(body);
+    const [first, second] = findOptimizations(body);
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (!first) refuse(['policy_optimization'], 'is required');
     if (second) refuse(second.path, `is given twice: also as ${first!.path.join('.')}`);
-  }, always);
+  }, runAlways);
 export type CreateSession = z.infer<typeof createSessionSchema>;

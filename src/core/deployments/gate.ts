@@ -1,14 +1,20 @@
-/** Whether a candidate may go live: its rewards on the gate's seeds, against a floor or against what it would replace. */
+/**
+ * Decides whether a candidate may go live: its rewards on the gate's seeds, against a minimum or
+ * against the live candidate.
+ */
 import { mean } from '../math/rewards.js';
 import { comparePaired, type Comparison } from '../math/statistics.js';
 
-/** One of the two is asked for. */
+/** The gate's condition; one of the two is set. */
 export interface Threshold {
   minReward: number | null;
   minImprovement: number | null;
 }
 
-/** Rewards in the order of the seeds; null: the rollout failed. `incumbent` null: it was not asked for. */
+/**
+ * Rewards in the order of the seeds; null: the rollout failed. `incumbent` is null if it was not
+ * run.
+ */
 export interface GateRewards {
   candidate: readonly (number | null)[];
   incumbent: readonly (number | null)[] | null;
@@ -17,49 +23,52 @@ export interface GateRewards {
 export interface GateVerdict {
   passed: boolean;
   candidateReward: number;
-  /** null: it was not asked for, or none of its rollouts has a reward. */
+  /** null: the incumbent was not run, or none of its rollouts has a reward. */
   incumbentReward: number | null;
   comparison: (Comparison & { seeds: number }) | null;
-  /** Both numbers and what was asked for. */
-  says: string;
+  /** The rewards and the condition, as a sentence. */
+  message: string;
 }
 
 /**
- * Judges in favour of what is live: a rollout of the candidate that failed counts 0, or the lowest reward seen where that is below 0, and seeds without a reward of the incumbent are
- * not compared. `min_improvement` is for the lower end of the paired 95 % interval, so what passes has been shown, not hoped for;
- * `min_reward` for the mean.
+ * Favours the incumbent: a failed rollout of the candidate counts 0, or the lowest reward if that
+ * is negative, and seeds without an incumbent reward are not compared. `min_improvement` applies to
+ * the lower end of the paired 95 % interval, so a pass is statistically supported; `min_reward`
+ * applies to the mean.
  */
-export function judgeGate({ minReward, minImprovement }: Threshold, rewards: GateRewards): GateVerdict {
+export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: GateRewards): GateVerdict {
   const known = [...rewards.candidate, ...(rewards.incumbent ?? [])].filter((reward) => reward !== null);
   const worst = known.reduce((least, reward) => Math.min(least, reward), 0);
   const candidate = rewards.candidate.map((reward) => reward ?? worst);
   const failed = rewards.candidate.filter((reward) => reward === null).length;
   const candidateReward = mean(candidate) ?? 0;
-  const on = `on ${candidate.length} seeds${failed > 0 ? ` (${failed} failed and count ${number(worst)})` : ''}`;
+  const on = `on ${candidate.length} seeds${failed > 0 ? ` (${failed} failed and count ${formatNumber(worst)})` : ''}`;
   if (minReward !== null) {
     const passed = candidateReward >= minReward;
-    const says = `The candidate's mean reward is ${number(candidateReward)} ${on}; min_reward is ${number(minReward)}.`;
-    return { passed, candidateReward, incumbentReward: null, comparison: null, says };
+    const message = `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}; min_reward is ${formatNumber(minReward)}.`;
+    return { passed, candidateReward, incumbentReward: null, comparison: null, message };
   }
   const pairs = (rewards.incumbent ?? []).flatMap((reward, at) =>
     reward === null ? [] : [[candidate[at]!, reward] as const],
   );
-  const [ours, theirs] = [pairs.map(([one]) => one), pairs.map(([, other]) => other)];
+  const [ours, theirs] = [pairs.map(([reward]) => reward), pairs.map(([, reward]) => reward)];
   const incumbentReward = mean(theirs);
   if (incumbentReward === null) {
-    const says = `Nothing to compare with: no rollout of what is live has a reward; the candidate's is ${number(candidateReward)} ${on}.`;
-    return { passed: false, candidateReward, incumbentReward, comparison: null, says };
+    const says = `No comparison: no rollout of the live candidate has a reward. The candidate's mean reward is ${formatNumber(candidateReward)} ${on}.`;
+    return { passed: false, candidateReward, incumbentReward, comparison: null, message: says };
   }
   const comparison = { ...comparePaired(ours, theirs), seeds: pairs.length };
   const { difference, low, high } = comparison;
   const passed = low >= minImprovement!;
   const says =
-    `The candidate's mean reward is ${number(candidateReward)} ${on}, against ${number(incumbentReward)}: better by ` +
-    `${number(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${number(mean(ours)!)}` : ''}, 95 % interval ${bound(low)} to ${bound(high)}; its lower end ` +
-    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${number(minImprovement!)}.`;
-  return { passed, candidateReward, incumbentReward, comparison, says };
+    `The candidate's mean reward is ${formatNumber(candidateReward)} ${on}, against ${formatNumber(incumbentReward)}: better by ` +
+    `${formatNumber(difference)} on ${pairs.length} common seeds${pairs.length < candidate.length ? `, where it has ${formatNumber(mean(ours)!)}` : ''}, 95 % interval ${formatBound(low)} to ${formatBound(high)}; its lower end ` +
+    `${passed ? 'reaches' : 'does not reach'} min_improvement, ${formatNumber(minImprovement!)}.`;
+  return { passed, candidateReward, incumbentReward, comparison, message: says };
 }
 
-const number = (value: number): string => String(Number(value.toFixed(4)));
-const bound = (value: number): string =>
-  Math.abs(value) === Number.MAX_VALUE ? `${value < 0 ? '-' : '+'}infinity (one seed shows nothing)` : number(value);
+const formatNumber = (value: number): string => String(Number(value.toFixed(4)));
+const formatBound = (value: number): string =>
+  Math.abs(value) === Number.MAX_VALUE
+    ? `${value < 0 ? '-' : '+'}infinity (one seed shows nothing)`
+    : formatNumber(value);

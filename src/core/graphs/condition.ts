@@ -1,40 +1,49 @@
-/** The conditions of a select step. */
+/** Conditions of a select step. */
 import type { Condition } from './graph.js';
-import { described, isList, isObject, keyOf, normalText, type Json } from './values.js';
+import { describeValue, isList, isObject, equivalenceKey, normalizeText, type Json } from './values.js';
 
-export type Judged = { ok: true; holds: boolean } | { ok: false; reason: string };
+export type ConditionResult = { ok: true; holds: boolean } | { ok: false; reason: string };
 
 /**
- * Whether a condition holds of a value.
- * `equals`: both are the same (`keyOf`). `contains`: a text has the text in it (both by `normalText`), a list an item that is the
- * same. `empty`: null, a blank text, a list or an object with nothing in it. `less`, `greater`: than the number, of a number or of
- * a text that is one.
+ * Evaluates a condition on a value:
+ *
+ * - `equals`: the values are equivalent (`equivalenceKey`)
+ * - `contains`: a text contains the text (normalized), or a list contains an equivalent item
+ * - `empty`: null, a blank text, an empty list or an empty object
+ * - `less`, `greater`: compares a number, or a text that is a number
  */
-export function judgeCondition({ is, value: other = null }: Pick<Condition, 'is' | 'value'>, value: Json): Judged {
-  const wrong = (what: string): Judged => ({ ok: false, reason: `${is} takes ${what}, and got ${described(value)}` });
+export function evaluateCondition(
+  { is, value: other = null }: Pick<Condition, 'is' | 'value'>,
+  value: Json,
+): ConditionResult {
+  const mismatch = (expected: string): ConditionResult => ({
+    ok: false,
+    reason: `${is} expects ${expected}, but got ${describeValue(value)}`,
+  });
   switch (is) {
     case 'equals':
-      return { ok: true, holds: keyOf(value) === keyOf(other) };
+      return { ok: true, holds: equivalenceKey(value) === equivalenceKey(other) };
     case 'contains':
-      if (isList(value)) return { ok: true, holds: value.some((item) => keyOf(item) === keyOf(other)) };
-      if (typeof value !== 'string') return wrong('a text or a list');
-      return { ok: true, holds: normalText(value).includes(normalText(String(other))) };
+      if (isList(value))
+        return { ok: true, holds: value.some((item) => equivalenceKey(item) === equivalenceKey(other)) };
+      if (typeof value !== 'string') return mismatch('a text or a list');
+      return { ok: true, holds: normalizeText(value).includes(normalizeText(String(other))) };
     case 'empty':
       return { ok: true, holds: isEmpty(value) };
     case 'less':
     case 'greater': {
-      const number = numberOf(value);
-      if (number === null) return wrong('a number');
+      const number = parseNumber(value);
+      if (number === null) return mismatch('a number');
       return { ok: true, holds: is === 'less' ? number < Number(other) : number > Number(other) };
     }
   }
 }
 
-/** Why a condition cannot be asked of any value, or null. */
+/** Why a condition is invalid for every value; null if it is valid. */
 export function conditionProblem({ is, value }: Pick<Condition, 'is' | 'value'>): string | null {
   switch (is) {
     case 'empty':
-      return value === undefined ? null : 'empty compares with nothing: leave out value';
+      return value === undefined ? null : 'must be absent: empty takes no value';
     case 'less':
     case 'greater':
       return typeof value === 'number' ? null : `${is} needs a number as value`;
@@ -52,7 +61,7 @@ function isEmpty(value: Json): boolean {
   return value === null || (isObject(value) && Object.keys(value).length === 0);
 }
 
-function numberOf(value: Json): number | null {
+function parseNumber(value: Json): number | null {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
 }

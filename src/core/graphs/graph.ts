@@ -1,16 +1,16 @@
 /**
- * A graph: a directed graph without cycles of typed steps, from a task's input (a JSON object) to one output. Inside it is plain
- * data in camelCase; `json.ts` has its JSON form, `validate.ts` what is required of it.
+ * An acyclic graph of typed steps, from a task's input (a JSON object) to one output. This is the
+ * internal form; json.ts has the JSON form, validate.ts the rules.
  */
 import type { Message } from '../jobs/spec.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Json } from './values.js';
 
-/** `input`, `input.question`, `solve`, `solve.answer.x`: whose value, and the way by dots into its objects. */
+/** A value's source with a path into its objects: `input`, `input.question`, `solve.answer.x`. */
 export type Ref = string;
 
 export interface Graph {
-  /** Fields that every task's input must have. */
+  /** Fields required in every task's input. */
   inputs: readonly string[];
   steps: readonly Step[];
   output: Ref;
@@ -20,22 +20,27 @@ export type Step = LlmStep | MapStep | VoteStep | SelectStep | TransformStep;
 export type PromptMessage = Pick<Message, 'role' | 'content'>;
 export type Inputs = Readonly<Record<string, Ref>>;
 
-/** What every model call is told. */
+/** The prompt of a model call. */
 export interface Prompt {
   inputs: Inputs;
   messages: readonly PromptMessage[];
   /** Absent or null: the job's first policy model. */
   model?: string | null;
-  /** Seconds for one call. */
+  /** Seconds per call. */
   timeoutS?: number;
-  /** How often the call is made at most until its answer is usable. */
+  /** Maximum calls until an answer is usable. */
   tries?: number;
 }
 
-/** `field`: the value is an object with the model's text as this field. `schema`: it is the answer as JSON of this form. */
+/**
+ * `field`: an object with the model's text in this field. `schema`: the answer parsed as JSON of
+ * this schema.
+ */
 export type AnswerForm = { field: string } | { schema: JsonSchema };
 
-/** One model call; with `samples` above 1 that many, and the value is the list of their answers. */
+/**
+ * One model call. With `samples` above 1: that many calls, and the value is the list of answers.
+ */
 export interface LlmStep extends Prompt {
   id: string;
   type: 'llm';
@@ -43,19 +48,19 @@ export interface LlmStep extends Prompt {
   samples?: number;
 }
 
-/** One model call for each item of a list; the value is the list of their answers, in the items' order. */
+/** One model call per list item; the value is the list of answers in the items' order. */
 interface MapStep extends Prompt {
   id: string;
   type: 'map';
   output: AnswerForm;
   over: Ref;
-  /** The item's name, in the step's refs and in its messages. */
+  /** The item's name in the step's refs and messages. */
   as: string;
   /** A longer list fails the step. */
   maxItems?: number;
 }
 
-/** One of several values: those of a list (`over`) or of several refs (`of`). */
+/** Chooses one of several values: items of a list (`over`) or refs (`of`). */
 export interface VoteStep {
   id: string;
   type: 'vote';
@@ -64,7 +69,7 @@ export interface VoteStep {
   by: 'majority' | { judge: Prompt };
 }
 
-/** The first case whose condition holds, else `otherwise`; what is not chosen is not run. */
+/** Takes the first case whose condition holds, else `otherwise`. Unchosen branches do not run. */
 export interface SelectStep {
   id: string;
   type: 'select';
@@ -80,11 +85,11 @@ export interface SelectCase {
 export interface Condition {
   of: Ref;
   is: 'equals' | 'contains' | 'empty' | 'less' | 'greater';
-  /** What is compared with; absent for `empty`. */
+  /** The operand; absent for `empty`. */
   value?: Json;
 }
 
-/** A step without a model; what each op does is said in `transform.ts`. */
+/** A step without a model; ops.ts documents the ops. */
 export type TransformStep = { id: string; type: 'transform'; inputs: Inputs } & Transform;
 export type Transform =
   | { op: 'template'; text: string }
@@ -112,18 +117,20 @@ type PlainOp =
   | 'min'
   | 'max';
 
-/** What may stand in a graph at most. Characters, seconds and numbers as named. */
+/** Upper limits of a graph, in characters, seconds or counts as named. */
 export const limits = {
   steps: 50,
   inputs: 50,
   stepInputs: 20,
   messages: 20,
   messageChars: 100_000,
-  /** Of all texts of a graph. */
+  /** All texts of a graph. */
   graphChars: 500_000,
-  /** Of the messages of one call, with the values in them. */
+  /** The rendered messages of one call. */
   callChars: 400_000,
-  /** Of the messages of all calls of a run, each call's once, however often it is made. */
+  /**
+   * The rendered messages of all calls of a run, each call counted once however often it is made.
+   */
   runChars: 4_000_000,
   refChars: 500,
   samples: 20,
@@ -134,45 +141,45 @@ export const limits = {
   timeoutS: 3_600,
   tries: 10,
   calls: 500,
-  /** Of a run, as `maxAttempts` counts them. */
+  /** Model calls of a run, as `maxAttempts` counts them. */
   attempts: 1_500,
 } as const;
 
-/** What is taken where a step does not say. */
+/** Defaults of a step. */
 export const defaults = { timeoutS: 120, tries: 3, mapItems: 20 } as const;
 
-/** The placeholder of a judge's messages that stands for the numbered candidates. */
+/** The placeholder for the numbered candidates in a judge's messages. */
 export const candidatesName = 'candidates';
 
-/** What ids of steps and names of a step's inputs are made of. */
+/** Valid step ids and input names. */
 export const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** What a part of a ref, and with it a field of the task's input, may be. */
+/** Valid parts of a ref, and so valid field names of a task's input. */
 export const fieldPattern = /^[^.\s{}\p{Cc}]{1,100}$/u;
 
-/** The model calls that a step makes at most in a run; a call that is asked again counts once. */
+/** Maximum model calls of a step in a run; a repeated call counts once. */
 export function maxStepCalls(step: Step): number {
   if (step.type === 'llm') return step.samples ?? 1;
   if (step.type === 'map') return step.maxItems ?? defaults.mapItems;
-  return promptOf(step) === null ? 0 : 1;
+  return stepPrompt(step) === null ? 0 : 1;
 }
 
-/** The model calls that a run of a graph makes at most. */
+/** Maximum model calls of a run. */
 export function maxCalls({ steps }: Pick<Graph, 'steps'>): number {
   return steps.reduce((sum, step) => sum + maxStepCalls(step), 0);
 }
 
-/** The model calls that a run of a graph makes at most where no answer is usable until its last try. */
+/** Maximum model calls of a run with every call made `tries` times. */
 export function maxAttempts({ steps }: Pick<Graph, 'steps'>): number {
-  return steps.reduce((sum, step) => sum + maxStepCalls(step) * (promptOf(step)?.tries ?? defaults.tries), 0);
+  return steps.reduce((sum, step) => sum + maxStepCalls(step) * (stepPrompt(step)?.tries ?? defaults.tries), 0);
 }
 
-/** The prompt of a step that asks a model, a vote's judge among them; else null. */
-export function promptOf(step: Step): Prompt | null {
+/** The prompt of a step or of a vote's judge; null for a step without a model. */
+export function stepPrompt(step: Step): Prompt | null {
   if (step.type === 'llm' || step.type === 'map') return step;
   return step.type === 'vote' && step.by !== 'majority' ? step.by.judge : null;
 }
 
-/** The step with another prompt; the same step where it has none. */
+/** Changes a step's prompt; returns the same step if it has none. */
 export function withPrompt(step: Step, prompt: Partial<Prompt>): Step {
   if (step.type === 'llm' || step.type === 'map') return { ...step, ...prompt };
   return step.type === 'vote' && step.by !== 'majority'
@@ -180,7 +187,7 @@ export function withPrompt(step: Step, prompt: Partial<Prompt>): Step {
     : step;
 }
 
-/** The name that a step's own list items have; null for a step without. */
-export function itemOf(step: Step): string | null {
+/** The name of a map's item; null for other steps. */
+export function itemName(step: Step): string | null {
   return step.type === 'map' ? step.as : null;
 }

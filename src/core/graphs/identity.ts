@@ -1,12 +1,12 @@
-/** What tells one graph from another. */
+/** The identity of a graph. */
 import type { Graph } from './graph.js';
 import { canonical, type Json } from './values.js';
 
 /**
- * The same text for graphs that are the same. The order in which a step names its inputs is part of a graph, as a list of them has it, and so is
- * that in which a schema names properties; that of any other fields is not.
+ * A text that is equal for equal graphs. The order of a step's inputs and of a schema's properties
+ * counts; the order of other fields does not.
  */
-export function identityOf(graph: Graph): string {
+export function graphIdentity(graph: Graph): string {
   const ordered = JSON.stringify(graph, (name, value: unknown) => {
     if (name === 'schema') return JSON.stringify(value);
     const isNamed = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,8 +1,9 @@
 /**
- * The part of JSON Schema by which a model's answer is checked: `type`, `properties`, `required`, `items`, `enum`,
- * `additionalProperties` and `description`. A graph with any other keyword is refused, so that whoever runs it checks the same.
+ * The supported subset of JSON Schema: `type`, `properties`, `required`, `items`, `enum`,
+ * `additionalProperties` and `description`. Other keywords are rejected, so that every interpreter
+ * checks the same.
  */
-import { canonical, described, hasNul, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
+import { canonical, describeValue, hasNul, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 type JsonType = (typeof types)[number];
@@ -13,12 +14,12 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly enum?: readonly Json[];
-  /** Whether an object may have others than `properties`; true where absent. */
+  /** Whether an object may have properties that are not in `properties`; default true. */
   readonly additionalProperties?: boolean;
   readonly description?: string;
 }
 
-/** Of one schema: how deep, and how large as JSON. */
+/** Maximum nesting depth and size (as JSON) of a schema. */
 const maxSchemaDepth = 10;
 const maxSchemaSize = 20_000;
 
@@ -27,16 +28,16 @@ export interface Problem {
   message: string;
 }
 
-/** Everything that is wrong with a schema; it may be any JSON. Paths begin with `path`. */
+/** All problems of a schema, which may be any JSON. Paths begin with `path`. */
 export function schemaProblems(schema: unknown, path: string): Problem[] {
-  const tooLarge = sizeProblem(schema as Json, maxSchemaSize);
-  if (tooLarge !== null) return [{ path, message: tooLarge }];
-  if (hasNul(schema as Json)) return [{ path, message: 'has a NUL character' }];
+  const sizeError = sizeProblem(schema as Json, maxSchemaSize);
+  if (sizeError !== null) return [{ path, message: sizeError }];
+  if (hasNul(schema as Json)) return [{ path, message: 'contains a NUL character' }];
   return problemsAt(schema as Json, path, 0);
 }
 
 function problemsAt(schema: Json, path: string, depth: number): Problem[] {
-  if (!isObject(schema)) return [{ path, message: `must be a JSON Schema (an object), not ${described(schema)}` }];
+  if (!isObject(schema)) return [{ path, message: `must be a JSON Schema (an object), not ${describeValue(schema)}` }];
   if (depth > maxSchemaDepth) return [{ path, message: `is nested deeper than ${maxSchemaDepth} levels` }];
   return Object.entries(schema).flatMap(([keyword, value]) =>
     keywordProblems(keyword, value, `${path}.${keyword}`, depth),
@@ -75,42 +76,42 @@ function keywordProblems(keyword: string, value: Json, path: string, depth: numb
   }
 }
 
-/** What of a schema is looked up for each value that it is asked of: made once, each word in it once. */
-interface Words {
+/** A schema with lookup sets for the checks of each value, built once. */
+interface CompiledSchema {
   types: ReadonlySet<JsonType> | null;
-  /** Canonical. */
+  /** Canonical JSON of each value. */
   choices: ReadonlySet<string> | null;
   required: ReadonlySet<string>;
 }
 
-const wordsKnown = new WeakMap<JsonSchema, Words>();
+const compiledSchemas = new WeakMap<JsonSchema, CompiledSchema>();
 
-function wordsOf(schema: JsonSchema): Words {
-  const words = wordsKnown.get(schema) ?? {
+function compileSchema(schema: JsonSchema): CompiledSchema {
+  const compiled = compiledSchemas.get(schema) ?? {
     types: schema.type === undefined ? null : new Set(typeof schema.type === 'string' ? [schema.type] : schema.type),
-    choices: schema.enum === undefined ? null : new Set(schema.enum.map((one) => canonical(one))),
+    choices: schema.enum === undefined ? null : new Set(schema.enum.map((choice) => canonical(choice))),
     required: new Set(schema.required),
   };
-  wordsKnown.set(schema, words);
-  return words;
+  compiledSchemas.set(schema, compiled);
+  return compiled;
 }
 
 /**
- * The first thing in which a value is not of the schema's form, naming the place; null where it is. The schema has no problems, and must
- * not be changed afterwards.
+ * The first mismatch between a value and a schema, with its path; null if the value matches.
+ * Requires a schema without problems that is not modified afterwards.
  */
 export function valueProblem(schema: JsonSchema, value: Json, path = ''): string | null {
   const at = path === '' ? 'the answer' : path;
   const { properties = {}, items, additionalProperties = true } = schema;
-  const { types: allowed, choices, required } = wordsOf(schema);
-  if (allowed !== null && ![...allowed].some((one) => isOfType(value, one)))
-    return `${at} must be of type ${[schema.type].flat().join(' or ')}, and is ${described(value)}`;
+  const { types: allowed, choices, required } = compileSchema(schema);
+  if (allowed !== null && ![...allowed].some((choice) => isOfType(value, choice)))
+    return `${at} must be of type ${[schema.type].flat().join(' or ')}, but is ${describeValue(value)}`;
   if (choices !== null && !choices.has(canonical(value)))
-    return `${at} must be one of ${schema.enum!.map((one) => JSON.stringify(one)).join(', ')}, and is ${described(value)}`;
+    return `${at} must be one of ${schema.enum!.map((choice) => JSON.stringify(choice)).join(', ')}, but is ${describeValue(value)}`;
   if (isList(value))
     return items === undefined
       ? null
-      : firstProblem(value, (item, place) => valueProblem(items, item, `${path}[${place}]`));
+      : firstProblem(value, (item, index) => valueProblem(items, item, `${path}[${index}]`));
   if (!isObject(value)) return null;
   const missing = [...required].find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return `${at} lacks "${missing}"`;
@@ -123,10 +124,10 @@ export function valueProblem(schema: JsonSchema, value: Json, path = ''): string
 
 function firstProblem<Item>(
   items: readonly Item[],
-  problemOf: (item: Item, place: number) => string | null,
+  problemOf: (item: Item, index: number) => string | null,
 ): string | null {
-  for (const [place, item] of items.entries()) {
-    const problem = problemOf(item, place);
+  for (const [index, item] of items.entries()) {
+    const problem = problemOf(item, index);
     if (problem !== null) return problem;
   }
   return null;
@@ -151,16 +152,16 @@ function isOfType(value: Json, type: JsonType): boolean {
 
 export type ReadJson = { ok: true; value: Json } | { ok: false; problem: string };
 
-/** The JSON that a text is, with at most one ``` fence around it. */
+/** Parses a text as JSON, with at most one ``` fence around it. */
 export function readJson(text: string): ReadJson {
   let value: Json;
   try {
     value = JSON.parse(withoutFence(text)) as Json;
   } catch {
-    return { ok: false, problem: `is not JSON: ${described(text)}` };
+    return { ok: false, problem: `is not JSON: ${describeValue(text)}` };
   }
-  const tooLarge = sizeProblem(value, maxValueSize);
-  return tooLarge === null ? { ok: true, value } : { ok: false, problem: tooLarge };
+  const sizeError = sizeProblem(value, maxValueSize);
+  return sizeError === null ? { ok: true, value } : { ok: false, problem: sizeError };
 }
 
 function withoutFence(text: string): string {
@@ -171,8 +172,8 @@ function withoutFence(text: string): string {
   return trimmed.slice(opening[0].length, closing.index + 1);
 }
 
-/** The names that an object of this schema may have, where it says that it has no others; null where it may have any. */
-export function closedNames({ properties = {}, additionalProperties = true }: JsonSchema): string[] | null {
-  // The schema may be one that is refused.
+/** The allowed property names of a closed object schema; null if any name is allowed. */
+export function allowedNames({ properties = {}, additionalProperties = true }: JsonSchema): string[] | null {
+  // The schema may be invalid.
   return additionalProperties === false ? Object.keys(properties ?? {}) : null;
 }

@@ -1,75 +1,77 @@
-/** The JSON form of graphs and edits, and back. Both say the same; only two fields are named otherwise. */
+/**
+ * Converts graphs and edits to and from their JSON form; only two fields have other names there.
+ */
 import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../contracts/graphs/graph.js';
 import type { Edit } from './edits/edits.js';
 import type { Graph, Prompt, Step, VoteStep } from './graph.js';
 
-/** The graph of a JSON form that its schema has taken. */
-export function graphOf({ inputs, steps, output }: GraphJson): Graph {
-  return { inputs, steps: steps.map(stepOf), output };
+/** Converts a parsed JSON form to a graph. */
+export function graphFromJson({ inputs, steps, output }: GraphJson): Graph {
+  return { inputs, steps: steps.map(stepFromJson), output };
 }
 
-/** The JSON form of a graph. */
-export function jsonOf({ inputs, steps, output }: Graph): GraphJson {
-  return { inputs: [...inputs], steps: steps.map(stepJson), output };
+/** Converts a graph to its JSON form. */
+export function graphToJson({ inputs, steps, output }: Graph): GraphJson {
+  return { inputs: [...inputs], steps: steps.map(stepToJson), output };
 }
 
-/** The edit of a JSON form that its schema has taken. */
-export function editOf(edit: EditJson): Edit {
-  if (edit.edit === 'add') return { ...edit, step: stepOf(edit.step) };
-  return edit.edit === 'vote' ? { ...edit, by: byOf(edit.by) } : edit;
+/** Converts a parsed JSON form to an edit. */
+export function editFromJson(edit: EditJson): Edit {
+  if (edit.edit === 'add') return { ...edit, step: stepFromJson(edit.step) };
+  return edit.edit === 'vote' ? { ...edit, by: voteByFromJson(edit.by) } : edit;
 }
 
-/** The JSON form of an edit. */
-export function editJson(edit: Edit): EditJson {
-  if (edit.edit === 'add') return { ...edit, step: stepJson(edit.step) };
-  return (edit.edit === 'vote' ? { ...edit, by: byJson(edit.by) } : edit) as EditJson;
+/** Converts an edit to its JSON form. */
+export function editToJson(edit: Edit): EditJson {
+  if (edit.edit === 'add') return { ...edit, step: stepToJson(edit.step) };
+  return (edit.edit === 'vote' ? { ...edit, by: voteByToJson(edit.by) } : edit) as EditJson;
 }
 
-function stepOf(step: StepJson): Step {
+function stepFromJson(step: StepJson): Step {
   switch (step.type) {
     case 'llm':
-      // What a schema may hold is checked with the graph.
-      return promptOf(step) as Step;
+      // The graph's validation checks the JSON Schema.
+      return promptFromJson(step) as Step;
     case 'map': {
-      const { max_items, ...others } = promptOf(step);
+      const { max_items, ...others } = promptFromJson(step);
       return { ...others, ...(max_items === undefined ? {} : { maxItems: max_items }) } as Step;
     }
     case 'vote':
-      return { ...step, by: byOf(step.by) };
+      return { ...step, by: voteByFromJson(step.by) };
     case 'select':
     case 'transform':
       return step;
   }
 }
 
-function byOf(by: VoteByJson): VoteStep['by'] {
-  return by === 'majority' ? by : { judge: promptOf(by.judge) };
+function voteByFromJson(by: VoteByJson): VoteStep['by'] {
+  return by === 'majority' ? by : { judge: promptFromJson(by.judge) };
 }
 
-function promptOf<Held extends PromptJson>({ timeout_s, ...others }: Held) {
+function promptFromJson<WithPrompt extends PromptJson>({ timeout_s, ...others }: WithPrompt) {
   return { ...others, ...(timeout_s === undefined ? {} : { timeoutS: timeout_s }) };
 }
 
-function stepJson(step: Step): StepJson {
+function stepToJson(step: Step): StepJson {
   switch (step.type) {
     case 'llm':
-      return promptJson(step) as StepJson;
+      return promptToJson(step) as StepJson;
     case 'map': {
-      const { maxItems, ...others } = promptJson(step);
+      const { maxItems, ...others } = promptToJson(step);
       return { ...others, ...(maxItems === undefined ? {} : { max_items: maxItems }) } as StepJson;
     }
     case 'vote':
-      return { ...step, by: byJson(step.by) } as StepJson;
+      return { ...step, by: voteByToJson(step.by) } as StepJson;
     case 'select':
     case 'transform':
       return step as StepJson;
   }
 }
 
-function byJson(by: VoteStep['by']): VoteByJson {
-  return by === 'majority' ? by : ({ judge: promptJson(by.judge) } as VoteByJson);
+function voteByToJson(by: VoteStep['by']): VoteByJson {
+  return by === 'majority' ? by : ({ judge: promptToJson(by.judge) } as VoteByJson);
 }
 
-function promptJson<Held extends Prompt>({ timeoutS, ...others }: Held) {
+function promptToJson<WithPrompt extends Prompt>({ timeoutS, ...others }: WithPrompt) {
   return { ...others, ...(timeoutS === undefined ? {} : { timeout_s: timeoutS }) };
 }

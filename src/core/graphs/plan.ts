@@ -1,19 +1,19 @@
-/** A graph made ready to be run: its refs and templates read once, its steps by their places. */
+/** A graph prepared for execution: parsed refs and templates, and steps by index. */
 import type { Graph, PromptMessage, Prompt, Ref, Step } from './graph.js';
-import { defaults, promptOf } from './graph.js';
-import { headsOf, parseRef } from './refs.js';
+import { defaults, stepPrompt } from './graph.js';
+import { refHeads, parseRef } from './refs.js';
 import { parseTemplate, type TemplatePart } from './template.js';
 import { graphProblems } from './validate.js';
 
-/** Where a ref leads: into the value of the step at `from`, or of the task's input or the map's item. */
-export interface Way {
+/** A parsed ref. `from` is a step's index, the task's input or the map's item. */
+export interface ResolvedRef {
   ref: Ref;
   from: number | 'input' | 'item';
   path: readonly string[];
 }
 
 export interface PlannedPrompt {
-  inputs: ReadonlyMap<string, Way>;
+  inputs: ReadonlyMap<string, ResolvedRef>;
   messages: readonly { role: PromptMessage['role']; parts: readonly TemplatePart[] }[];
   model: string | null;
   timeoutS: number;
@@ -22,58 +22,62 @@ export interface PlannedPrompt {
 
 export interface PlannedStep {
   step: Step;
-  /** Places of the steps whose values it takes; of a select those that it may take. */
-  needs: readonly number[];
-  /** Places of the steps that take its value. */
-  users: readonly number[];
-  ways: ReadonlyMap<Ref, Way>;
+  /** Indexes of the steps whose values this step takes or, for a select, may take. */
+  dependencies: readonly number[];
+  /** Indexes of the steps that take this step's value. */
+  dependents: readonly number[];
+  refs: ReadonlyMap<Ref, ResolvedRef>;
   prompt: PlannedPrompt | null;
 }
 
 export interface Plan {
   graph: Graph;
   steps: readonly PlannedStep[];
-  places: ReadonlyMap<string, number>;
-  output: Way;
+  indexes: ReadonlyMap<string, number>;
+  output: ResolvedRef;
 }
 
 const plans = new WeakMap<Graph, Plan>();
 
-/** The plan of a graph, made once for each; the graph must not be changed afterwards. Throws where it has problems. */
-export function planOf(graph: Graph): Plan {
+/**
+ * Returns a graph's plan, built once; the graph must not be modified afterwards. Throws if the
+ * graph is invalid.
+ */
+export function planGraph(graph: Graph): Plan {
   const known = plans.get(graph);
   if (known) return known;
   const [problem] = graphProblems(graph);
-  if (problem) throw new Error(`the graph cannot be run: ${problem.path} ${problem.message}`);
+  if (problem) throw new Error(`Cannot run an invalid graph: ${problem.path} ${problem.message}.`);
   const plan = makePlan(graph);
   plans.set(graph, plan);
   return plan;
 }
 
 function makePlan(graph: Graph): Plan {
-  const places = new Map(graph.steps.map(({ id }, place) => [id, place]));
-  const needs = graph.steps.map((step) => headsOf(step).flatMap((head) => places.get(head) ?? []));
-  const users: number[][] = graph.steps.map(() => []);
-  for (const [place, needed] of needs.entries()) for (const one of needed) users[one]!.push(place);
-  const wayOf = (ref: Ref): Way => {
+  const indexes = new Map(graph.steps.map(({ id }, index) => [id, index]));
+  const dependencies = graph.steps.map((step) => refHeads(step).flatMap((head) => indexes.get(head) ?? []));
+  const dependents: number[][] = graph.steps.map(() => []);
+  for (const [index, needed] of dependencies.entries())
+    for (const dependency of needed) dependents[dependency]!.push(index);
+  const resolveRef = (ref: Ref): ResolvedRef => {
     const { head, path } = parseRef(ref)!;
-    return { ref, from: head === 'input' ? 'input' : (places.get(head) ?? 'item'), path };
+    return { ref, from: head === 'input' ? 'input' : (indexes.get(head) ?? 'item'), path };
   };
-  const steps = graph.steps.map((step, place): PlannedStep => {
-    const prompt = promptOf(step);
+  const steps = graph.steps.map((step, index): PlannedStep => {
+    const prompt = stepPrompt(step);
     return {
       step,
-      needs: needs[place]!,
-      users: users[place]!,
-      ways: new Map(otherRefs(step).map((ref) => [ref, wayOf(ref)])),
-      prompt: prompt === null ? null : planPrompt(prompt, wayOf),
+      dependencies: dependencies[index]!,
+      dependents: dependents[index]!,
+      refs: new Map(nonPromptRefs(step).map((ref) => [ref, resolveRef(ref)])),
+      prompt: prompt === null ? null : planPrompt(prompt, resolveRef),
     };
   });
-  return { graph, steps, places, output: wayOf(graph.output) };
+  return { graph, steps, indexes, output: resolveRef(graph.output) };
 }
 
-/** The refs of a step that are not inputs of its prompt. */
-function otherRefs(step: Step): Ref[] {
+/** The refs of a step other than its prompt's inputs. */
+function nonPromptRefs(step: Step): Ref[] {
   switch (step.type) {
     case 'llm':
       return [];
@@ -88,9 +92,12 @@ function otherRefs(step: Step): Ref[] {
   }
 }
 
-function planPrompt({ inputs, messages, model, timeoutS, tries }: Prompt, wayOf: (ref: Ref) => Way): PlannedPrompt {
+function planPrompt(
+  { inputs, messages, model, timeoutS, tries }: Prompt,
+  resolveRef: (ref: Ref) => ResolvedRef,
+): PlannedPrompt {
   return {
-    inputs: new Map(Object.entries(inputs).map(([name, ref]) => [name, wayOf(ref)])),
+    inputs: new Map(Object.entries(inputs).map(([name, ref]) => [name, resolveRef(ref)])),
     messages: messages.map(({ role, content }) => ({ role, parts: parseTemplate(content) })),
     model: model ?? null,
     timeoutS: timeoutS ?? defaults.timeoutS,

@@ -1,22 +1,22 @@
-/** Whether refs lead anywhere. */
-import { itemOf, limits, type Ref, type Step } from './graph.js';
+/** Validation of refs. */
+import { itemName, limits, type Ref, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
-import { parseRef, refsOf } from './refs.js';
+import { parseRef, stepRefs } from './refs.js';
 import { listProblem, pathProblem } from './shapes.js';
 import { cutText } from '../prompts/quote.js';
 
-/** What is wrong with the refs of a step; paths are within it. */
+/** Problems of a step's refs; paths are relative to the step. */
 export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {
-  const item = itemOf(step);
-  const problems = refsOf(step).flatMap(({ place, ref, inItem }) =>
-    refProblems(ref, place, inputs, byId, inItem ? item : null, place === 'over'),
+  const item = itemName(step);
+  const problems = stepRefs(step).flatMap(({ path, ref, inItem }) =>
+    refProblems(ref, path, inputs, byId, inItem ? item : null, path === 'over'),
   );
   return item !== null && byId.has(item)
-    ? [...problems, { path: 'as', message: `is the id of a step too: "${item}"` }]
+    ? [...problems, { path: 'as', message: `"${item}" is also the id of a step` }]
     : problems;
 }
 
-/** What is wrong with one ref; `item`: the name of the item that it may be of. */
+/** Problems of one ref. `item` is the name of the item it may refer to. */
 export function refProblems(
   ref: Ref,
   path: string,
@@ -30,7 +30,7 @@ export function refProblems(
   const shown = JSON.stringify(cutText(ref, 100));
   if (parsed === null)
     return problem(
-      `${shown} is no ref: a step or "input", perhaps with names after dots, such as input.question or solve.answer`,
+      `${shown} is not a ref: use a step id or "input", optionally followed by field names, such as input.question or solve.answer`,
     );
   const { head, path: way } = parsed;
   if (head === item) return [];
@@ -40,7 +40,9 @@ export function refProblems(
   }
   const step = byId.get(head);
   if (step === undefined)
-    return problem(`${shown} names no step; the steps are ${[...byId.keys()].map((id) => cutText(id, 64)).join(', ')}`);
+    return problem(
+      `${shown} refers to no step; the steps are ${[...byId.keys()].map((id) => cutText(id, 64)).join(', ')}`,
+    );
   const wrong = pathProblem(step, way) ?? (isList && way.length === 0 ? listProblem(step) : null);
   return wrong === null ? [] : problem(`${shown} ${wrong}`);
 }

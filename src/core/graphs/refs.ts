@@ -1,66 +1,81 @@
-/** Refs: whose value a step takes, where in a step they stand, and which step waits for which. */
-import { fieldPattern, itemOf, promptOf, withPrompt, type Graph, type Inputs, type Ref, type Step } from './graph.js';
-import { described, isObject, type Json } from './values.js';
+/** Refs: parsing them, finding them in steps, and the dependencies they make. */
+import {
+  fieldPattern,
+  itemName,
+  stepPrompt,
+  withPrompt,
+  type Graph,
+  type Inputs,
+  type Ref,
+  type Step,
+} from './graph.js';
+import { describeValue, isObject, type Json } from './values.js';
 
 export interface ParsedRef {
-  /** `input`, the id of a step, or the name of a map's item. */
+  /** `input`, a step id, or the name of a map's item. */
   head: string;
   path: string[];
 }
 
-/** Head and path of a ref; null where it is none. */
+/** Parses a ref; null if it is invalid. */
 export function parseRef(ref: Ref): ParsedRef | null {
   const [head, ...path] = ref.split('.');
   return [head!, ...path].every((part) => fieldPattern.test(part)) ? { head: head!, path } : null;
 }
 
-/** The head of a ref, whatever else is wrong with it. */
-export function headOf(ref: Ref): string {
+/** The head of any ref, valid or not. */
+export function refHead(ref: Ref): string {
   const end = ref.indexOf('.');
   return end < 0 ? ref : ref.slice(0, end);
 }
 
-/** The ref with another head: `solve.answer` to `check.answer`, or, for the head `check.last`, to `check.last.answer`. */
+/**
+ * Replaces the head of a ref: `solve.answer` becomes `check.answer`, or `check.last.answer` for the
+ * head `check.last`.
+ */
 export function withHead(ref: Ref, head: Ref): Ref {
-  return head + ref.slice(headOf(ref).length);
+  return head + ref.slice(refHead(ref).length);
 }
 
-export type Found = { ok: true; value: Json } | { ok: false; reason: string };
+export type Lookup = { ok: true; value: Json } | { ok: false; reason: string };
 
-/** What is at a path of a value, or why there is nothing; `ref` is what the reason calls it. */
-export function valueAt(value: Json, path: readonly string[], ref: Ref): Found {
+/** Looks up a path in a value; `ref` names it in the reason for a failure. */
+export function valueAt(value: Json, path: readonly string[], ref: Ref): Lookup {
   let current = value;
   for (const name of path) {
     if (!isObject(current) || !Object.hasOwn(current, name))
-      return { ok: false, reason: `${ref}: there is no "${name}" in ${described(current)}` };
+      return { ok: false, reason: `${ref}: there is no "${name}" in ${describeValue(current)}` };
     current = current[name]!;
   }
   return { ok: true, value: current };
 }
 
-export interface PlacedRef {
-  /** Where in the step: `inputs.question`, `over`, `of[0]`, `by.judge.inputs.x`, `cases[0].when.of`, `otherwise`. */
-  place: string;
+export interface RefUse {
+  /**
+   * Location in the step: `inputs.question`, `over`, `of[0]`, `by.judge.inputs.x`,
+   * `cases[0].when.of`, `otherwise`.
+   */
+  path: string;
   ref: Ref;
-  /** Whether it may be of the item of a map. */
+  /** Whether the ref may refer to a map's item. */
   inItem: boolean;
 }
 
 /** All refs of a step. */
-export function refsOf(step: Step): PlacedRef[] {
-  const refs: PlacedRef[] = [];
-  mapRefs(step, (ref, place, inItem) => {
-    refs.push({ place, ref, inItem });
+export function stepRefs(step: Step): RefUse[] {
+  const refs: RefUse[] = [];
+  mapRefs(step, (ref, path, inItem) => {
+    refs.push({ path, ref, inItem });
     return ref;
   });
   return refs;
 }
 
-/** The step with other refs. */
-export function mapRefs(step: Step, change: (ref: Ref, place: string, inItem: boolean) => Ref): Step {
-  const changeInputs = (inputs: Inputs, place: string): Inputs =>
+/** Replaces the refs of a step. */
+export function mapRefs(step: Step, change: (ref: Ref, path: string, inItem: boolean) => Ref): Step {
+  const changeInputs = (inputs: Inputs, path: string): Inputs =>
     Object.fromEntries(
-      Object.entries(inputs).map(([name, ref]) => [name, change(ref, `${place}.${name}`, itemOf(step) !== null)]),
+      Object.entries(inputs).map(([name, ref]) => [name, change(ref, `${path}.${name}`, itemName(step) !== null)]),
     );
   switch (step.type) {
     case 'llm':
@@ -69,7 +84,7 @@ export function mapRefs(step: Step, change: (ref: Ref, place: string, inItem: bo
     case 'map':
       return { ...step, over: change(step.over, 'over', false), inputs: changeInputs(step.inputs, 'inputs') };
     case 'vote': {
-      const judge = promptOf(step);
+      const judge = stepPrompt(step);
       const changed = {
         ...step,
         ...(step.over === undefined ? {} : { over: change(step.over, 'over', false) }),
@@ -89,21 +104,21 @@ export function mapRefs(step: Step, change: (ref: Ref, place: string, inItem: bo
   }
 }
 
-/** The heads that a step's refs have, each once; the name of a map's item, which no step has, among them. */
-export function headsOf(step: Step): string[] {
-  return [...new Set(refsOf(step).map(({ ref }) => headOf(ref)))];
+/** The distinct heads of a step's refs, including the name of a map's item. */
+export function refHeads(step: Step): string[] {
+  return [...new Set(stepRefs(step).map(({ ref }) => refHead(ref)))];
 }
 
-/** The ids of the steps that lead to the output. */
+/** The ids of the steps that the output depends on. */
 export function usedSteps({ steps, output }: Pick<Graph, 'steps' | 'output'>): Set<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const used = new Set<string>();
-  const open = [headOf(output)];
+  const open = [refHead(output)];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     const step = byId.get(id);
     if (step === undefined || used.has(id)) continue;
     used.add(id);
-    open.push(...headsOf(step));
+    open.push(...refHeads(step));
   }
   return used;
 }

@@ -1,17 +1,24 @@
-/** How a graph job searches: with GEPA, over tasks in the place of seeds, as much as its budget of rollouts buys. */
-import { gepaLimits, guardsOf, type GepaConfig } from '../algorithms/gepa/config.js';
+/**
+ * The search configuration of a graph job: GEPA over tasks as seeds, sized by the rollout budget.
+ */
+import { gepaLimits, maxRegressionSeeds, type GepaConfig } from '../algorithms/gepa/config.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
 
-/** What each effort buys: proposals a generation, and how many failures a proposal is shown and then tried on. */
+/**
+ * Per effort: proposals per generation, and the failures shown to each proposal and then tested.
+ */
 const efforts = {
   low: { proposals: 1, shown: 2 },
   medium: { proposals: 2, shown: 3 },
   high: { proposals: 4, shown: 5 },
 } as const;
 
-/** Of the budget, what one evaluation and what one of the two held-out comparisons may take at most, but never fewer tasks than `fewest`. */
-const shares = { evaluation: 1 / 10, heldout: 1 / 20, fewest: 3 } as const;
+/**
+ * Maximum shares of the budget for one evaluation and for one of the two held-out comparisons, but
+ * at least `minTasks` tasks.
+ */
+const shares = { evaluation: 1 / 10, heldout: 1 / 20, minTasks: 3 } as const;
 
 export interface GraphSearchRequest {
   tasks: number;
@@ -20,15 +27,18 @@ export interface GraphSearchRequest {
   rngSeed: number;
 }
 
-/** The search for a data set of so many tasks; a seed is a task's place. Whether the budget suffices `configProblems` says. */
+/**
+ * Configures the search for a data set; a seed is a task's index. `configProblems` checks whether
+ * the budget suffices.
+ */
 export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaConfig {
   const { proposals, shown } = efforts[effort];
-  const part = (share: number) =>
-    Math.min(gepaLimits.evaluationSeeds, Math.max(shares.fewest, Math.floor(share * rolloutBudget)));
+  const share = (share: number) =>
+    Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
   const split = splitTasks(tasks, rngSeed, {
     train: gepaLimits.trainSeeds,
-    evaluation: part(shares.evaluation),
-    heldout: part(shares.heldout),
+    evaluation: share(shares.evaluation),
+    heldout: share(shares.heldout),
   });
   const config: GepaConfig = {
     populationSize: proposals,
@@ -45,7 +55,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     rngSeed,
   };
   const left = rolloutBudget - 2 * evaluationRollouts(config) - heldoutRollouts(config);
-  const generation = proposals * 2 * (minibatchOf(config) + guardsOf(config));
+  const generation = proposals * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
   const most = Math.floor((gepaLimits.candidates - 1) / proposals);
   return { ...config, generations: Math.min(most, Math.max(1, Math.floor(left / generation))) };
 }

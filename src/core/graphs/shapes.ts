@@ -1,20 +1,20 @@
-/** What is known of a step's value before it has run, so that a ref that can lead nowhere is found. */
-import { closedNames } from './json-schema.js';
+/** Static knowledge of a step's value, used to find refs that cannot resolve. */
+import { allowedNames } from './json-schema.js';
 import type { AnswerForm, Step } from './graph.js';
-import { opForms } from './transform.js';
+import { opSignatures } from './ops.js';
 
-/** `fields`: the only names that an object can have; null: any. */
+/** `fields`: the only possible names of an object; null: any name. */
 export type Shape = { kind: 'object'; fields: readonly string[] | null } | { kind: 'list' | 'text' | 'number' | 'any' };
 
-/** What is known of the value of a step from the step alone. */
-export function shapeOf(step: Step): Shape {
+/** The shape of a step's value, derived from the step alone. */
+export function stepShape(step: Step): Shape {
   switch (step.type) {
     case 'llm':
-      return (step.samples ?? 1) > 1 ? { kind: 'list' } : shapeOfForm(step.output);
+      return (step.samples ?? 1) > 1 ? { kind: 'list' } : formShape(step.output);
     case 'map':
       return { kind: 'list' };
     case 'transform': {
-      const kind = opForms[step.op].gives;
+      const kind = opSignatures[step.op].gives;
       return kind === 'object' ? { kind, fields: Object.keys(step.inputs) } : { kind };
     }
     case 'vote':
@@ -23,12 +23,12 @@ export function shapeOf(step: Step): Shape {
   }
 }
 
-function shapeOfForm(form: AnswerForm): Shape {
+function formShape(form: AnswerForm): Shape {
   if ('field' in form) return { kind: 'object', fields: [form.field] };
   const { type } = form.schema;
   switch (type) {
     case 'object':
-      return { kind: 'object', fields: closedNames(form.schema) };
+      return { kind: 'object', fields: allowedNames(form.schema) };
     case 'array':
       return { kind: 'list' };
     case 'string':
@@ -41,9 +41,9 @@ function shapeOfForm(form: AnswerForm): Shape {
   }
 }
 
-/** Why a step's value can have nothing at a path, or null. */
+/** Why a path cannot exist in a step's value; null if it can. */
 export function pathProblem(step: Step, [name]: readonly string[]): string | null {
-  const shape = shapeOf(step);
+  const shape = stepShape(step);
   if (name === undefined || shape.kind === 'any') return null;
   if (shape.kind !== 'object') return `has no "${name}": the value of ${step.id} is a ${shape.kind}`;
   const { fields } = shape;
@@ -52,9 +52,9 @@ export function pathProblem(step: Step, [name]: readonly string[]): string | nul
     : `has no "${name}": the value of ${step.id} has ${fields.join(', ')}`;
 }
 
-/** Why a step's value cannot be a list, or null; without a path. */
+/** Why a step's whole value cannot be a list; null if it can. */
 export function listProblem(step: Step): string | null {
-  const { kind } = shapeOf(step);
+  const { kind } = stepShape(step);
   return kind === 'list' || kind === 'any'
     ? null
     : `must be a list; the value of ${step.id} is ${kind === 'object' ? 'an object' : `a ${kind}`}`;

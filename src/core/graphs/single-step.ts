@@ -1,11 +1,12 @@
-/** The graph that an initial prompt is. */
+/** The one-step graph of an initial prompt. */
 import { freeName } from './drafts.js';
 import type { Graph, PromptMessage } from './graph.js';
-import { placeholdersOf } from './template.js';
+import { placeholderNames } from './template.js';
 
 /**
- * A graph of one step with these messages and the task's inputs that they have: `{{question}}` for `question`, `{{my_text}}` for
- * `my-text`. Where they have none, a last message gives all inputs.
+ * Builds a graph of one llm step with these messages. Its inputs are those with a placeholder:
+ * `{{question}}` for `question`, `{{my_text}}` for `my-text`. Without any placeholder, an added
+ * last message shows all inputs.
  */
 export function singleStepGraph(messages: readonly PromptMessage[], inputs: readonly string[]): Graph {
   const taken = new Set<string>();
@@ -14,7 +15,7 @@ export function singleStepGraph(messages: readonly PromptMessage[], inputs: read
     taken.add(name);
     return { input, name };
   });
-  const placeholders = new Set(messages.flatMap(({ content }) => placeholdersOf(content)));
+  const placeholders = new Set(messages.flatMap(({ content }) => placeholderNames(content)));
   const used = named.filter(({ name }) => placeholders.has(name));
   const given = messages.map(({ role, content }) => ({ role, content }));
   const isGiven = used.length > 0 || named.length === 0;

@@ -1,16 +1,16 @@
-/** What is required of each kind of step by itself; where its refs lead is seen to in `ref-problems.ts`. */
+/** Validation of each kind of step by itself; ref-problems.ts validates its refs. */
 import { conditionProblem } from './condition.js';
-import { candidatesName, itemOf, limits, namePattern } from './graph.js';
+import { candidatesName, itemName, limits, namePattern } from './graph.js';
 import type { AnswerForm, Prompt, Step, TransformStep, VoteStep } from './graph.js';
 import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
-import { brokenPlaceholders, placeholdersOf } from './template.js';
-import { opForms } from './transform.js';
+import { brokenPlaceholders, placeholderNames } from './template.js';
+import { opSignatures } from './ops.js';
 import { cutText } from '../prompts/quote.js';
 
-export const nameForm = 'must be 1 to 64 letters, digits or _, and begin with a letter';
+export const nameRule = 'must be 1 to 64 letters, digits or _, and begin with a letter';
 
-/** What is wrong with a step; paths are within it. */
+/** Problems of a step; paths are relative to the step. */
 export function stepProblems(step: Step): Problem[] {
   switch (step.type) {
     case 'llm':
@@ -22,13 +22,11 @@ export function stepProblems(step: Step): Problem[] {
     case 'map':
       return [
         ...nameProblems('as', step.as),
-        ...(step.as === 'input'
-          ? [{ path: 'as', message: 'must not be "input", which is the input of the task' }]
-          : []),
+        ...(step.as === 'input' ? [{ path: 'as', message: 'must not be "input", which names the task input' }] : []),
         ...(Object.hasOwn(step.inputs, step.as)
-          ? [{ path: 'as', message: `is the name of an input too: "${step.as}"` }]
+          ? [{ path: 'as', message: `"${step.as}" is also the name of an input` }]
           : []),
-        ...promptProblems(step, itemOf(step), ''),
+        ...promptProblems(step, itemName(step), ''),
         ...formProblems(step.output),
         ...rangeProblems('maxItems', step.maxItems, 1, limits.mapItems),
       ];
@@ -54,7 +52,9 @@ export function stepProblems(step: Step): Problem[] {
   }
 }
 
-/** `given`: a name that the messages have without its being an input: of a map's item, or of the candidates of a vote. */
+/**
+ * `given`: a name available in the messages without an input (a map's item or a vote's candidates).
+ */
 function promptProblems(prompt: Prompt, given: string | null, at: string): Problem[] {
   const { inputs, messages, timeoutS, tries, model } = prompt;
   const problems = [...inputNameProblems(inputs, at)];
@@ -64,22 +64,25 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
       message: `must hold 1 to ${limits.messages} messages, and holds ${messages.length}`,
     });
   const used = new Set<string>();
-  for (const [place, { content }] of messages.entries()) {
-    const path = `${at}messages[${place}].content`;
+  for (const [index, { content }] of messages.entries()) {
+    const path = `${at}messages[${index}].content`;
     if (content.trim() === '') problems.push({ path, message: 'must not be blank' });
     problems.push(
       ...textProblems(path, content, limits.messageChars),
       ...templateProblems(path, content, inputs, given),
     );
-    for (const name of placeholdersOf(content)) used.add(name);
+    for (const name of placeholderNames(content)) used.add(name);
   }
   for (const name of Object.keys(inputs)) {
     if (!used.has(name))
-      problems.push({ path: `${at}inputs.${name}`, message: `is not used: no message has {{${name}}}` });
+      problems.push({ path: `${at}inputs.${name}`, message: `is unused: no message contains {{${name}}}` });
   }
   const refers = given !== null && Object.values(inputs).some((ref) => parseRef(ref)?.head === given);
   if (given !== null && !used.has(given) && !refers)
-    problems.push({ path: `${at}messages`, message: `must have {{${given}}}, which no message and no input has` });
+    problems.push({
+      path: `${at}messages`,
+      message: `must contain {{${given}}} in a message or refer to it in an input`,
+    });
   if (typeof model === 'string' && !/^[^\0]{1,200}$/.test(model))
     problems.push({ path: `${at}model`, message: 'must be 1 to 200 characters' });
   problems.push(...rangeProblems(`${at}tries`, tries, 1, limits.tries));
@@ -89,12 +92,15 @@ function promptProblems(prompt: Prompt, given: string | null, at: string): Probl
 }
 
 function templateProblems(path: string, text: string, inputs: Prompt['inputs'], given: string | null): Problem[] {
-  const unknown = placeholdersOf(text).filter((name) => name !== given && !Object.hasOwn(inputs, name));
+  const unknown = placeholderNames(text).filter((name) => name !== given && !Object.hasOwn(inputs, name));
   return [
-    ...unknown.map((name) => ({ path, message: `has {{${cutText(name, 64)}}}, which is not an input of the step` })),
+    ...unknown.map((name) => ({
+      path,
+      message: `contains {{${cutText(name, 64)}}}, which is not an input of the step`,
+    })),
     ...brokenPlaceholders(text).map((written) => ({
       path,
-      message: `has ${cutText(written, 64)}, which is no placeholder: between double braces stands the name of an input`,
+      message: `contains ${cutText(written, 64)}, which is not a placeholder: double braces must enclose the name of an input`,
     })),
   ];
 }
@@ -110,7 +116,7 @@ function inputNameProblems(inputs: Prompt['inputs'], at: string): Problem[] {
 }
 
 function nameProblems(path: string, name: string): Problem[] {
-  return namePattern.test(name) ? [] : [{ path, message: nameForm }];
+  return namePattern.test(name) ? [] : [{ path, message: nameRule }];
 }
 
 function formProblems(form: AnswerForm): Problem[] {
@@ -123,21 +129,24 @@ function rangeProblems(path: string, value: number | undefined, low: number, hig
 }
 
 function textProblems(path: string, text: string, most: number = limits.fieldChars): Problem[] {
-  if (text.includes('\0')) return [{ path, message: 'has a NUL character' }];
+  if (text.includes('\0')) return [{ path, message: 'contains a NUL character' }];
   return text.length > most ? [{ path, message: `has ${text.length} characters; at most ${most} are allowed` }] : [];
 }
 
 function voteProblems({ over, of, by }: VoteStep): Problem[] {
   const problems: Problem[] = [];
   if ((over === undefined) === (of === undefined))
-    problems.push({ path: 'over', message: 'either over (a list) or of (several refs) is needed, and not both' });
+    problems.push({
+      path: 'over',
+      message: 'must be given, or else of: exactly one of over (a list) and of (several refs)',
+    });
   if (of !== undefined && (of.length < 2 || of.length > limits.voteOf))
     problems.push({ path: 'of', message: `must hold 2 to ${limits.voteOf} refs, and holds ${of.length}` });
   if (by === 'majority') return problems;
   if (Object.hasOwn(by.judge.inputs, candidatesName))
     problems.push({
       path: `by.judge.inputs.${candidatesName}`,
-      message: 'must have another name: {{candidates}} is what is voted on',
+      message: 'must have another name: {{candidates}} is reserved for the values voted on',
     });
   return [...problems, ...promptProblems(by.judge, candidatesName, 'by.judge.')];
 }
@@ -145,11 +154,11 @@ function voteProblems({ over, of, by }: VoteStep): Problem[] {
 function transformProblems(step: TransformStep): Problem[] {
   const names = Object.keys(step.inputs);
   const problems = inputNameProblems(step.inputs, '');
-  const { takes } = opForms[step.op];
+  const { takes } = opSignatures[step.op];
   if (takes === 'some' && names.length === 0)
     problems.push({ path: 'inputs', message: `${step.op} needs at least one input` });
   if (takes !== 'any' && takes !== 'some' && (names.length !== 1 || names[0] !== takes))
-    problems.push({ path: 'inputs', message: `${step.op} takes exactly one input, named "${takes}"` });
+    problems.push({ path: 'inputs', message: `${step.op} needs exactly one input, named "${takes}"` });
   const texts = (own: Record<string, string>) =>
     Object.entries(own).flatMap(([path, text]) => [
       ...(text === '' && path !== 'text' ? [{ path, message: 'must not be empty' }] : []),
@@ -157,14 +166,14 @@ function transformProblems(step: TransformStep): Problem[] {
     ]);
   switch (step.op) {
     case 'template': {
-      const used = placeholdersOf(step.text);
+      const used = placeholderNames(step.text);
       return [
         ...problems,
         ...texts({ text: step.text }),
         ...templateProblems('text', step.text, step.inputs, null),
         ...names
           .filter((name) => !used.includes(name))
-          .map((name) => ({ path: `inputs.${name}`, message: `is not used: the text has no {{${name}}}` })),
+          .map((name) => ({ path: `inputs.${name}`, message: `is unused: the text does not contain {{${name}}}` })),
       ];
     }
     case 'split':
@@ -178,7 +187,7 @@ function transformProblems(step: TransformStep): Problem[] {
     case 'pluck':
       return [
         ...problems,
-        ...(parseRef(step.path) === null ? [{ path: 'path', message: 'must be names with dots between them' }] : []),
+        ...(parseRef(step.path) === null ? [{ path: 'path', message: 'must be names separated by dots' }] : []),
       ];
     default:
       return problems;

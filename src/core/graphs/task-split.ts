@@ -1,12 +1,12 @@
 /**
- * Which tasks of a data set a search learns from, chooses by, and compares with at the end. Tasks are named by their index,
- * which is the seed of their rollouts.
+ * Splits a data set's tasks into training, evaluation and held-out tasks. A task's index is the
+ * seed of its rollouts.
  *
- * - Fewer than 10 tasks: all of them for training and for evaluation; what is learned by heart then shows as progress.
- * - From 10 on the two share no task: about 40 % evaluate, the others train.
- * - From 30 on about 20 % are held out first, and 40 % of what is left evaluates.
+ * - Fewer than 10 tasks: all tasks train and evaluate, so memorized answers show as progress.
+ * - From 10 tasks: training and evaluation are disjoint; about 40 % evaluate, the others train.
+ * - From 30 tasks: about 20 % are held out first, and 40 % of the rest evaluate.
  *
- * Parts are cut to their bounds; what evaluation and the held-out part leave over trains.
+ * Parts are cut to their bounds; tasks that evaluation and held-out leave over train.
  */
 import { seedRng, shuffle } from '../math/random.js';
 import { searchLimits } from '../search/config.js';
@@ -15,11 +15,11 @@ import { searchLimits } from '../search/config.js';
 export interface TaskSplit {
   train: number[];
   evaluation: number[];
-  /** Empty where there are too few tasks. */
+  /** Empty for too few tasks. */
   heldout: number[];
 }
 
-/** The most tasks of each part, each at least 1. */
+/** Maximum tasks of each part, at least 1. */
 export type SplitBounds = Readonly<Record<keyof TaskSplit, number>>;
 
 const defaultBounds: SplitBounds = {
@@ -28,29 +28,29 @@ const defaultBounds: SplitBounds = {
   heldout: searchLimits.evaluationSeeds,
 };
 
-const fewest = { apart: 10, heldout: 30 } as const;
+const minTasks = { apart: 10, heldout: 30 } as const;
 const stream = 4;
 
-/** The same split for the same count, seed and bounds; throws RangeError where there is no task. */
+/** Returns the same split for the same arguments. Throws RangeError without tasks. */
 export function splitTasks(count: number, rngSeed: number, bounds: SplitBounds = defaultBounds): TaskSplit {
   if (!Number.isSafeInteger(count) || count < 1) {
-    throw new RangeError(`cannot split ${count} tasks: the count must be an integer of at least 1`);
+    throw new RangeError(`Cannot split ${count} tasks: the count must be an integer of at least 1.`);
   }
   const [order] = shuffle(seedRng(rngSeed, stream), [...Array(count).keys()]);
-  if (count < fewest.apart) {
-    return { train: part(order, bounds.train), evaluation: part(order, bounds.evaluation), heldout: [] };
+  if (count < minTasks.apart) {
+    return { train: takeSorted(order, bounds.train), evaluation: takeSorted(order, bounds.evaluation), heldout: [] };
   }
-  const heldout = count < fewest.heldout ? 0 : Math.min(bounds.heldout, Math.round(0.2 * count));
+  const heldout = count < minTasks.heldout ? 0 : Math.min(bounds.heldout, Math.round(0.2 * count));
   const rest = order.slice(heldout);
   const evaluation = Math.min(bounds.evaluation, Math.round(0.4 * rest.length));
   return {
-    train: part(rest.slice(evaluation), bounds.train),
-    evaluation: part(rest, evaluation),
-    heldout: part(order, heldout),
+    train: takeSorted(rest.slice(evaluation), bounds.train),
+    evaluation: takeSorted(rest, evaluation),
+    heldout: takeSorted(order, heldout),
   };
 }
 
-/** The first ones of an order. */
-function part(order: readonly number[], size: number): number[] {
+/** The first `size` indexes of an order, ascending. */
+function takeSorted(order: readonly number[], size: number): number[] {
   return order.slice(0, size).sort((left, right) => left - right);
 }

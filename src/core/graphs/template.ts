@@ -1,13 +1,13 @@
 /**
- * Templates: `{{name}}`, spaces allowed inside, stands for an input of the step; single braces are literal. A value is put in
- * once, and nothing in it is looked at.
+ * Templates: `{{name}}`, with optional spaces inside the braces, is replaced by an input; single
+ * braces are literal. Inserted values are not scanned for placeholders.
  */
-import { textOf, type Json } from './values.js';
+import { toText, type Json } from './values.js';
 
-/** What a template is made of: texts as they are, and names of inputs. */
+/** A literal text or a placeholder. */
 export type TemplatePart = string | { name: string };
 
-/** A template's parts, in order; joined again they say the same. */
+/** Parses a template. */
 export function parseTemplate(text: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
@@ -20,18 +20,18 @@ export function parseTemplate(text: string): TemplatePart[] {
   return parts;
 }
 
-/** The names of a template's placeholders, each once, in order. */
-export function placeholdersOf(text: string): string[] {
+/** The distinct placeholder names of a template, in order. */
+export function placeholderNames(text: string): string[] {
   return [...new Set(parseTemplate(text).flatMap((part) => (typeof part === 'string' ? [] : [part.name])))];
 }
 
-/** What looks like a placeholder and is none, since its name is no name: `{{a.b}}`; each as written. */
+/** Placeholder-like texts with an invalid name, such as `{{a.b}}`. */
 export function brokenPlaceholders(text: string): string[] {
   const literal = parseTemplate(text).filter((part) => typeof part === 'string');
   return [...new Set(literal.flatMap((part) => part.match(/\{\{[^{}]*\}\}/g) ?? []))];
 }
 
-/** The text with the values in it; null where that were longer than `maxChars`. */
+/** Renders a template; null if the result exceeds `maxChars`. */
 export function renderTemplate(
   parts: readonly TemplatePart[],
   valueOf: (name: string) => Json,
@@ -41,7 +41,7 @@ export function renderTemplate(
   return fill(parts, valueOf, maxChars, (text) => filled.push(text)) === null ? null : filled.join('');
 }
 
-/** The length of the text with the values in it, which is not made; null where it is above `maxChars`. */
+/** The length of the rendered template without rendering it; null if it exceeds `maxChars`. */
 export function templateLength(
   parts: readonly TemplatePart[],
   valueOf: (name: string) => Json,
@@ -62,7 +62,7 @@ function fill(
     let text: string;
     if (typeof part === 'string') text = part;
     else {
-      text = texts.get(part.name) ?? textOf(valueOf(part.name));
+      text = texts.get(part.name) ?? toText(valueOf(part.name));
       texts.set(part.name, text);
     }
     length += text.length;

@@ -1,21 +1,21 @@
-/** What is required of a graph. Everything that is wrong is told at once, each with its place. */
+/** Validation of a graph. Reports all problems at once, each with its path. */
 import { fieldPattern, limits, maxAttempts, maxCalls, namePattern, type Graph, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
 import { refProblems, stepRefProblems } from './ref-problems.js';
-import { headsOf, usedSteps } from './refs.js';
-import { nameForm, stepProblems } from './step-problems.js';
+import { refHeads, usedSteps } from './refs.js';
+import { nameRule, stepProblems } from './step-problems.js';
 import { cutText } from '../prompts/quote.js';
 import { sizeProblem, type Json } from './values.js';
 
 export type { Problem };
 
-/** Everything that is wrong with a graph of the right JSON form (its zod schema); empty: it can be run. */
+/** All problems of a graph that matches its zod schema; empty for a valid graph. */
 export function graphProblems(graph: Graph): Problem[] {
-  const tooLarge = sizeProblem(graph as unknown as Json, limits.graphChars);
-  if (tooLarge !== null) return [{ path: '', message: `the graph ${tooLarge}` }];
+  const sizeError = sizeProblem(graph as unknown as Json, limits.graphChars);
+  if (sizeError !== null) return [{ path: '', message: `the graph ${sizeError}` }];
   const { inputs, steps, output } = graph;
   if (steps.length < 1 || steps.length > limits.steps)
-    return [{ path: 'steps', message: `must hold 1 to ${limits.steps} steps, and holds ${steps.length}` }];
+    return [{ path: 'steps', message: `must hold 1 to ${limits.steps} steps, but holds ${steps.length}` }];
   const problems: Problem[] = [...inputProblems(inputs), ...idProblems(steps)];
   const byId = new Map(steps.map((step) => [step.id, step]));
   for (const [at, step] of steps.entries()) {
@@ -31,13 +31,13 @@ export function graphProblems(graph: Graph): Problem[] {
   if (calls > limits.calls)
     problems.push({
       path: 'steps',
-      message: `may make ${calls} model calls a run; at most ${limits.calls} are allowed`,
+      message: `may make ${calls} model calls per run; at most ${limits.calls} are allowed`,
     });
   const attempts = maxAttempts(graph);
   if (calls <= limits.calls && attempts > limits.attempts)
     problems.push({
       path: 'steps',
-      message: `may make ${attempts} model calls a run with all tries; at most ${limits.attempts} are allowed`,
+      message: `may make ${attempts} model calls per run with all tries; at most ${limits.attempts} are allowed`,
     });
   return problems;
 }
@@ -45,14 +45,14 @@ export function graphProblems(graph: Graph): Problem[] {
 function inputProblems(inputs: readonly string[]): Problem[] {
   const problems: Problem[] = [];
   if (inputs.length > limits.inputs)
-    problems.push({ path: 'inputs', message: `must hold at most ${limits.inputs} names, and holds ${inputs.length}` });
+    problems.push({ path: 'inputs', message: `must hold at most ${limits.inputs} names, but holds ${inputs.length}` });
   for (const [at, name] of inputs.entries()) {
     if (!fieldPattern.test(name))
       problems.push({
         path: `inputs[${at}]`,
-        message: 'must be 1 to 100 characters without dots, braces and white space',
+        message: 'must be 1 to 100 characters without dots, braces or white space',
       });
-    if (inputs.indexOf(name) !== at) problems.push({ path: `inputs[${at}]`, message: `is named twice: "${name}"` });
+    if (inputs.indexOf(name) !== at) problems.push({ path: `inputs[${at}]`, message: `repeats the name "${name}"` });
   }
   return problems;
 }
@@ -62,41 +62,41 @@ function idProblems(steps: readonly Step[]): Problem[] {
   const first = new Map<string, number>();
   for (const [at, { id }] of steps.entries()) {
     const path = `steps[${at}].id`;
-    if (!namePattern.test(id)) problems.push({ path, message: nameForm });
-    if (id === 'input') problems.push({ path, message: 'must not be "input", which is the input of the task' });
+    if (!namePattern.test(id)) problems.push({ path, message: nameRule });
+    if (id === 'input') problems.push({ path, message: 'must not be "input", which names the task input' });
     const before = first.get(id);
     if (before === undefined) first.set(id, at);
-    else problems.push({ path, message: `is "${cutText(id, 64)}", as that of steps[${before}] is` });
+    else problems.push({ path, message: `"${cutText(id, 64)}" is already the id of steps[${before}]` });
   }
   return problems;
 }
 
-/** One problem for each step at which a cycle closes that is found on the way from the first step on. */
+/** One problem for each cycle found by a depth-first search from the first step. */
 function cycleProblems(steps: readonly Step[]): Problem[] {
-  const at = new Map(steps.map(({ id }, place) => [id, place]));
-  const heads = steps.map(headsOf);
+  const at = new Map(steps.map(({ id }, index) => [id, index]));
+  const heads = steps.map(refHeads);
   const state = new Map<number, 'open' | 'done'>();
-  const way: number[] = [];
+  const visiting: number[] = [];
   const problems: Problem[] = [];
-  const visit = (place: number): void => {
-    state.set(place, 'open');
-    way.push(place);
-    for (const head of heads[place]!) {
+  const visit = (index: number): void => {
+    state.set(index, 'open');
+    visiting.push(index);
+    for (const head of heads[index]!) {
       const next = at.get(head);
       if (next === undefined || state.get(next) === 'done') continue;
       if (state.get(next) === undefined) visit(next);
       else {
-        const ring = [...way.slice(way.indexOf(next)), next].map((one) => steps[one]!.id);
+        const cycle = [...visiting.slice(visiting.indexOf(next)), next].map((index) => steps[index]!.id);
         problems.push({
           path: `steps[${next}]`,
-          message: `is in a cycle, each step taking the next: ${ring.join(' -> ')}`,
+          message: `is in a cycle (each step takes the next): ${cycle.join(' -> ')}`,
         });
       }
     }
-    way.pop();
-    state.set(place, 'done');
+    visiting.pop();
+    state.set(index, 'done');
   };
-  for (const place of steps.keys()) if (state.get(place) === undefined) visit(place);
+  for (const index of steps.keys()) if (state.get(index) === undefined) visit(index);
   return problems;
 }
 
@@ -108,7 +108,7 @@ function unusedProblems(graph: Graph): Problem[] {
       : [
           {
             path: `steps[${at}]`,
-            message: `"${cutText(id, 64)}" is not used: nothing that leads to the output takes it`,
+            message: `"${cutText(id, 64)}" is unused: the output does not depend on it`,
           },
         ],
   );

@@ -1,10 +1,10 @@
-/** The JSON values that go from step to step: how they are shown, compared and bounded. */
+/** JSON values passed between steps: display, equivalence and size limits. */
 import { cutText } from '../prompts/quote.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
-/** Of a value: characters of its texts and names plus one for each value in it; and how deep it may be nested. */
+/** Maximum size of a value: characters of its texts and names plus one for each value in it. */
 export const maxValueSize = 1_000_000;
 const maxValueDepth = 50;
 
@@ -16,41 +16,47 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A value as it stands in a template: a text as it is, anything else as JSON. */
-export function textOf(value: Json): string {
+/** A value as inserted in a template: texts unchanged, others as JSON. */
+export function toText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A text by which two are the same: trimmed, white space (as in ECMAScript) collapsed, in lower case. */
-export function normalText(text: string): string {
+/** Normal form for equivalence: trimmed, white space (as in ECMAScript) collapsed, lower case. */
+export function normalizeText(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** The same text for the same value: JSON by RFC 8785, with sorted names. With `normal`, texts within it are compared by `normalText`. */
+/**
+ * Canonical JSON (RFC 8785) with sorted names. `normal`: applies `normalizeText` to the texts
+ * within.
+ */
 export function canonical(value: Json, normal = false): string {
-  if (typeof value === 'string') return JSON.stringify(normal ? normalText(value) : value);
+  if (typeof value === 'string') return JSON.stringify(normal ? normalizeText(value) : value);
   if (isList(value)) return `[${value.map((item) => canonical(item, normal)).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);
   const names = Object.keys(value).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name]!, normal)}`).join()}}`;
 }
 
-/** What votes and conditions take for the same: texts, on whatever level, by `normalText`; all else exactly. */
-export function keyOf(value: Json): string {
+/**
+ * Key of the values that votes and conditions treat as equivalent: texts normalized at any level,
+ * all else exact.
+ */
+export function equivalenceKey(value: Json): string {
   return canonical(value, true);
 }
 
-/** Why a value is not taken, or null; costs no more than the limit, however much of a value is shared. */
+/** Why a value is too large, or null. Stops at the limit, however much of a value is shared. */
 export function sizeProblem(value: Json, limit = maxValueSize): string | null {
   let left = limit;
-  const problemOf = (one: Json, depth: number): string | null => {
-    left -= 1 + (typeof one === 'string' ? one.length : 0);
+  const problemOf = (part: Json, depth: number): string | null => {
+    left -= 1 + (typeof part === 'string' ? part.length : 0);
     if (left < 0) return `is larger than ${limit} characters`;
-    if (typeof one !== 'object' || one === null) return null;
+    if (typeof part !== 'object' || part === null) return null;
     if (depth === maxValueDepth) return `is nested deeper than ${maxValueDepth} levels`;
-    const isNamed = isObject(one);
-    const items = isNamed ? Object.values(one) : one;
-    if (isNamed) for (const name of Object.keys(one)) left -= name.length;
+    const isNamed = isObject(part);
+    const items = isNamed ? Object.values(part) : part;
+    if (isNamed) for (const name of Object.keys(part)) left -= name.length;
     for (const item of items) {
       const problem = problemOf(item, depth + 1);
       if (problem !== null) return problem;
@@ -60,15 +66,15 @@ export function sizeProblem(value: Json, limit = maxValueSize): string | null {
   return problemOf(value, 0);
 }
 
-/** Whether a text or a name in a value has a NUL character, which Postgres does not store. */
+/** Whether a text or name in a value contains NUL, which Postgres cannot store. */
 export function hasNul(value: Json): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (isList(value)) return value.some(hasNul);
   return isObject(value) && Object.entries(value).some(([name, item]) => name.includes('\0') || hasNul(item));
 }
 
-/** What a value is, for messages: "a list of 3", "the text "abc"". */
-export function described(value: Json): string {
+/** Describes a value in messages: `a list of 3`, `the text "abc"`. */
+export function describeValue(value: Json): string {
   if (value === null) return 'null';
   if (typeof value === 'string')
     return value === '' ? 'an empty text' : `the text ${JSON.stringify(cutText(value, 60))}`;

@@ -1,37 +1,40 @@
 /**
- * When the failures of its rollouts must fail a whole job. A single failed rollout is a score; what is decided here is
- * the systemic case. Pure functions over counters that are kept in the order in which outcomes were recorded.
+ * Decides when failed rollouts must fail a job. A single failed rollout is a score; this module
+ * detects systemic failure. Pure functions over counters kept in the order of recorded outcomes.
  */
 
-/** Outcomes so far; `connectFailuresInARow` is the run of latest outcomes that could not reach the container at all. */
+/**
+ * Outcomes so far. `connectFailuresInARow`: the latest consecutive outcomes without a connection to
+ * the container.
+ */
 export interface OutcomeCounts {
   succeeded: number;
   failed: number;
   connectFailuresInARow: number;
 }
 
-/** How one rollout ended; `connect_failed` is a failure in which no connection came about. */
+/** The end of a rollout; `connect_failed`: no connection was established. */
 export type Outcome = 'succeeded' | 'failed' | 'connect_failed';
 
-/** Why the job must fail, as it is stored in `error_details`. */
+/** A job's failure, as stored in `error_details`. */
 export interface JobFailure {
   code: 'container_unreachable' | 'too_many_failures';
   message: string;
   retryable: boolean;
 }
 
-/** The code of the fault that means that a session's budget of money is used up: it completes with its best so far. */
-export const costSpent = 'max_cost_usd';
+/** The code of an exhausted cost budget: the session completes with its best candidate so far. */
+export const costExhausted = 'max_cost_usd';
 
 export const noOutcomes: OutcomeCounts = { succeeded: 0, failed: 0, connectFailuresInARow: 0 };
 
-/** From this many outcomes on the rate of failures is judged while the job still runs. */
+/** Minimum outcomes before the failure rate of a running job counts. */
 const outcomesBeforeRate = 20;
 
-/** This many rollouts in a row that could not connect mean that the container is gone. */
-const connectFailuresThatFail = 10;
+/** Consecutive connection failures after which the container counts as gone. */
+const maxConnectFailures = 10;
 
-/** The counters after one more outcome. */
+/** Counts an outcome. */
 export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCounts {
   const failed = outcome !== 'succeeded';
   return {
@@ -41,9 +44,12 @@ export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCo
   };
 }
 
-/** Why the job must fail now, or null. `finished`: no further outcome will come. `maxFailureRate` is between 0 and 1. */
+/**
+ * The reason to fail the job now, or null. `finished`: no more outcomes follow. `maxFailureRate`: 0
+ * to 1.
+ */
 export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished: boolean): JobFailure | null {
-  if (counts.connectFailuresInARow >= connectFailuresThatFail) {
+  if (counts.connectFailuresInARow >= maxConnectFailures) {
     return {
       code: 'container_unreachable',
       message: `${counts.connectFailuresInARow} rollouts in a row could not connect to the container; check that it runs and that container_url reaches it.`,

@@ -1,9 +1,12 @@
-/** Ids that follow from a job's own: nothing has to be looked up, and a retry makes the same ones. */
+/** Ids derived from a job's id: no lookup is needed, and a retry creates the same ids. */
 
-/** What a prompt's demonstrations are called among its components: no name of one begins with an underscore. */
+/**
+ * The component name of a prompt's demonstrations; no other component name begins with an
+ * underscore.
+ */
 export const demosPart = '_demos' as const;
 
-/** The id of a rollout, of its correlation and of its trace: one name for all three. */
+/** The id of a rollout; its correlation and trace have the same id. */
 export function rolloutId(jobId: string, ordinal: number): string {
   return `rol_${jobId.slice(4)}_${ordinal}`;
 }
@@ -19,16 +22,16 @@ export function frameId(jobId: string, ordinal: number): string {
 }
 
 /**
- * The id of a component's lever; null: of the prompt as a whole. That has the id which a component called `system` would have; no name
- * begins with an underscore.
+ * The lever id of a component; null: of the whole prompt, which takes the name `system`. A
+ * component named `system` gets `_system`; no other name begins with an underscore.
  */
 export function leverId(jobId: string, component: string | null): string {
   const name = component === null ? 'system' : component === 'system' ? '_system' : component;
   return `lever_${jobId.slice(4)}_${name}`;
 }
 
-/** The component that a lever id of this job is of, null for the prompt as a whole; undefined: it is none of the job's. */
-export function componentOf(jobId: string, id: string): string | null | undefined {
+/** The component of a lever id; null: the whole prompt; undefined: not a lever of this job. */
+export function leverComponent(jobId: string, id: string): string | null | undefined {
   const prefix = `lever_${jobId.slice(4)}_`;
   if (!id.startsWith(prefix)) return undefined;
   const name = id.slice(prefix.length);

@@ -1,7 +1,10 @@
-/** Rollout requests and answers as they cross a workflow's history: grouped, so that thousands stay a few kilobytes. */
+/**
+ * Groups rollout requests and answers for a workflow's history, so that thousands take a few
+ * kilobytes.
+ */
 import type { RolloutAnswer, RolloutRequest, Stage } from '../search/protocol.js';
 
-/** Requests for one candidate with consecutive ordinals from `from`. */
+/** Requests of one candidate with consecutive ordinals from `from`. */
 export interface RequestGroup {
   from: number;
   candidate: number;
@@ -11,8 +14,8 @@ export interface RequestGroup {
 }
 
 /**
- * Answers for consecutive ordinals from `from`; `infrastructure` lists the ordinals of which that was the fault. `costs` (null: not
- * known) are absent where none is known.
+ * Answers with consecutive ordinals from `from`. `infrastructure` lists the ordinals that failed by
+ * an infrastructure fault. `costs` (null: unknown) is absent if no cost is known.
  */
 export interface PackedAnswers {
   from: number;
@@ -21,7 +24,7 @@ export interface PackedAnswers {
   costs?: (number | null)[];
 }
 
-/** Groups requests; the order is kept and ordinals must be consecutive. */
+/** Groups requests in order; ordinals must be consecutive. */
 export function packRequests(requests: RolloutRequest[]): RequestGroup[] {
   const groups: RequestGroup[] = [];
   for (const { ordinal, candidate, seed, stage, generation } of requests) {
@@ -42,7 +45,7 @@ export function unpackRequests(groups: RequestGroup[]): RolloutRequest[] {
   );
 }
 
-/** Packs answers whose ordinals are consecutive and ascending. */
+/** Packs answers with consecutive, ascending ordinals. */
 export function packAnswers(answers: RolloutAnswer[]): PackedAnswers {
   const costs = answers.map(({ cost }) => cost ?? null);
   return {

@@ -175,7 +175,7 @@ export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>
 /** The jobs that search. */
 export type SearchSpec = SessionSpec | GraphSpec;
 
-/** What a session searches with, whatever its algorithm is called. */
-export function searchSpecOf(spec: SessionSpec): GepaSpec | MiproSpec {
+/** The search configuration of a job, independent of its algorithm. */
+export function searchSpecOf(spec: SearchSpec): GepaSpec | MiproSpec {
   return spec.algorithm === 'mipro' ? spec.mipro : spec.gepa;
 }

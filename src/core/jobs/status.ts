@@ -1,22 +1,22 @@
 /**
- * The one transition table of every kind of job: what a command does in each status. Pausing a paused job and resuming
- * a running one is accepted and changes nothing; terminal statuses are final, and only cancelling what is cancelled
- * already is accepted there.
+ * The transition table of all kinds of jobs. Pausing a paused job and resuming a running one are
+ * accepted without effect. Terminal statuses are final; they accept only cancelling a cancelled
+ * job.
  */
 
 export type Status = 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
 
-/** `reward_stop` is a reward whose `stop` is true. */
+/** `reward_stop`: a reward with `stop: true`. */
 export type StatusCommand = 'pause' | 'resume' | 'cancel' | 'reward' | 'reward_stop';
 
-/** `already`: accepted, and nothing changed. `counted`: whether a reward that came with it counts. */
+/** `already`: accepted without effect. `counted`: whether a reward sent with the command counts. */
 export type Transition =
   { ok: true; status: Status; already: boolean; counted?: boolean } | { ok: false; status: Status };
 
 const refused = 'refused';
 type Cell = Status | typeof refused;
 
-/** The status after each command; where it is the one before, the command was accepted all the same. */
+/** The status after each command; an unchanged status means accepted. */
 const table: Record<Status, Record<StatusCommand, Cell>> = {
   pending: { pause: refused, resume: refused, cancel: 'cancelled', reward: 'pending', reward_stop: 'completed' },
   running: { pause: 'paused', resume: 'running', cancel: 'cancelled', reward: 'running', reward_stop: 'completed' },
@@ -28,7 +28,7 @@ const table: Record<Status, Record<StatusCommand, Cell>> = {
 
 export const statuses = Object.keys(table) as Status[];
 
-/** What `command` does to a job in `status`: the status after it, or the unchanged status with which to refuse it. */
+/** The status after `command`, or the unchanged status if it is refused. */
 export function transition(status: Status, command: StatusCommand): Transition {
   const after = table[status][command];
   if (after === refused) return { ok: false, status };
@@ -37,7 +37,7 @@ export function transition(status: Status, command: StatusCommand): Transition {
   return { ok: true, status: after, already: after === status };
 }
 
-/** Whether a job in this status will never change again. */
+/** Whether a status is final. */
 export function isTerminal(status: Status): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

@@ -1,36 +1,36 @@
-/** Whose words a prompt is made of: for each sentence the candidate that brought it in. */
+/** Attributes each sentence of a prompt to the candidate that introduced it. */
 import { matchMoved } from './match.js';
-import { segmentsOf } from './segments.js';
+import { splitSegments } from './segments.js';
 
-/** A text on the way from the root to a candidate. A merged candidate has two parents, a root none. */
+/** A text in a candidate's lineage. A merged candidate has two parents, a root none. */
 export interface LineageText {
   candidate: number;
   text: string;
   parents: readonly number[];
 }
 
-/** A sentence with the white space around it, and the candidate whose text had it first. */
+/** A sentence with its surrounding white space, and the candidate that introduced it. */
 export interface AttributedSegment {
   text: string;
   candidate: number;
 }
 
 /**
- * The segments of the last text, in order; joined they are exactly that text. `lineage` holds a candidate after its
- * parents; a parent that is not in it counts as one without text. A segment that a parent has too, white space around it
- * and its place aside, was introduced by whoever introduced it there (of two parents: by whoever comes first in
- * `lineage`); any other by the candidate itself. Empty for an empty lineage or text.
+ * The segments of the last text in order; joined they equal that text. `lineage` lists parents
+ * before children; a missing parent counts as an empty text. A segment that a parent also has,
+ * regardless of white space and position, keeps that parent's attribution (of two parents: the
+ * earlier one in `lineage`). Empty for an empty lineage or text.
  */
 export function attribute(lineage: readonly LineageText[]): AttributedSegment[] {
   const order = new Map(lineage.map(({ candidate }, index) => [candidate, index]));
   const known = new Map<number, AttributedSegment[]>();
   for (const { candidate, text, parents } of lineage) {
-    const segments = segmentsOf(text).map((segment) => ({ text: segment, candidate }));
-    const words = segments.map(wordsOf);
+    const segments = splitSegments(text).map((segment) => ({ text: segment, candidate }));
+    const words = segments.map(trimmedText);
     for (const parent of parents) {
       const theirs = known.get(parent) ?? [];
-      for (const [index, place] of matchMoved(theirs.map(wordsOf), words).entries()) {
-        const origin = theirs[place]?.candidate;
+      for (const [index, source] of matchMoved(theirs.map(trimmedText), words).entries()) {
+        const origin = theirs[source]?.candidate;
         const segment = segments[index]!;
         if (origin !== undefined && order.get(origin)! < order.get(segment.candidate)!) segment.candidate = origin;
       }
@@ -40,17 +40,17 @@ export function attribute(lineage: readonly LineageText[]): AttributedSegment[] 
   return known.get(lineage.at(-1)?.candidate ?? NaN) ?? [];
 }
 
-/** The parent's segments that the child's text no longer has anywhere, with who introduced them; in the parent's order. */
-export function removedFrom(parent: readonly AttributedSegment[], childText: string): AttributedSegment[] {
+/** The parent's segments missing from the child's text, in the parent's order. */
+export function removedSegments(parent: readonly AttributedSegment[], childText: string): AttributedSegment[] {
   const kept = new Set(
     matchMoved(
-      parent.map(wordsOf),
-      segmentsOf(childText).map((text) => wordsOf({ text })),
+      parent.map(trimmedText),
+      splitSegments(childText).map((text) => trimmedText({ text })),
     ),
   );
-  return parent.filter((_, place) => !kept.has(place));
+  return parent.filter((_, index) => !kept.has(index));
 }
 
-function wordsOf({ text }: { text: string }): string {
+function trimmedText({ text }: { text: string }): string {
   return text.trim();
 }

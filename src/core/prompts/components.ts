@@ -1,16 +1,16 @@
-/** A prompt's messages as components, each a text with a name, and back. */
+/** Converts a prompt's messages to named component texts and back. */
 import type { Message } from '../jobs/spec.js';
 
-/** What a component may be called, for a regular expression. */
+/** Valid component names, as a regular expression source. */
 export const componentNamePattern = '[A-Za-z][A-Za-z0-9_-]{0,63}';
 export const componentName = new RegExp(`^${componentNamePattern}$`);
 
-/** Of one prompt. */
+/** Maximum components of a prompt. */
 export const maxComponents = 20;
 
 /**
- * The component that each message is, in their order: its own name, else its role, with a number from the second of that
- * role on (`system`, `system_2`, `user`).
+ * The component name of each message: its own name, else its role, numbered from the second message
+ * of that role (`system`, `system_2`, `user`).
  */
 export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>[]): string[] {
   const counts = new Map<string, number>();
@@ -22,19 +22,19 @@ export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>
   });
 }
 
-/** Component to text; empty while the prompt is not known. */
-export function textsOf(messages: readonly Message[] | null): Record<string, string> {
+/** Maps component names to texts; empty while the prompt is unknown. */
+export function componentTexts(messages: readonly Message[] | null): Record<string, string> {
   const all = messages ?? [];
   const names = componentNames(all);
-  return Object.fromEntries(all.map(({ content }, place) => [names[place]!, content]));
+  return Object.fromEntries(all.map(({ content }, index) => [names[index]!, content]));
 }
 
-/** The messages with other texts; a component that is not among these keeps its own. */
+/** Replaces component texts; the other components keep theirs. */
 export function withTexts(messages: readonly Message[], texts: Readonly<Record<string, string>>): Message[] {
   const names = componentNames(messages);
-  return messages.map((message, place) => {
-    const name = names[place]!;
-    // A component may be called `constructor`.
+  return messages.map((message, index) => {
+    const name = names[index]!;
+    // A component may be named `constructor`.
     return { ...message, content: Object.hasOwn(texts, name) ? texts[name]! : message.content };
   });
 }

@@ -1,23 +1,23 @@
-/** Demonstrations: answered examples that a candidate shows its model between the instruction and the question. */
+/** Demonstrations: answered examples between a candidate's instruction and the question. */
 import { componentNames } from './components.js';
 import type { Message } from '../jobs/spec.js';
 
-/** One demonstration, taken from the rollout `ordinal` of its session. */
+/** A demonstration from rollout `ordinal` of its session. */
 export interface Demo {
   /**
-   * Whose calls are shown it: those of which this is the first marked component, in the prompt's order; null: all calls, of a
-   * prompt whose components are whole messages.
+   * Shown in calls whose first marked component, in the prompt's order, is this one; null: in all
+   * calls of a prompt whose components are whole messages.
    */
   component: string | null;
-  /** The instance that it is of; null: its call named none. */
+  /** The demonstration's instance; null if its call named none. */
   seed: number | null;
   ordinal: number;
   input: string;
   output: string;
 }
 
-/** A demonstration as it stands among a call's messages. */
-export function pairOf({ input, output }: Demo): [Message, Message] {
+/** A demonstration as messages. */
+export function demoMessages({ input, output }: Demo): [Message, Message] {
   return [
     { role: 'user', content: input },
     { role: 'assistant', content: output },
@@ -25,15 +25,15 @@ export function pairOf({ input, output }: Demo): [Message, Message] {
 }
 
 /**
- * Those that a rollout of this seed is shown: all but the ones of its own instance, whose answer they give away. Without a seed
- * all of them.
+ * The demonstrations for a rollout of this seed: all except those of the same instance, which would
+ * reveal its answer. Without a seed all.
  */
-export function demosWithout(demos: readonly Demo[], seed: number | null): Demo[] {
+export function demosForSeed(demos: readonly Demo[], seed: number | null): Demo[] {
   return demos.filter((demo) => seed === null || demo.seed !== seed);
 }
 
-/** The demonstrations of a call that has these components in its marked spans. */
-export function demosOfCall(
+/** The demonstrations for a call with these marked components. */
+export function demosForCall(
   demos: readonly Demo[],
   messages: readonly Message[] | null,
   marked: ReadonlySet<string>,
@@ -42,15 +42,15 @@ export function demosOfCall(
   return demos.filter(({ component }) => component === null || component === first);
 }
 
-/** A message of a prompt, and whether it is half of a demonstration. */
+/** A message of a prompt; `demo`: it belongs to a demonstration. */
 export interface PromptPart {
   message: Message;
   demo: boolean;
 }
 
 /**
- * A prompt's messages with its demonstrations among them, in their order: after the leading system messages, or after the message of
- * the component that they are of. One of a component that the prompt has not is left out.
+ * Inserts demonstrations after the leading system messages, or after their component's message.
+ * Omits those of unknown components.
  */
 export function placeDemos(messages: readonly Message[], demos: readonly Demo[]): PromptPart[] {
   const names = componentNames(messages);
@@ -59,17 +59,17 @@ export function placeDemos(messages: readonly Message[], demos: readonly Demo[])
   const pairs = (component: string | null) =>
     demos
       .filter((demo) => demo.component === component)
-      .flatMap(pairOf)
+      .flatMap(demoMessages)
       .map((message) => ({ message, demo: true }));
-  const parts = messages.flatMap((message, place) => [
+  const parts = messages.flatMap((message, index) => [
     { message, demo: false },
-    ...pairs(names[place]!),
-    ...(place + 1 === leading ? pairs(null) : []),
+    ...pairs(names[index]!),
+    ...(index + 1 === leading ? pairs(null) : []),
   ]);
   return leading === 0 ? [...pairs(null), ...parts] : parts;
 }
 
-/** A prompt as its model sees it, with its demonstrations; see `placeDemos`. */
+/** The messages sent to the model, with demonstrations; see `placeDemos`. */
 export function renderPrompt(messages: readonly Message[], demos: readonly Demo[]): Message[] {
   return placeDemos(messages, demos).map(({ message }) => message);
 }

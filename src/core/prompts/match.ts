@@ -1,13 +1,14 @@
 /**
- * Which elements of one row are still there in another, in order: a longest common subsequence where that is small enough
- * to be found exactly, else one along the elements that are unique in both ("patience diff", Bram Cohen).
+ * Matches the elements of two sequences in order: by a longest common subsequence if the sequences
+ * are small enough, else along the elements unique in both ("patience diff", Bram Cohen).
  *
- * Bounded: at most `exactCells` cells of a table in all, else time linear in the rows' lengths up to a logarithm.
+ * Bounded: at most `exactCells` table cells in total, otherwise time linear in the lengths up to a
+ * logarithm.
  */
 
 const exactCells = 50_000;
 
-/** A part of both rows: from (inclusive) and to (exclusive) in each. */
+/** A range of both sequences, from (inclusive) and to (exclusive). */
 interface Part {
   aFrom: number;
   aTo: number;
@@ -15,17 +16,20 @@ interface Part {
   bTo: number;
 }
 
-/** For each element of `rowB` its partner's place in `rowA`, or -1. Partners are equal and ascend. */
+/**
+ * For each element of `rowB` the index of its match in `rowA`, or -1. Matches are equal and
+ * ascending.
+ */
 export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
-  // Numbers for texts: long sentences that begin alike are slow to compare.
+  // Compare numbers instead of texts: long sentences with equal beginnings are slow to compare.
   const numbers = new Map<string, number>();
-  const [a, b] = [numbered(rowA, numbers), numbered(rowB, numbers)];
+  const [a, b] = [internTexts(rowA, numbers), internTexts(rowB, numbers)];
   const partner = rowB.map(() => -1);
   let cells = exactCells;
   for (const part of trimmed({ aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length })) {
     if (fits(part)) exact(part);
     else
-      for (const piece of betweenUnique(part))
+      for (const piece of splitAtUnique(part))
         trimmed(piece).forEach((rest) => (fits(rest) ? exact(rest) : greedy(rest)));
   }
   return partner;
@@ -37,7 +41,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     return true;
   }
 
-  /** Pairs what is equal at both ends; gives what remains in the middle, if anything does on both sides. */
+  /** Matches equal elements at both ends; returns the remaining middle if both sides have one. */
   function trimmed({ aFrom, aTo, bFrom, bTo }: Part): Part[] {
     while (aFrom < aTo && bFrom < bTo && a[aFrom] === b[bFrom]) partner[bFrom++] = aFrom++;
     while (aFrom < aTo && bFrom < bTo && a[aTo - 1] === b[bTo - 1]) partner[--bTo] = --aTo;
@@ -46,7 +50,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
 
   function exact({ aFrom, aTo, bFrom, bTo }: Part): void {
     const width = bTo - bFrom + 1;
-    // longest[i * width + j]: of what begins at the i-th and j-th element of the part.
+    // longest[i * width + j]: length for the suffixes from the i-th and j-th element of the part.
     const longest = new Uint32Array((aTo - aFrom + 1) * width);
     for (let i = aTo - aFrom - 1; i >= 0; i--) {
       for (let j = width - 2; j >= 0; j--) {
@@ -65,52 +69,58 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     }
   }
 
-  /** Pairs the longest ascending row of elements that are unique on both sides; gives the parts between them. */
-  function betweenUnique(part: Part): Part[] {
-    const inA = uniquePlaces(a, part.aFrom, part.aTo);
-    const inB = uniquePlaces(b, part.bFrom, part.bTo);
+  /**
+   * Matches the longest ascending sequence of elements unique in both; returns the parts between
+   * them.
+   */
+  function splitAtUnique(part: Part): Part[] {
+    const inA = uniqueIndexes(a, part.aFrom, part.aTo);
+    const inB = uniqueIndexes(b, part.bFrom, part.bTo);
     const pairs: [number, number][] = [];
-    for (const [text, place] of inB) {
+    for (const [text, index] of inB) {
       const other = inA.get(text);
-      if (place >= 0 && other !== undefined && other >= 0) pairs.push([other, place]);
+      if (index >= 0 && other !== undefined && other >= 0) pairs.push([other, index]);
     }
     const parts: Part[] = [];
     let { aFrom, bFrom } = part;
-    for (const [aPlace, bPlace] of longestAscending(pairs.sort((one, two) => one[1] - two[1]))) {
-      partner[bPlace] = aPlace;
-      parts.push({ aFrom, aTo: aPlace, bFrom, bTo: bPlace });
-      aFrom = aPlace + 1;
-      bFrom = bPlace + 1;
+    for (const [aIndex, bIndex] of longestAscending(pairs.sort((left, right) => left[1] - right[1]))) {
+      partner[bIndex] = aIndex;
+      parts.push({ aFrom, aTo: aIndex, bFrom, bTo: bIndex });
+      aFrom = aIndex + 1;
+      bFrom = bIndex + 1;
     }
     parts.push({ aFrom, aTo: part.aTo, bFrom, bTo: part.bTo });
     return parts;
   }
 
-  /** Pairs each element with the next equal one that is left, in one pass. */
+  /** Matches each element with the next unused equal one, in one pass. */
   function greedy({ aFrom, aTo, bFrom, bTo }: Part): void {
-    const places = placesOf(a, aFrom, aTo);
+    const indexes = indexesByValue(a, aFrom, aTo);
     let next = aFrom;
     for (let j = bFrom; j < bTo; j++) {
-      const left = places.get(b[j]!);
+      const left = indexes.get(b[j]!);
       while (left?.length && left.at(-1)! < next) left.pop();
-      const place = left?.pop();
-      if (place === undefined) continue;
-      partner[j] = place;
-      next = place + 1;
+      const index = left?.pop();
+      if (index === undefined) continue;
+      partner[j] = index;
+      next = index + 1;
     }
   }
 }
 
-/** Like `matchRows`, and what is left on both sides is paired wherever it stands: a moved element is the same element. */
+/**
+ * Like `matchRows`, but also matches the remaining equal elements anywhere: a moved element stays
+ * the same.
+ */
 export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
   const partner = matchRows(a, b);
   const taken = new Set(partner);
-  const left = placesOf(a, 0, a.length, (place) => !taken.has(place));
-  return partner.map((place, j) => (place >= 0 ? place : (left.get(b[j]!)?.pop() ?? -1)));
+  const left = indexesByValue(a, 0, a.length, (index) => !taken.has(index));
+  return partner.map((index, j) => (index >= 0 ? index : (left.get(b[j]!)?.pop() ?? -1)));
 }
 
-/** Equal texts get the same number, across all rows with the same `numbers`. */
-function numbered(row: readonly string[], numbers: Map<string, number>): Int32Array {
+/** Maps equal texts to the same number, across all rows that share `numbers`. */
+function internTexts(row: readonly string[], numbers: Map<string, number>): Int32Array {
   return Int32Array.from(row, (text) => {
     const number = numbers.get(text) ?? numbers.size;
     numbers.set(text, number);
@@ -118,31 +128,31 @@ function numbered(row: readonly string[], numbers: Map<string, number>): Int32Ar
   });
 }
 
-/** Each element's places, the last first. */
-function placesOf<Key>(
+/** The indexes of each element, last first. */
+function indexesByValue<Key>(
   row: ArrayLike<Key>,
   from: number,
   to: number,
-  wanted: (place: number) => boolean = () => true,
+  wanted: (index: number) => boolean = () => true,
 ): Map<Key, number[]> {
-  const places = new Map<Key, number[]>();
+  const indexes = new Map<Key, number[]>();
   for (let i = to - 1; i >= from; i--) {
     if (!wanted(i)) continue;
-    const known = places.get(row[i]!);
+    const known = indexes.get(row[i]!);
     if (known) known.push(i);
-    else places.set(row[i]!, [i]);
+    else indexes.set(row[i]!, [i]);
   }
-  return places;
+  return indexes;
 }
 
-/** Each element's place, -1 where there are several. */
-function uniquePlaces(row: Int32Array, from: number, to: number): Map<number, number> {
-  const places = new Map<number, number>();
-  for (let i = from; i < to; i++) places.set(row[i]!, places.has(row[i]!) ? -1 : i);
-  return places;
+/** The index of each element; -1 if it occurs several times. */
+function uniqueIndexes(row: Int32Array, from: number, to: number): Map<number, number> {
+  const indexes = new Map<number, number>();
+  for (let i = from; i < to; i++) indexes.set(row[i]!, indexes.has(row[i]!) ? -1 : i);
+  return indexes;
 }
 
-/** The longest row of pairs, given by ascending second, whose firsts ascend too. */
+/** The longest subsequence of pairs, given by ascending second, whose firsts ascend too. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   const ends: number[] = [];
   const before: number[] = [];

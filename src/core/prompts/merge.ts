@@ -1,14 +1,14 @@
 /**
- * Two descendants of a text made one, sentence by sentence (a three-way merge; compare Khanna, Kunal, Pierce: "A Formal
- * Investigation of Diff3", 2007). White space between sentences is a token of its own, so that a sentence at the end of a
- * text is not changed by one that is put after it.
+ * Three-way merge of two descendants of a text, sentence by sentence (see Khanna, Kunal, Pierce: "A
+ * Formal Investigation of Diff3", 2007). White space between sentences is a separate token, so that
+ * appending a sentence does not change the one before it.
  */
 import { matchRows } from './match.js';
-import { isBlank, mayTouch, tokensOf } from './segments.js';
+import { isBlank, needsNoSpace, tokenize } from './segments.js';
 
 export type Merged = { ok: true; text: string } | { ok: false; conflicts: number };
 
-/** The tokens [from, to) of the base are replaced by `by`. */
+/** Replaces the tokens [from, to) of the base by `by`. */
 interface Edit {
   from: number;
   to: number;
@@ -16,62 +16,67 @@ interface Edit {
 }
 
 /**
- * What both sides did to `base`, in one text. Edits in different places are combined, the same edit of both is done once.
- * What both insert at one place is kept, ours first, a sentence of both once. `conflicts` counts the places where a
- * sentence was changed in two ways, or removed by one and changed by the other. Never throws; time as in match.ts.
+ * Merges the changes of both sides. Combines edits at different positions and applies an identical
+ * edit once. Keeps both insertions at one position, ours first, without repeating a sentence.
+ * `conflicts` counts positions where a sentence was changed in two ways, or removed by one side and
+ * changed by the other. Never throws; time as in match.ts.
  */
 export function mergeTexts(base: string, ours: string, theirs: string): Merged {
-  const tokens = tokensOf(base);
-  const groups = together(editsOf(tokens, tokensOf(ours)), editsOf(tokens, tokensOf(theirs)));
+  const tokens = tokenize(base);
+  const groups = groupEdits(diffEdits(tokens, tokenize(ours)), diffEdits(tokens, tokenize(theirs)));
   const merged: string[] = [];
-  let place = 0;
+  let index = 0;
   let conflicts = 0;
   for (const { from, to, sides } of groups) {
-    const by = settle(sides, tokens.slice(from, to).every(isBlank));
+    const by = resolveGroup(sides, tokens.slice(from, to).every(isBlank));
     if (by === null) conflicts++;
-    else for (const token of tokens.slice(place, from).concat(by)) merged.push(token);
-    place = to;
+    else for (const token of tokens.slice(index, from).concat(by)) merged.push(token);
+    index = to;
   }
   if (conflicts > 0) return { ok: false, conflicts };
-  return { ok: true, text: joined([...merged, ...tokens.slice(place)]) };
+  return { ok: true, text: joinTokens([...merged, ...tokens.slice(index)]) };
 }
 
-/** What one side did. A removal is one edit for each token, so that two removals that overlap are no conflict. */
-function editsOf(base: readonly string[], side: readonly string[]): Edit[] {
+/**
+ * The edits of one side. A removal is one edit per token, so that overlapping removals do not
+ * conflict.
+ */
+function diffEdits(base: readonly string[], side: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let from = 0;
   let by: string[] = [];
   const close = (to: number) => {
     if (by.length > 0) edits.push({ from, to, by });
-    else for (let place = from; place < to; place++) edits.push({ from: place, to: place + 1, by });
+    else for (let index = from; index < to; index++) edits.push({ from: index, to: index + 1, by });
   };
-  for (const [index, place] of matchRows(base, side).entries()) {
-    if (place < 0) {
+  for (const [index, match] of matchRows(base, side).entries()) {
+    if (match < 0) {
       by.push(side[index]!);
       continue;
     }
-    close(place);
-    from = place + 1;
+    close(match);
+    from = match + 1;
     by = [];
   }
   close(base.length);
   return edits;
 }
 
-/** Edits that have to be settled with one another. */
+/** Overlapping edits of both sides. */
 interface Group {
   from: number;
   to: number;
   sides: [ours: Edit[], theirs: Edit[]];
 }
 
-/** Both sides' edits by place: those that overlap, or insert at the same place, in one group. */
-function together(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
+/** Groups edits that overlap or insert at the same position. */
+function groupEdits(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
   const all = [
     ...ours.map((edit) => ({ edit, side: 0 as 0 | 1 })),
     ...theirs.map((edit) => ({ edit, side: 1 as 0 | 1 })),
   ];
-  // At one place insertions come before what replaces the token there; sorting is stable, so ours come first.
+  // Insertions come before a replacement at the same position; the sort is stable, so ours come
+  // first.
   all.sort((a, b) => a.edit.from - b.edit.from || Number(isInsertion(b.edit)) - Number(isInsertion(a.edit)));
   const groups: Group[] = [];
   for (const { edit, side } of all) {
@@ -86,24 +91,29 @@ function together(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
   return groups;
 }
 
-/** What stands there after both sides' edits of tokens, which are all white space or not; null: they contradict each other. */
-function settle([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
+/**
+ * The merged tokens of a group (`ofBlanks`: all base tokens are white space); null for a conflict.
+ */
+function resolveGroup([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
   if (ours.length === 0 || theirs.length === 0) return [...ours, ...theirs].flatMap(({ by }) => by);
   const [mine, yours] = [ours[0]!, theirs[0]!];
   if (ours.length > 1 || theirs.length > 1 || mine.from !== yours.from || mine.to !== yours.to) return null;
-  if (sameRow(mine.by, yours.by)) return mine.by;
-  if (isInsertion(mine)) return [...mine.by, ...withoutKnown(yours.by, mine.by)];
+  if (sameTokens(mine.by, yours.by)) return mine.by;
+  if (isInsertion(mine)) return [...mine.by, ...newTokens(yours.by, mine.by)];
   const onlySpacing = ofBlanks && mine.by.every(isBlank) && yours.by.every(isBlank);
-  return onlySpacing ? [mine.by.join(''), yours.by.join('')].sort(wider).slice(0, 1) : null;
+  return onlySpacing ? [mine.by.join(''), yours.by.join('')].sort(longerFirst).slice(0, 1) : null;
 }
 
-/** The longer white space first: that two prompts space their lines differently is not worth a conflict. */
-function wider(a: string, b: string): number {
+/** Sorts longer white space first: a difference in spacing alone is not a conflict. */
+function longerFirst(a: string, b: string): number {
   return b.length - a.length || (a < b ? -1 : 1);
 }
 
-/** What is not in `known` yet, as often as it is there; with a sentence goes the white space before it, or else after it. */
-function withoutKnown(tokens: readonly string[], known: readonly string[]): string[] {
+/**
+ * The tokens not in `known`, counting repetitions. Drops a known sentence with the white space
+ * before it, or else after it.
+ */
+function newTokens(tokens: readonly string[], known: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const token of known) if (!isBlank(token)) left.set(token, (left.get(token) ?? 0) + 1);
   const kept: string[] = [];
@@ -122,12 +132,12 @@ function withoutKnown(tokens: readonly string[], known: readonly string[]): stri
   return kept;
 }
 
-/** Sentences that meet for the first time get a line each. */
-function joined(tokens: readonly string[]): string {
+/** Joins tokens; puts a line break between sentences that become adjacent. */
+function joinTokens(tokens: readonly string[]): string {
   let text = '';
   let last = '';
   for (const token of tokens) {
-    text += last === '' || isBlank(token) || mayTouch(last) ? token : `\n${token}`;
+    text += last === '' || isBlank(token) || needsNoSpace(last) ? token : `\n${token}`;
     last = token;
   }
   return text;
@@ -137,6 +147,6 @@ function isInsertion({ from, to }: Edit): boolean {
   return from === to;
 }
 
-function sameRow(a: readonly string[], b: readonly string[]): boolean {
+function sameTokens(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((token, index) => token === b[index]);
 }

@@ -1,13 +1,13 @@
-/** What is looked at of a text. */
+/** The string operations used. */
 type Chars = Pick<string, 'length' | 'charCodeAt'>;
 
 /**
- * The places at which `part`, which is not empty, stands in a text, ascending; those that overlap are all there. After Knuth, Morris and Pratt:
- * however the two are made, the characters looked at are a small multiple of their lengths. (`indexOf` compares the part anew at each place.)
+ * The indexes at which the non-empty `part` occurs in a text, ascending and with overlaps.
+ * Knuth-Morris-Pratt: linear time, whereas `indexOf` compares the whole part at each index.
  */
-export function* occurrencesOf(part: Chars, text: Chars): Generator<number> {
+export function* findOccurrences(part: Chars, text: Chars): Generator<number> {
   if (part.length > text.length) return;
-  const borders = bordersOf(part);
+  const borders = borderLengths(part);
   let matched = 0;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -19,8 +19,8 @@ export function* occurrencesOf(part: Chars, text: Chars): Generator<number> {
   }
 }
 
-/** For each beginning of a text: how long the longest shorter beginning is with which it also ends. */
-function bordersOf(part: Chars): Uint32Array {
+/** For each prefix of a text the length of its longest proper prefix that is also its suffix. */
+function borderLengths(part: Chars): Uint32Array {
   const borders = new Uint32Array(part.length);
   let matched = 0;
   for (let at = 1; at < part.length; at += 1) {

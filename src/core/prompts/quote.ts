@@ -1,12 +1,15 @@
-/** How texts that nobody vouches for are shown to a model, each within its part. */
+/** Quotes untrusted texts in prompts. */
 
-/** At most `limit` characters of a text, never half of one, and marked where something is left out. */
+/** Cuts a text to `limit` characters plus a mark; never splits a surrogate pair. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')} […]`;
 }
 
-/** Every line is marked, whatever its line breaks, so that no heading, no fence and no other part begins within the text. */
+/**
+ * Marks every line, whatever its line break, so that no heading, fence or section can begin within
+ * the text.
+ */
 export function quoteText(text: string): string {
   return text
     .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
@@ -14,7 +17,7 @@ export function quoteText(text: string): string {
     .join('\n');
 }
 
-/** A text between fences that are longer than any within it. */
+/** Fences a text with more backticks than any run within it. */
 export function fenceText(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(Math.max(3, longest + 1));

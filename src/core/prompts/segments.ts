@@ -1,27 +1,31 @@
 /**
- * A prompt as a row of segments: sentences, of which every line has at least one. The cut depends on the place alone and
- * not on how long a line is, so that a sentence stays the same segment when its line grows.
+ * Splits a prompt into segments: sentences, at least one per line. A split depends only on its
+ * position, not on the line's length, so a sentence stays the same segment when its line grows.
  *
- * Invariants: joining the pieces gives back exactly the text; no piece is empty.
+ * Invariants: the joined pieces equal the text; no piece is empty.
  */
 
-// An end of a sentence: marks and closing signs, then white space that no lower-case letter follows ("e.g. this").
-// In scripts without spaces the mark alone ends it. The look behind keeps the search linear in a long row of marks.
+// The end of a sentence: marks and closing signs, then white space not followed by a lower-case
+// letter ("e.g. this"). In scripts without spaces the mark alone ends it. The lookbehind keeps the
+// search linear in a long run of marks.
 const sentenceEnd = /(?:(?<![.!?…])[.!?…]+["'”’)\]*_`]*(?=\s+[^\s\p{Ll}]))|(?:[。！？]+["'”’)\]」』]*)/gu;
 const openEnded = /[。！？]["'”’)\]」』]*$/u;
-// "1." and "b)" begin what follows.
+// "1." and "b)" begin the next sentence.
 const listMark = /^(?:\d{1,3}|\p{L})[.)]$/u;
 
-/** Text and white space by turns: a sentence without the white space around it, or a run of white space. */
-export function tokensOf(text: string): string[] {
-  return (text.match(/\s+|\S[^\n\r]*/gu) ?? []).flatMap((piece) => (isBlank(piece) ? [piece] : sentencesOf(piece)));
+/** Alternating tokens: sentences without surrounding white space, and runs of white space. */
+export function tokenize(text: string): string[] {
+  return (text.match(/\s+|\S[^\n\r]*/gu) ?? []).flatMap((piece) => (isBlank(piece) ? [piece] : splitSentences(piece)));
 }
 
-/** Sentences, each with the white space after it, the first also with that before it. An empty text has none. */
-export function segmentsOf(text: string): string[] {
+/**
+ * Sentences with the white space after them, the first also with that before it. Empty for an empty
+ * text.
+ */
+export function splitSegments(text: string): string[] {
   const segments: string[] = [];
   let before = '';
-  for (const token of tokensOf(text)) {
+  for (const token of tokenize(text)) {
     if (!isBlank(token)) segments.push(before + token);
     else if (segments.length > 0) segments[segments.length - 1] += token;
     before = segments.length === 0 ? token : '';
@@ -29,17 +33,17 @@ export function segmentsOf(text: string): string[] {
   return before === '' ? segments : [before];
 }
 
-/** Whether it is white space alone. */
+/** Whether a text is only white space. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** Whether another sentence may follow this token without white space between them. */
-export function mayTouch(token: string): boolean {
+/** Whether a sentence may follow this token without white space. */
+export function needsNoSpace(token: string): boolean {
   return isBlank(token) || openEnded.test(token);
 }
 
-function sentencesOf(line: string): string[] {
+function splitSentences(line: string): string[] {
   const pieces: string[] = [];
   let from = 0;
   const cut = (to: number) => {

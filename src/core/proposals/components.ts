@@ -2,7 +2,7 @@
  * A candidate as texts by component: which of them a reflection rewrites, how those of several candidates are combined, and
  * what of an ancestor's a child has lost.
  */
-import { attribute, removedFrom, type LineageText } from '../prompts/attribution.js';
+import { attribute, removedSegments, type LineageText } from '../prompts/attribution.js';
 import { mergeTexts } from '../prompts/merge.js';
 
 /** Component to text. */
@@ -33,7 +33,7 @@ export function chooseComponents(
   if (selection === 'round_robin') return [inTurn];
   const counts = names.map((name) => feedback.filter((text) => namesIt(text, name)).length);
   const most = Math.max(...counts);
-  return most === 0 ? [inTurn] : names.filter((_, place) => 2 * counts[place]! >= most && counts[place]! > 0);
+  return most === 0 ? [inTurn] : names.filter((_, index) => 2 * counts[index]! >= most && counts[index]! > 0);
 }
 
 function namesIt(text: string, name: string): boolean {
@@ -47,7 +47,7 @@ export function removedCandidates(lineage: readonly LineageTexts[], child: Texts
   if (parent === undefined) return [];
   const removed = Object.keys(parent.texts)
     .filter((name) => parent.texts[name] !== child[name])
-    .flatMap((name) => removedFrom(attribute(textsOf(lineage, name)), child[name] ?? ''));
+    .flatMap((name) => removedSegments(attribute(textsOf(lineage, name)), child[name] ?? ''));
   return [...new Set(removed.map(({ candidate }) => candidate))].sort((left, right) => left - right);
 }
 

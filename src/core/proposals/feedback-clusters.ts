@@ -14,23 +14,23 @@ export interface Feedback {
  * others that are left those that share most words with it, where a word counts the less the more failures have it, and nothing
  * where more than 0.6 of them do. Deterministic; a place comes twice only when all have had their turn.
  */
-export function groupByCause(failures: readonly Feedback[], size: number, count: number): number[][] {
+export function clusterByFeedback(failures: readonly Feedback[], size: number, count: number): number[][] {
   const words = failures.map(({ feedback }) => wordsOf(feedback));
   const used = new Set<number>();
   const groups: number[][] = [];
   for (let group = 0; group < count; group++) {
-    const free = [...failures.keys()].filter((place) => !used.has(place));
+    const free = [...failures.keys()].filter((index) => !used.has(index));
     const from = free.length > 0 ? free : [...failures.keys()];
     const chosen = pickTogether(from, words, size);
-    for (const place of chosen) used.add(place);
+    for (const one of chosen) used.add(one);
     groups.push(chosen);
   }
   return groups;
 }
 
 /** The first failure and those that share most with it; the more of all failures have a word, the less it counts. */
-function pickTogether(places: readonly number[], words: readonly ReadonlySet<string>[], size: number): number[] {
-  const [first] = places;
+function pickTogether(indexes: readonly number[], words: readonly ReadonlySet<string>[], size: number): number[] {
+  const [first] = indexes;
   if (first === undefined) return [];
   const frequency = new Map<string, number>();
   for (const own of words) for (const word of own) frequency.set(word, (frequency.get(word) ?? 0) + 1);
@@ -38,16 +38,16 @@ function pickTogether(places: readonly number[], words: readonly ReadonlySet<str
     const share = frequency.get(word)! / words.length;
     return share > 0.6 ? 0 : 1 - share;
   };
-  const likeness = (place: number) => {
+  const likeness = (index: number) => {
     let shared = 0;
-    for (const word of words[first]!) if (words[place]!.has(word)) shared += weight(word);
+    for (const word of words[first]!) if (words[index]!.has(word)) shared += weight(word);
     return shared;
   };
-  const others = places
+  const others = indexes
     .slice(1)
-    .map((place, order) => ({ place, order, likeness: likeness(place) }))
+    .map((index, order) => ({ index, order, likeness: likeness(index) }))
     .sort((left, right) => right.likeness - left.likeness || left.order - right.order);
-  return [first, ...others.slice(0, size - 1).map(({ place }) => place)];
+  return [first, ...others.slice(0, size - 1).map(({ index }) => index)];
 }
 
 function wordsOf(text: string): Set<string> {

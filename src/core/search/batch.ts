@@ -22,13 +22,13 @@ export interface Batch {
   repeats: number;
 }
 
-const mostRepeats = 2;
+const maxRepeats = 2;
 
 /** A batch that asks for `pairs` under the ordinals from `firstOrdinal` on. */
 export function openBatch(pairs: Pair[], firstOrdinal: number): Batch {
   return {
     pairs,
-    ordinals: pairs.map((_, place) => firstOrdinal + place),
+    ordinals: pairs.map((_, index) => firstOrdinal + index),
     rewards: pairs.map(() => null),
     repeats: 0,
   };
@@ -42,9 +42,9 @@ export function rewardsOf(batch: Batch): number[] | null {
 
 /** The requests outstanding, by ascending ordinal. */
 export function requestsOf(batch: Batch, stage: Stage, generation: number): RolloutRequest[] {
-  return outstanding(batch).map((place) => {
-    const [candidate, seed] = batch.pairs[place]!;
-    return { ordinal: batch.ordinals[place]!, candidate, seed, stage, generation };
+  return outstanding(batch).map((index) => {
+    const [candidate, seed] = batch.pairs[index]!;
+    return { ordinal: batch.ordinals[index]!, candidate, seed, stage, generation };
   });
 }
 
@@ -55,22 +55,22 @@ export function foldAnswers(
   nextOrdinal: number,
   repeatable: number,
 ): { batch: Batch; nextOrdinal: number } {
-  const places = outstanding(batch);
+  const indexes = outstanding(batch);
   const byOrdinal = matchAnswers(
-    places.map((place) => batch.ordinals[place]!),
+    indexes.map((index) => batch.ordinals[index]!),
     answers,
   );
   const ordinals = [...batch.ordinals];
   const rewards = [...batch.rewards];
-  let free = batch.repeats < mostRepeats ? repeatable : 0;
+  let free = batch.repeats < maxRepeats ? repeatable : 0;
   let next = nextOrdinal;
-  for (const place of places) {
-    const answer = byOrdinal.get(ordinals[place]!)!;
+  for (const index of indexes) {
+    const answer = byOrdinal.get(ordinals[index]!)!;
     if (answer.reward === null && answer.infrastructure && free > 0) {
-      ordinals[place] = next++;
+      ordinals[index] = next++;
       free--;
     } else {
-      rewards[place] = normalizeReward(answer.reward ?? 0);
+      rewards[index] = normalizeReward(answer.reward ?? 0);
     }
   }
   return { batch: { pairs: batch.pairs, ordinals, rewards, repeats: batch.repeats + 1 }, nextOrdinal: next };
@@ -78,7 +78,7 @@ export function foldAnswers(
 
 function outstanding(batch: Batch): number[] {
   // Pairs asked again all get later ordinals in the order of the pairs, so this order is that of the ordinals too.
-  return [...batch.rewards.keys()].filter((place) => batch.rewards[place] === null);
+  return [...batch.rewards.keys()].filter((index) => batch.rewards[index] === null);
 }
 
 function matchAnswers(asked: readonly number[], answers: readonly RolloutAnswer[]): Map<number, RolloutAnswer> {

@@ -62,15 +62,15 @@ export function removeDominated(front: Front, rewardOf: (candidate: number) => n
   const sets = weakestFirst.map((holder) => toBits(holder.seeds));
   const later: bigint[] = [];
   let union = 0n;
-  for (let place = sets.length - 1; place >= 0; place--) {
-    later[place] = union;
-    union |= sets[place]!;
+  for (let index = sets.length - 1; index >= 0; index--) {
+    later[index] = union;
+    union |= sets[index]!;
   }
   // One pass is enough: dropping a candidate only takes cover away, so whoever stays once would stay again.
   let kept = 0n;
-  const staying = weakestFirst.filter((_, place) => {
-    const dominated = (sets[place]! & ~(kept | later[place]!)) === 0n;
-    if (!dominated) kept |= sets[place]!;
+  const staying = weakestFirst.filter((_, index) => {
+    const dominated = (sets[index]! & ~(kept | later[index]!)) === 0n;
+    if (!dominated) kept |= sets[index]!;
     return !dominated;
   });
   return staying.sort((left, right) => left.candidate - right.candidate);

@@ -36,7 +36,7 @@ export interface ProposalRequest {
   parent: number;
   generation: number;
   ordinals: number[];
-  pick?: { size: number; place: number; of: number };
+  pick?: { size: number; index: number; of: number };
   merge?: number[];
   rewrite?: Rewrite;
   compose?: Composition;
@@ -82,29 +82,29 @@ export interface ProposalAnswer {
 export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
 
 /** Which of the rollouts `ordinals` (best first) can be shown; from those in `describe` the task is described, once. */
-export interface SurveyRequest {
+export interface DemoRequest {
   generation: number;
   ordinals: number[];
   describe: number[];
 }
 
 /** The components of the prompt in their order, and of the rollouts asked about those that can be shown, in the order asked. */
-export interface SurveyAnswer {
+export interface DemoAnswer {
   components: string[];
   slots: DemoSlot[];
 }
 
-export type Work =
+export type SearchRequest =
   | { kind: 'rollouts'; requests: RolloutRequest[] }
   | { kind: 'proposals'; requests: ProposalRequest[] }
-  | { kind: 'survey'; request: SurveyRequest }
+  | { kind: 'demos'; request: DemoRequest }
   | { kind: 'done'; stoppedBy: StoppedBy }
   | { kind: 'failed'; code: string; message: string };
 
-export type Answers =
+export type SearchResponse =
   | { kind: 'rollouts'; answers: RolloutAnswer[] }
   | { kind: 'proposals'; answers: ProposalAnswer[] }
-  | { kind: 'survey'; answer: SurveyAnswer };
+  | { kind: 'demos'; answer: DemoAnswer };
 
 /** A candidate as the algorithm sees it; its text lives in Postgres under the same number. */
 export interface CandidateSummary {
@@ -179,8 +179,8 @@ export interface SearchView {
 }
 
 /** An algorithm: pure functions over a state that is plain JSON and carries its random generator. */
-export interface Search<State> {
-  next(state: State): Work;
-  apply(state: State, answers: Answers): { state: State; decisions: Decision[] };
+export interface SearchAlgorithm<State> {
+  next(state: State): SearchRequest;
+  apply(state: State, answers: SearchResponse): { state: State; decisions: Decision[] };
   view(state: State): SearchView;
 }

@@ -8,7 +8,7 @@ import { mean, square, sum } from '../math/rewards.js';
 import { noiseOf, readOwn, type Measured, type Noise, type Results } from './results.js';
 
 /** `age`: how many edits ago it was last measured; `ordinal`: of that rollout, the latest where there are several. */
-export interface Belief {
+export interface Posterior {
   mean: number;
   variance: number;
   age: number;
@@ -26,14 +26,14 @@ const longWay = 16;
  * Reads beliefs from results; `parentsOf` is the lineage, empty for the baseline. What was worked out once is remembered:
  * the results that were read must not be written to.
  */
-export class Beliefs {
+export class RewardModel {
   readonly noise: Noise;
   private readonly bySeed: ReadonlyMap<number, ReadonlyMap<number, readonly Measured[]>>;
   private readonly parentsOf: (candidate: number) => readonly number[];
-  private readonly known = new Map<number, Map<number, Belief | null>>();
+  private readonly posteriors = new Map<number, Map<number, Posterior | null>>();
   private readonly bases = new Map<number, number | null>();
-  private readonly prior: { mean: number; variance: number };
-  private means: { seeds: readonly number[]; of: ReadonlyMap<number, number> } | null = null;
+  private readonly baselinePrior: { mean: number; variance: number };
+  private lastMeans: { seeds: readonly number[]; byCandidate: ReadonlyMap<number, number> } | null = null;
   private measured: { seeds: readonly number[]; found: readonly number[] } | null = null;
   private readonly estimates = new Map<number, { seeds: readonly number[]; estimate: Estimate | null }>();
 
@@ -41,11 +41,11 @@ export class Beliefs {
     this.bySeed = bySeedOf(results);
     this.parentsOf = parentsOf;
     this.noise = noiseOf(results);
-    this.prior = priorOf(results, this.noise.variance);
+    this.baselinePrior = priorOf(results, this.noise.variance);
   }
 
   /** Null: neither the candidate nor an ancestor of it was ever run there. */
-  of(candidate: number, seed: number): Belief | null {
+  posterior(candidate: number, seed: number): Posterior | null {
     const measured = this.bySeed.get(seed);
     if (!measured) return null;
     const known = this.knownOn(seed);
@@ -57,7 +57,7 @@ export class Beliefs {
   }
 
   /** The candidate's expected mean over those of the seeds of which anything is known; null: of none. */
-  over(candidate: number, seeds: readonly number[]): Estimate | null {
+  mean(candidate: number, seeds: readonly number[]): Estimate | null {
     const before = this.estimates.get(candidate);
     if (before?.seeds === seeds) return before.estimate;
     const estimate = this.estimate(candidate, seeds);
@@ -69,52 +69,56 @@ export class Beliefs {
    * The same means for many candidates, worked out together, which is much faster: each by its number, but for those of which
    * nothing is known. The candidates ascend, and all their forebears are among them.
    */
-  meansOver(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
-    if (this.means?.seeds === seeds) return this.means.of;
+  means(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
+    if (this.lastMeans?.seeds === seeds) return this.lastMeans.byCandidate;
     const numbers = candidates.map(({ candidate }) => candidate);
-    const placeOf = new Map(numbers.map((candidate, place) => [candidate, place]));
+    const placeOf = new Map(numbers.map((candidate, index) => [candidate, index]));
     const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => placeOf.get(parent)!));
     const known: number[][] = numbers.map(() => []);
-    const beliefs = numbers.map((): Belief => ({ mean: 0, variance: 0, age: 0, ordinal: 0 }));
+    const current = numbers.map((): Posterior => ({ mean: 0, variance: 0, age: 0, ordinal: 0 }));
     const isKnown = numbers.map(() => false);
     const step = this.noise.variance > 0 ? drift : 0;
     for (const seed of seeds) {
       const measured = this.bySeed.get(seed);
       if (!measured) continue;
-      for (const [place, candidate] of numbers.entries()) {
-        let from: Belief | null = null;
-        for (const parent of parents[place]!) {
-          const belief = beliefs[parent]!;
+      for (const [index, candidate] of numbers.entries()) {
+        let from: Posterior | null = null;
+        for (const parent of parents[index]!) {
+          const belief = current[parent]!;
           if (isKnown[parent] && (from === null || isNearer(belief, from))) from = belief;
         }
         // Written over for the next seed: one object for each would be most of the work.
-        const belief = beliefs[place]!;
+        const belief = current[index]!;
         const own = measured.get(candidate);
-        isKnown[place] = from !== null || own !== undefined;
+        isKnown[index] = from !== null || own !== undefined;
         if (from !== null) {
           belief.mean = from.mean;
           belief.variance = from.variance + step;
           belief.age = from.age + 1;
         }
-        if (own) Object.assign(belief, this.weigh(from === null ? { ...this.prior, age: 0, ordinal: 0 } : belief, own));
-        if (isKnown[place]) known[place]!.push(belief.mean);
+        if (own)
+          Object.assign(
+            belief,
+            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0 } : belief, own),
+          );
+        if (isKnown[index]) known[index]!.push(belief.mean);
       }
     }
-    const found = numbers.flatMap((candidate, place) => {
-      const own = mean(known[place]!);
+    const found = numbers.flatMap((candidate, index) => {
+      const own = mean(known[index]!);
       return own === null ? [] : [[candidate, own] as const];
     });
-    this.means = { seeds, of: new Map(found) };
-    return this.means.of;
+    this.lastMeans = { seeds, byCandidate: new Map(found) };
+    return this.lastMeans.byCandidate;
   }
 
   /** What is expected of a candidate on a seed before it is run there itself. */
-  expected(candidate: number, seed: number): Belief | null {
+  prior(candidate: number, seed: number): Posterior | null {
     const measured = this.bySeed.get(seed);
     if (!measured) return null;
     const known = this.knownOn(seed);
     const seen = new Set<number>();
-    let nearest: Belief | null = null;
+    let nearest: Posterior | null = null;
     for (const parent of this.parentsOf(candidate)) {
       const source = this.sourceOf(parent, measured, known);
       // A merge's parents mostly have it from the same ancestor.
@@ -127,9 +131,9 @@ export class Beliefs {
     return this.after(nearest, 1);
   }
 
-  private knownOn(seed: number): Map<number, Belief | null> {
-    let known = this.known.get(seed);
-    if (!known) this.known.set(seed, (known = new Map<number, Belief | null>()));
+  private knownOn(seed: number): Map<number, Posterior | null> {
+    let known = this.posteriors.get(seed);
+    if (!known) this.posteriors.set(seed, (known = new Map<number, Posterior | null>()));
     return known;
   }
 
@@ -176,25 +180,25 @@ export class Beliefs {
     candidate: number,
     seed: number,
     measured: ReadonlyMap<number, readonly Measured[]>,
-    known: Map<number, Belief | null>,
-  ): Belief | null {
+    known: Map<number, Posterior | null>,
+  ): Posterior | null {
     const before = known.get(candidate);
     if (before !== undefined) return before;
-    const expected = this.expected(candidate, seed);
+    const expected = this.prior(candidate, seed);
     const own = measured.get(candidate);
-    const belief = own ? this.weigh(expected ?? { ...this.prior, age: 0, ordinal: 0 }, own) : expected;
+    const belief = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0 }, own) : expected;
     known.set(candidate, belief);
     return belief;
   }
 
-  private after(belief: Belief | null, edits: number): Belief | null {
+  private after(belief: Posterior | null, edits: number): Posterior | null {
     if (belief === null || edits === 0) return belief;
     let { variance } = belief;
     if (this.noise.variance > 0) for (let edit = 0; edit < edits; edit++) variance += drift;
     return { ...belief, variance, age: belief.age + edits };
   }
 
-  private weigh(expected: Belief, own: readonly Measured[]): Belief {
+  private weigh(expected: Posterior, own: readonly Measured[]): Posterior {
     const measured = mean(own.map(([, reward]) => reward))!;
     const ordinal = own.at(-1)![0];
     const noise = this.noise.variance / own.length;
@@ -219,7 +223,7 @@ export class Beliefs {
 
   private estimate(candidate: number, seeds: readonly number[]): Estimate | null {
     const known = this.measuredOf(seeds)
-      .map((seed) => this.of(candidate, seed))
+      .map((seed) => this.posterior(candidate, seed))
       .filter((belief) => belief !== null);
     if (known.length === 0) return null;
     const center = mean(known.map((belief) => belief.mean))!;
@@ -230,7 +234,7 @@ export class Beliefs {
 }
 
 /** Of a merge's parents the one that was measured last knows most; of equals the better, whose edit the merge has too. */
-function isNearer(one: Belief, other: Belief): boolean {
+function isNearer(one: Posterior, other: Posterior): boolean {
   return one.age < other.age || (one.age === other.age && one.mean > other.mean);
 }
 

@@ -23,20 +23,20 @@ export function settledRollouts<R extends AskedRollout>(
   const waiting = [...seeds.keys()];
   const again: number[] = [];
   for (const rollout of [...rollouts].sort((a, b) => a.ordinal - b.ordinal)) {
-    const fits = (place: number) => seeds[place] === rollout.seed;
+    const fits = (index: number) => seeds[index] === rollout.seed;
     // What failed is asked again only when all have been asked.
     if (!waiting.some(fits)) waiting.push(...again.splice(0));
     const at = waiting.findIndex(fits);
     if (at < 0) continue;
-    const [place] = waiting.splice(at, 1) as [number];
-    settled[place] = rollout;
-    if (rollout.infrastructure) again.push(place);
+    const [index] = waiting.splice(at, 1) as [number];
+    settled[index] = rollout;
+    if (rollout.infrastructure) again.push(index);
   }
   return settled;
 }
 
 /** A search asks at most so often again (see search/batch.ts). */
-const mostRepeats = 2;
+const maxRepeats = 2;
 
 /**
  * Those of a candidate's rollouts on one seed that counted, where nobody says how many batches they come from: each but
@@ -46,9 +46,9 @@ export function countedRollouts<R extends AskedRollout>(rollouts: readonly R[]):
   const counted: R[] = [];
   let failures = 0;
   const inOrder = [...rollouts].sort((a, b) => a.ordinal - b.ordinal);
-  for (const [place, rollout] of inOrder.entries()) {
+  for (const [index, rollout] of inOrder.entries()) {
     failures = rollout.infrastructure ? failures + 1 : 0;
-    const again = failures > 0 && failures <= mostRepeats && place + 1 < inOrder.length;
+    const again = failures > 0 && failures <= maxRepeats && index + 1 < inOrder.length;
     if (again) continue;
     counted.push(rollout);
     failures = 0;

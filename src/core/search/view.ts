@@ -1,34 +1,85 @@
-/** What is seen alike of both searches of sessions, by seeds and by live traffic. */
-import type { Comparison } from '../math/statistics.js';
-import type { CandidateSummary, SearchView, Verdict } from './protocol.js';
-import type { Budgeted } from './budget.js';
-import { evaluationRollouts, type SearchConfig } from './config.js';
+/** The view of a search for operators and HTTP. */
+import { mean } from '../math/rewards.js';
+import { comparePaired, type Comparison } from '../math/statistics.js';
+import { remainingRollouts } from './budget.js';
+import { evaluationRollouts } from './config.js';
+import type { SearchView, Verdict } from './protocol.js';
+import { noiseOf, type Results } from './results.js';
+import type { RatedCandidate, SearchState, SeededState } from './state.js';
 
-interface Viewed extends Budgeted {
-  config: SearchConfig & { generations: number };
-  generation: number;
-  answered: number;
-  candidates: CandidateSummary[];
-  history: number[];
+/** The parts of a view that depend on the algorithm. */
+interface ViewParts {
+  totalGenerations: number;
+  /** The most rollouts that are likely to follow the requested ones without a limit. */
+  rolloutsAhead: number;
+  best: RatedCandidate | null;
+  estimate: NonNullable<SearchView['estimate']> | null;
+  noise: NonNullable<SearchView['noise']> | null;
+  /** Called at the end of the search. */
+  verdict: () => Verdict | null;
 }
 
-/** The part of a view that does not depend on how candidates are compared; `ahead` is how many rollouts may follow. */
-export function commonView(state: Viewed, ahead: number) {
-  const { config } = state;
+/** `rolloutsPlanned` is requested rollouts and likely ones; at the end it equals `rolloutsCompleted`. */
+export function searchView(state: SearchState, parts: ViewParts): SearchView {
+  const { config, phase } = state;
+  const isEnding = phase.name === 'heldout' || phase.name === 'done' || phase.name === 'failed';
   return {
     generation: state.generation,
-    totalGenerations: config.generations,
-    rolloutsPlanned: state.asked + ahead,
+    totalGenerations: parts.totalGenerations,
+    rolloutsPlanned: state.asked + (isEnding ? 0 : Math.min(remainingRollouts(state), parts.rolloutsAhead)),
     rolloutsCompleted: state.answered,
     maxRollouts: config.maxRollouts,
     evaluationRollouts: evaluationRollouts(config),
     candidates: state.candidates,
     history: state.history.map((bestReward, generation) => ({ generation, bestReward })),
-  } satisfies Partial<SearchView>;
+    bestCandidate: parts.best?.candidate ?? null,
+    bestReward: parts.best?.reward ?? null,
+    estimate: parts.estimate,
+    noise: parts.noise,
+    verdict: phase.name === 'done' ? parts.verdict() : null,
+  };
 }
 
-/** A comparison, and what its interval says of the winner. */
-export function conclude(comparison: Comparison): Pick<Verdict, 'verdict' | 'difference' | 'low' | 'high'> {
-  const { difference, low, high } = comparison;
-  return { verdict: low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better', difference, low, high };
+/** Generations that may still test candidates. */
+export function generationsAhead({ generation, phase }: SearchState, total: number): number {
+  return Math.max(0, total - generation) + (phase.name === 'evaluation' ? 0 : 1);
+}
+
+/** The noise of equal rollouts; null: none was repeated. */
+export function noiseView(results: Results): NonNullable<SearchView['noise']> | null {
+  const { variance, comparisons } = noiseOf(results);
+  return comparisons === 0 ? null : { sd: Math.sqrt(variance), comparisons };
+}
+
+/**
+ * The winner against the baseline by seeds: held-out ones, else the evaluation's. `rewardsOf` returns
+ * the evaluation of a candidate, `repeats` rewards for each seed.
+ */
+export function verdictBySeeds(
+  { best, config, heldout }: SeededState,
+  rewardsOf: (candidate: number) => readonly number[],
+  compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = comparePaired,
+): Verdict | null {
+  if (best === null) return null;
+  const { repeats, evaluationSeeds } = config;
+  const meansOf = (candidate: number) => {
+    const rewards = rewardsOf(candidate);
+    return evaluationSeeds.map((_, index) => mean(rewards.slice(index * repeats, (index + 1) * repeats))!);
+  };
+  const { baseline, winner } = heldout ?? { baseline: meansOf(0), winner: meansOf(best.candidate) };
+  return verdictOf(compare(winner, baseline), {
+    basis: heldout ? 'heldout' : 'evaluation',
+    seeds: winner.length,
+    baseline: mean(baseline)!,
+    winner: mean(winner)!,
+  });
+}
+
+/** A comparison with its conclusion: a difference counts if the interval excludes 0. */
+export function verdictOf(
+  { difference, low, high }: Comparison,
+  compared: Pick<Verdict, 'basis' | 'seeds' | 'baseline' | 'winner'>,
+): Verdict {
+  const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better';
+  return { verdict, ...compared, difference, low, high };
 }

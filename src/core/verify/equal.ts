@@ -1,19 +1,20 @@
-/** When two values count as the same. */
+/** Equality of a gold output and an output. */
 import { asText, canonical, normalize, readJson } from './text.js';
 
 /**
- * Two texts: the same once normalized. Two other values: the same canonical JSON, texts within them normalized, names of
- * fields as they are. A text and another value: the text reads as that value in JSON, or says it letter by letter
- * (`"12"` is 12, `"True"` is true where case does not count). No output (undefined) equals nothing.
+ * Two texts: equal once normalized. Two other values: equal canonical JSON with their texts
+ * normalized and their field names unchanged. A text and another value: the text is that value's
+ * JSON or its text form (`"12"` equals 12; `"True"` equals true when case is ignored). A missing
+ * output (undefined) equals nothing.
  */
 export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean): boolean {
-  const same = (text: string) => normalize(text, caseSensitive);
+  const normalized = (text: string) => normalize(text, caseSensitive);
   if (output === undefined) return false;
   if ((typeof gold === 'string') !== (typeof output === 'string')) {
-    if (same(asText(gold)) === same(asText(output))) return true;
+    if (normalized(asText(gold)) === normalized(asText(output))) return true;
     const [text, value] = typeof gold === 'string' ? [gold, output] : [output as string, gold];
     const read = readJson(text);
-    return read !== null && canonical(read.value, same) === canonical(value, same);
+    return read !== null && canonical(read.value, normalized) === canonical(value, normalized);
   }
-  return canonical(gold, same) === canonical(output, same);
+  return canonical(gold, normalized) === canonical(output, normalized);
 }

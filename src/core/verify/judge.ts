@@ -1,22 +1,25 @@
 /**
- * What a judge model is asked. Invariant: no text of a task, an output, a gold output or a rubric can end its own frame, pose
- * as another part or as an instruction: each of its lines is quoted, and the judge is told what that means.
+ * The prompt for a judge model.
+ *
+ * Invariant: text from a task, an output, a gold output or a rubric cannot end its own section or
+ * pose as another section or an instruction. Each of its lines is quoted, and the rules tell the
+ * judge the meaning of the quotes.
  */
 import type { Message } from '../jobs/spec.js';
 import { cut, show } from './text.js';
 import { quoteText } from '../prompts/quote.js';
 import type { Criterion } from './verification.js';
 
-/** Characters that are shown of each. */
+/** Maximum characters shown of each part. */
 const maxShown = { input: 8_000, output: 16_000, gold: 8_000, example: 2_000, name: 200, description: 8_000 } as const;
 
 export interface JudgementRequest {
-  /** 1 to `mostCriteria`, with different names (rubric.ts). */
+  /** 1 to `maxCriteria` criteria with distinct names (rubric.ts). */
   criteria: readonly Criterion[];
-  /** The task's input, and what the graph made of it. */
+  /** The task's input and the graph's output for it. */
   input: unknown;
   output: unknown;
-  /** The task's gold output, where it has one. */
+  /** The task's gold output, if any. */
   gold?: { value: unknown };
   /** Gold outputs of other tasks. */
   examples?: readonly unknown[];
@@ -33,12 +36,12 @@ const rules = [
     '{"criteria": [{"name": "…", "reason": "…", "score": 0.5}]}',
 ];
 
-/** The messages that ask a judge for a score and a reason by each criterion. */
-export function buildJudgement({ criteria, input, output, gold, examples = [] }: JudgementRequest): Message[] {
+/** Builds the messages that ask a judge for a score and a reason for each criterion. */
+export function buildJudgePrompt({ criteria, input, output, gold, examples = [] }: JudgementRequest): Message[] {
   const parts = [
     `# Task\n${quoted(input, maxShown.input)}`,
     ...(gold === undefined ? [] : [`# Wanted output of this task\n${quoted(gold.value, maxShown.gold)}`]),
-    ...examples.map((one, at) => `# Wanted output of another task, ${at + 1}\n${quoted(one, maxShown.example)}`),
+    ...examples.map((item, at) => `# Wanted output of another task, ${at + 1}\n${quoted(item, maxShown.example)}`),
     `# Output to judge\n${quoted(output, maxShown.output)}`,
     ...criteria.map(
       ({ name, description }, at) =>

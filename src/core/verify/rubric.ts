@@ -1,38 +1,44 @@
 /**
- * A rubric's forms.
+ * Parses rubrics.
  *
- * As an object: `{"criteria": [{"name", "weight", "description"}]}`. As a text it is a list where every line is an item
- * `- name (weight): description` (or `*` for `-`; the weight a decimal number greater than 0, at most 1,000,000), blank, or indented, which
- * goes on with the description above it; the first line that is not blank is an item; no name stands twice; there are at
- * most `mostCriteria` items. Any other text is one criterion named "rubric" with weight 1, the text its description: no
- * text of a rubric is refused for its form.
+ * An object has the form `{"criteria": [{"name", "weight", "description"}]}`.
+ *
+ * A text is a list if each of its lines is
+ * - an item, `- name (weight): description` (or `*` for `-`; the weight is a decimal number above 0
+ *   and at most 1,000,000)
+ * - blank
+ * - or indented, which continues the description above it
+ *
+ * and if its first non-blank line is an item, all names differ, and it has at most `maxCriteria`
+ * items. Any other text is one criterion named "rubric" with weight 1. No text is rejected for its
+ * form.
  */
 import type { Rubric } from '../../contracts/graphs/verifier.js';
 import { normalize } from './text.js';
 import type { Criterion } from './verification.js';
 
-/** Criteria that one judgement is asked for, at most. */
-export const mostCriteria = 20;
+/** Maximum criteria of one judgement. */
+export const maxCriteria = 20;
 
-/** The weight of a criterion, at most. */
-const mostWeight = 1_000_000;
+/** Maximum weight of a criterion. */
+const maxWeight = 1_000_000;
 
-/** How names of criteria are told apart: without case and by the words alone. */
+/** Identity of a criterion's name: case and white space do not count. */
 export function criterionKey(name: string): string {
   return normalize(name, false);
 }
 
-/** What a rubric asks for, at least one criterion. */
-export function criteriaOf(rubric: Rubric): Criterion[] {
+/** The criteria of a rubric, at least one. */
+export function parseRubric(rubric: Rubric): Criterion[] {
   if (typeof rubric !== 'string')
     return rubric.criteria.map(({ name, weight, description }) => ({ name, weight, description }));
   return readList(rubric) ?? [{ name: 'rubric', weight: 1, description: rubric.trim() }];
 }
 
-/** The items of a text that is a list, or null. */
+/** The items of a list; null if the text is no list. */
 function readList(text: string): Criterion[] | null {
   const criteria: Criterion[] = [];
-  for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/).filter((one) => one.trim() !== '')) {
+  for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/).filter((item) => item.trim() !== '')) {
     const last = criteria.at(-1);
     const item = /^[-*] +(\S.*?)\((\d+(?:\.\d+)?)\) *:(.*)$/.exec(line);
     if (item) {
@@ -44,12 +50,12 @@ function readList(text: string): Criterion[] | null {
     }
   }
   const names = new Set(criteria.map(({ name }) => criterionKey(name)));
-  const isList = names.size === criteria.length && criteria.length >= 1 && criteria.length <= mostCriteria;
-  return isList && criteria.every(({ weight }) => weight > 0 && weight <= mostWeight) ? criteria : null;
+  const isList = names.size === criteria.length && criteria.length >= 1 && criteria.length <= maxCriteria;
+  return isList && criteria.every(({ weight }) => weight > 0 && weight <= maxWeight) ? criteria : null;
 }
 
-/** What mode gold_examples asks its judge: one criterion, whose score is the reward. */
-export const agreement: readonly Criterion[] = [
+/** The only criterion of mode gold_examples; its score is the reward. */
+export const agreementCriteria: readonly Criterion[] = [
   {
     name: 'agreement',
     weight: 1,
@@ -60,10 +66,12 @@ export const agreement: readonly Criterion[] = [
   },
 ];
 
-/** Of the tasks whose gold outputs may be shown, those that are shown beside `task`: the ones that follow it, in a circle. */
-export function exampleTasks(task: number, among: readonly number[], count = 3): number[] {
-  const others = among.filter((one) => one !== task).sort((left, right) => left - right);
-  const later = others.findIndex((one) => one > task);
+/**
+ * Selects the example tasks shown with `task`: those that follow it in `among`, wrapping around.
+ */
+export function selectExampleTasks(task: number, among: readonly number[], count = 3): number[] {
+  const others = among.filter((item) => item !== task).sort((left, right) => left - right);
+  const later = others.findIndex((item) => item > task);
   const from = later < 0 ? 0 : later;
   return [...others.slice(from), ...others.slice(0, from)].slice(0, count);
 }

@@ -1,46 +1,51 @@
 /**
- * Verification without a model: how near an output is to its gold output, in the modes exact, contains, numeric and json.
- * Which parts of the two are compared is said in answer.ts, when they are the same in equal.ts.
+ * Verification without a model, in the modes exact, contains, numeric and json. answer.ts selects
+ * the compared parts; equal.ts defines equality.
  */
 import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/graphs/verifier.js';
-import { answerOf, comparable } from './answer.js';
-import { standsIn } from './contains.js';
+import { unwrapAnswer, comparableParts } from './answer.js';
+import { containsWhole } from './contains.js';
 import { areEqual } from './equal.js';
 import { scoreFields, weightedFields } from './fields.js';
-import { isClose, lastNumber, numbersIn, type ReadNumber } from './numbers.js';
+import { isClose, lastNumber, parseNumbers, type ReadNumber } from './numbers.js';
 import { asText, isObject, normalize, show } from './text.js';
 import type { Verification } from './verification.js';
 
-/** Characters of a gold output and of an output in a feedback. */
-const shownOf = 1_500;
+/** Maximum characters of a gold output and of an output in feedback. */
+const maxShown = 1_500;
 
-/** Whether a judge model gives the score (judge.ts). */
+/** Whether a judge model scores the outputs (judge.ts). */
 export function isJudged(verifier: VerifierSpec): verifier is JudgedVerifier {
   return verifier.mode === 'rubric' || verifier.mode === 'gold_examples';
 }
 
-/** Why nothing can be compared with a gold output; null where it is fine. The sentence goes on from the field's name. */
+/**
+ * The reason a gold output cannot be compared with, as a predicate for the field's name; null if it
+ * can.
+ */
 export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | null {
   switch (verifier.mode) {
     case 'exact':
       return null;
     case 'contains':
-      return normalize(asText(answerOf(gold) ?? ''), true) === '' ? 'is empty: every output would contain it' : null;
+      return normalize(asText(unwrapAnswer(gold) ?? ''), true) === ''
+        ? 'is empty, so every output would contain it'
+        : null;
     case 'numeric':
-      return lastNumber(answerOf(gold)) === null ? 'holds no number' : null;
+      return lastNumber(unwrapAnswer(gold)) === null ? 'contains no number' : null;
     case 'json':
-      if (!isObject(gold)) return 'must be an object, whose fields are compared one by one';
-      return weightedFields(gold, verifier.fields).length > 0 ? null : 'has none of the fields that are compared';
+      if (!isObject(gold)) return 'must be an object in mode json';
+      return weightedFields(gold, verifier.fields).length > 0 ? null : 'has none of the compared fields';
   }
 }
 
 /**
- * An output's score by its gold output. Throws RangeError on a gold output that has a `goldProblem`: a job with such a one
- * is not to be created.
+ * Scores an output against its gold output. Throws RangeError if `goldProblem` reports a problem;
+ * job creation rejects such gold outputs.
  */
 export function score(verifier: ScoredVerifier, gold: unknown, output: unknown): Verification {
   const problem = goldProblem(verifier, gold);
-  if (problem !== null) throw new RangeError(`a gold output for mode ${verifier.mode} ${problem}`);
+  if (problem !== null) throw new RangeError(`The gold output for mode ${verifier.mode} ${problem}.`);
   switch (verifier.mode) {
     case 'exact':
       return exact(gold, output, verifier.caseSensitive);
@@ -53,58 +58,61 @@ export function score(verifier: ScoredVerifier, gold: unknown, output: unknown):
   }
 }
 
-/** 1 where the two are equal, else 0. */
+/** Reward 1 for equal parts, else 0. */
 function exact(gold: unknown, output: unknown, caseSensitive: boolean): Verification {
-  const { gold: expected, output: given } = comparable(gold, output);
-  if (areEqual(expected, given, caseSensitive)) return right(`it is what was expected: ${show(expected, shownOf)}`);
-  return wrong(show(expected, shownOf), show(given, shownOf), whyNotEqual(expected, given, caseSensitive));
+  const { gold: expected, output: given } = comparableParts(gold, output);
+  if (areEqual(expected, given, caseSensitive)) return correct(`it is what was expected: ${show(expected, maxShown)}`);
+  return incorrect(show(expected, maxShown), show(given, maxShown), whyNotEqual(expected, given, caseSensitive));
 }
 
 function whyNotEqual(expected: unknown, given: unknown, caseSensitive: boolean): string {
   if (asText(given ?? '').trim() === '') return 'There is no output.';
   if (areEqual(expected, given, false)) return 'Only upper and lower case differ, which counts here.';
-  const [wanted, said] = [expected, given].map((value) => normalize(asText(value), caseSensitive)) as [string, string];
-  if (wanted !== '' && standsIn(wanted, said))
+  const [wanted, normalizedOutput] = [expected, given].map((value) => normalize(asText(value), caseSensitive)) as [
+    string,
+    string,
+  ];
+  if (wanted !== '' && containsWhole(wanted, normalizedOutput))
     return 'It says what was expected, but more than that: only that is wanted.';
   return 'The two must be equal.';
 }
 
-/** 1 where the gold text stands in the output's text as a whole, else 0. */
+/** Reward 1 if the output contains the gold text as a whole word or phrase, else 0. */
 function contains(gold: unknown, output: unknown, caseSensitive: boolean): Verification {
-  const [expected, given] = [answerOf(gold), answerOf(output)];
+  const [expected, given] = [unwrapAnswer(gold), unwrapAnswer(output)];
   const [part, text] = [expected, given].map((value) => asText(value ?? '')) as [string, string];
-  if (standsIn(normalize(part, caseSensitive), normalize(text, caseSensitive))) {
-    return right(`it contains what was expected: ${show(expected, shownOf)}`);
+  if (containsWhole(normalize(part, caseSensitive), normalize(text, caseSensitive))) {
+    return correct(`it contains what was expected: ${show(expected, maxShown)}`);
   }
-  const otherCase = caseSensitive && standsIn(normalize(part, false), normalize(text, false));
+  const otherCase = caseSensitive && containsWhole(normalize(part, false), normalize(text, false));
   const why = otherCase
     ? 'It is there in other upper and lower case, which counts here.'
     : 'What was expected does not stand in the output as a whole word or text.';
-  return wrong(show(expected, shownOf), show(given, shownOf), why);
+  return incorrect(show(expected, maxShown), show(given, maxShown), why);
 }
 
-/** 1 where the output's number, or the last one of its text, is the gold output's within the tolerance, else 0. */
+/** Reward 1 if the output's last number is within the tolerance of the gold number, else 0. */
 function numeric(gold: unknown, output: unknown, verifier: ScoredVerifier & { mode: 'numeric' }): Verification {
-  const wanted = lastNumber(answerOf(gold))!;
-  const answer = answerOf(output);
+  const wanted = lastNumber(unwrapAnswer(gold))!;
+  const answer = unwrapAnswer(output);
   const given = lastNumber(answer);
   const { tolerance, relative } = verifier;
-  const expected = `the number ${sayNumber(wanted)} (within ${tolerance}${relative && wanted.value !== 0 ? ' of its size' : ''})`;
-  if (given === null) return wrong(expected, show(answer, shownOf), 'There is no number in the output.');
-  if (isClose(wanted, given, verifier)) return right(`${sayNumber(given)} is ${expected}`);
-  const earlier = typeof answer === 'string' && numbersIn(answer).some((one) => isClose(wanted, one, verifier));
-  const why = `The last number of the output is ${sayNumber(given)}${earlier ? '; the expected one stands before it, and must come last' : ''}.`;
-  return wrong(expected, show(answer, shownOf), why);
+  const expected = `the number ${formatNumber(wanted)} (within ${tolerance}${relative && wanted.value !== 0 ? ' of its size' : ''})`;
+  if (given === null) return incorrect(expected, show(answer, maxShown), 'There is no number in the output.');
+  if (isClose(wanted, given, verifier)) return correct(`${formatNumber(given)} is ${expected}`);
+  const earlier = typeof answer === 'string' && parseNumbers(answer).some((item) => isClose(wanted, item, verifier));
+  const why = `The last number of the output is ${formatNumber(given)}${earlier ? '; the expected one stands before it, and must come last' : ''}.`;
+  return incorrect(expected, show(answer, maxShown), why);
 }
 
-function sayNumber({ value, percent }: ReadNumber): string {
+function formatNumber({ value, percent }: ReadNumber): string {
   return percent ? `${value} %` : String(value);
 }
 
-function right(why: string): Verification {
+function correct(why: string): Verification {
   return { reward: 1, feedback: `Right: ${why}.` };
 }
 
-function wrong(expected: string, given: string, why: string): Verification {
+function incorrect(expected: string, given: string, why: string): Verification {
   return { reward: 0, feedback: `Wrong. ${why}\nExpected: ${expected}\nGiven: ${given}` };
 }

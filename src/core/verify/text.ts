@@ -1,44 +1,51 @@
 /**
- * Values and texts as verifiers compare and show them.
+ * Text forms of JSON values for comparison and display.
  *
- * Invariants: nothing here fails on a value that JSON can hold, however deeply it is nested; what is shown can be stored
- * (no NUL, no half surrogate pair) and is no longer than its bound.
+ * Invariants: no function here fails on a JSON value, whatever its depth; displayed text can be
+ * stored (no NUL, no lone surrogate) and respects its length limit.
  */
 
-/** Characters of a verification's feedback; as many as reflection shows. */
+/** Maximum characters of a verification's feedback; the reflection prompt shows as many. */
 export const maxFeedback = 4_000;
 
-/** Levels of nesting that are looked at; a request has at most 64. */
-const deepest = 64;
+/** Maximum depth compared; requests are at most 64 levels deep. */
+const maxDepth = 64;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object: no list, not null. */
+/** Whether a value is a JSON object: not a list, not null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text as it is compared: NFC, trimmed, every run of white space one space, in lower case unless `caseSensitive`. */
+/**
+ * Normal form for comparison: NFC, trimmed, white space collapsed, lower case unless
+ * `caseSensitive`.
+ */
 export function normalize(text: string, caseSensitive: boolean): string {
-  const spaced = composed(text).replaceAll(/\s+/gu, ' ').trim();
+  const spaced = toNfc(text).replaceAll(/\s+/gu, ' ').trim();
   // A lower-case letter may have a composed form that its upper case lacks.
-  return caseSensitive ? spaced : composed(spaced.toLowerCase());
+  return caseSensitive ? spaced : toNfc(spaced.toLowerCase());
 }
 
 /**
- * NFC, but for marks of which more than 30 follow each other: they stay as they are, since to put n in order takes n² steps. No letter
- * of any language has so many (30: Stream-Safe Text Format, UAX #15).
+ * NFC, except for runs of more than 30 combining marks: sorting n marks takes n² steps, and no
+ * language needs more than 30 (Stream-Safe Text Format, UAX #15).
  */
-function composed(text: string): string {
+function toNfc(text: string): string {
   const parts = text.split(/(\p{M}{31,})/u);
   return parts.map((part, at) => (at % 2 === 0 ? part.normalize('NFC') : part)).join('');
 }
 
 /**
- * A value as JSON that is the same for equal values: names sorted, no white space, every text within it passed through
- * `text`. What is nested deeper than a request can be becomes `…`, which is no JSON and so equals no gold output.
+ * JSON that is equal for equal values: names sorted, no white space, texts mapped by `text`.
+ * Anything nested deeper than `depth` becomes `…`, which is not JSON and so equals no gold output.
  */
-export function canonical(value: unknown, text: (text: string) => string = (same) => same, depth = deepest): string {
+export function canonical(
+  value: unknown,
+  text: (text: string) => string = (unchanged) => unchanged,
+  depth = maxDepth,
+): string {
   if (typeof value === 'string') return JSON.stringify(text(value));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (depth === 0) return '…';
@@ -48,12 +55,12 @@ export function canonical(value: unknown, text: (text: string) => string = (same
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field, text, depth - 1)}`).join(',')}}`;
 }
 
-/** A text as it is, anything else as canonical JSON. */
+/** Returns a text unchanged and other values as canonical JSON. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : canonical(value);
 }
 
-/** What a text says in JSON, alone or within one fenced block; null: it is no JSON, or has several blocks. */
+/** Parses JSON, alone or within one fenced block; null for no JSON or several blocks. */
 export function readJson(text: string): { value: unknown } | null {
   const parts = text.split(/^[ \t]*```[^\n`]*$/m);
   const inside = parts.length === 1 ? text : parts.length === 3 ? parts[1]! : null;
@@ -66,21 +73,21 @@ export function readJson(text: string): { value: unknown } | null {
   }
 }
 
-/** At most `limit` characters, never ending inside one, and marked where something is left out. */
+/** Cuts a text to `limit` characters with a mark; never splits a surrogate pair. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const mark = ' […]';
   return `${text.slice(0, limit - mark.length).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
 }
 
-/** A value for people and for a proposer: cut, and without what cannot be stored. */
+/** The display form of a value: cut and storable. */
 export function show(value: unknown, limit: number): string {
   if (value === undefined) return '(nothing)';
   const text = asText(value);
-  return text.trim() === '' ? '(an empty text)' : storable(cut(text, limit));
+  return text.trim() === '' ? '(an empty text)' : sanitizeText(cut(text, limit));
 }
 
-/** A text without what Postgres cannot keep. */
-export function storable(text: string): string {
+/** Replaces characters that Postgres cannot store. */
+export function sanitizeText(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -1,15 +1,15 @@
-/** What a verifier says of one output; plain JSON. */
+/** A verifier's result for one output, as plain JSON. */
 
-/** One of the things that an output is judged by. */
+/** A criterion for judging outputs. */
 export interface Criterion {
   name: string;
-  /** Greater than 0; what counts is its share of the sum. */
+  /** Greater than 0; relative to the sum of all weights. */
   weight: number;
-  /** What the judge is told of it. */
+  /** Instruction for the judge. */
   description: string;
 }
 
-/** A criterion's part in a verification. */
+/** The score of one criterion in a verification. */
 export interface CriterionScore {
   name: string;
   /** 0 to 1. */
@@ -21,13 +21,16 @@ export interface CriterionScore {
 export interface Verification {
   /** 0 to 1. */
   reward: number;
-  /** For a reflecting proposer: what was expected, what was given, what is wrong; at most `maxFeedback` characters. */
+  /**
+   * For the reflection: expected value, given value and difference; at most `maxFeedback`
+   * characters.
+   */
   feedback: string;
-  /** Where the reward is the weighted mean of several scores. */
+  /** Present if the reward is a weighted mean of several scores. */
   criteria?: CriterionScore[];
 }
 
-/** The weighted mean of at least one score, 0 to 1. */
+/** The weighted mean, 0 to 1; requires at least one score. */
 export function weightedMean(scores: readonly Pick<CriterionScore, 'score' | 'weight'>[]): number {
   const total = scores.reduce((sum, { weight }) => sum + weight, 0);
   const mean = scores.reduce((sum, { score, weight }) => sum + score * (weight / total), 0);

@@ -16,7 +16,7 @@ import { readCandidates, type CandidateRow } from '../../storage/candidates/read
 
 /** Candidates whose outcomes are read at once. */
 const atOnce = 50;
-const mostHolders = 100;
+const maxHolders = 100;
 
 /** The front over a search's evaluation seeds, from the stored outcomes of the candidates that are evaluated. */
 export async function readPareto(
@@ -48,13 +48,13 @@ export async function readPareto(
   }
   const holders = front.holders.map(({ candidate, seeds: held }) => ({ id: ids.get(candidate)!, bits: toBits(held) }));
   return {
-    seeds: seeds.map((seed, place) => {
-      const holding = holders.filter(({ bits }) => ((bits >> BigInt(place)) & 1n) === 1n).map(({ id }) => id);
+    seeds: seeds.map((seed, index) => {
+      const holding = holders.filter(({ bits }) => ((bits >> BigInt(index)) & 1n) === 1n).map(({ id }) => id);
       return {
         seed,
-        best_reward: front.best[place] ?? null,
+        best_reward: front.best[index] ?? null,
         holders: holding.length,
-        candidate_ids: holding.slice(0, mostHolders),
+        candidate_ids: holding.slice(0, maxHolders),
       };
     }),
     front: removeDominated(front, (candidate) => means.get(candidate)!).map((holder) => ({

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { cutText } from '../../clients/net/untrusted.js';
-import { componentNames, textsOf } from '../../core/prompts/components.js';
+import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import type { graphCandidateSchema } from '../../contracts/graphs/lineage.js';
 import type { candidateDetailSchema } from '../../contracts/candidates/lineage.js';
 import type { Message } from '../../core/jobs/spec.js';
@@ -103,16 +103,16 @@ function attemptView(attempt: ProposerAttempt, bytes: number) {
 /** How the answers for a candidate of a session are read. */
 export function sessionAnswers(self: Ancestor, parent: Ancestor | null): Answers<string> {
   const names = componentNames(self.messages ?? []);
-  const texts = textsOf(self.messages);
-  const before = textsOf(parent?.messages ?? null);
+  const texts = componentTexts(self.messages);
+  const before = componentTexts(parent?.messages ?? null);
   const only = systemOf(self.messages);
   return {
     components: self.components ?? [only],
     read({ occurrence, text, finishReason }) {
-      const place = self.components === null ? { component: only, attempt: occurrence } : placeOf(occurrence, names);
-      const component = place.component ?? only;
+      const index = self.components === null ? { component: only, attempt: occurrence } : placeOf(occurrence, names);
+      const component = index.component ?? only;
       const rules = { parent: before[component] ?? '', maxChars: maxProposalChars, finishReason };
-      return { ...place, component, ...verdictOn(parseProposal(text, rules), texts[component]) };
+      return { ...index, component, ...verdictOn(parseProposal(text, rules), texts[component]) };
     },
   };
 }
@@ -130,6 +130,6 @@ export function verdictOn(read: ParsedProposal, own: string | undefined): { acce
 
 /** The component that a session rewrote while it knew only one. */
 function systemOf(messages: readonly Message[] | null): string {
-  const place = messages?.findIndex(({ role }) => role === 'system') ?? -1;
-  return componentNames(messages ?? [])[place] ?? 'system';
+  const index = messages?.findIndex(({ role }) => role === 'system') ?? -1;
+  return componentNames(messages ?? [])[index] ?? 'system';
 }

@@ -29,10 +29,10 @@ export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
   const parents = line.map(({ parentIds }) => parentIds.flatMap((id) => versions.get(id) ?? []));
   const segments = Object.keys(texts.at(-1) ?? {}).flatMap((component) =>
     attribute(
-      line.map(({ leverVersion }, place) => ({
+      line.map(({ leverVersion }, index) => ({
         candidate: leverVersion,
-        parents: parents[place]!,
-        text: texts[place]![component] ?? '',
+        parents: parents[index]!,
+        text: texts[index]![component] ?? '',
       })),
     ).map((segment) => ({ component, ...segment })),
   );

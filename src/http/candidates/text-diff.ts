@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff';
 
 /** Beyond this many lines put in or taken out the search for the shortest difference takes too long. */
-export const mostEdits = 1_000;
+export const maxEdits = 1_000;
 
 /**
  * The difference of two texts, line by line, as a unified diff. Texts with little in common (more than `edits` lines): all of one, then
@@ -10,7 +10,7 @@ export const mostEdits = 1_000;
 export function unifiedDiff(
   from: { name: string; text: string },
   to: { name: string; text: string },
-  edits = mostEdits,
+  edits = maxEdits,
 ): string {
   const options = { context: 3, maxEditLength: edits };
   const patch = createTwoFilesPatch(from.name, to.name, from.text, to.text, undefined, undefined, options);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { candidateDetailSchema } from '../../contracts/candidates/lineage.js';
-import { Beliefs } from '../../core/search/reward-model.js';
+import { RewardModel } from '../../core/search/reward-model.js';
 import { addResults } from '../../core/search/results.js';
 import { mean } from '../../core/math/rewards.js';
 import type { Tx } from '../../storage/db/db.js';
@@ -43,11 +43,11 @@ export async function readTrialView(
   const parents = new Map(
     line.map(({ leverVersion, parentIds }) => [leverVersion, parentIds.flatMap((id) => versions.get(id) ?? [])]),
   );
-  const beliefs = new Beliefs(addResults({}, measured), (candidate) => parents.get(candidate) ?? []);
+  const beliefs = new RewardModel(addResults({}, measured), (candidate) => parents.get(candidate) ?? []);
   const byOrdinal = new Map(before.map((one) => [one.ordinal, one]));
   const taught = new Set(shown.map(({ seed }) => seed));
   return tried.map(({ seed, rollouts }) => {
-    const expected = seed === null ? null : beliefs.expected(self.leverVersion, seed);
+    const expected = seed === null ? null : beliefs.prior(self.leverVersion, seed);
     const source = byOrdinal.get(expected?.ordinal ?? -1) ?? null;
     const rewards = rollouts.map(countedReward);
     const known = rewards.filter((reward) => reward !== null);
@@ -59,7 +59,7 @@ export async function readTrialView(
       parent_candidate_id: source?.candidateId ?? null,
       parent_rollout_id: source?.rolloutId ?? null,
       candidate_reward: mean(known),
-      candidate_rollouts: rollouts.map(({ rolloutId }, place) => ({ rollout_id: rolloutId, reward: rewards[place]! })),
+      candidate_rollouts: rollouts.map(({ rolloutId }, index) => ({ rollout_id: rolloutId, reward: rewards[index]! })),
     };
   });
 }

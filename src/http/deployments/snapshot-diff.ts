@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { componentNames } from '../../core/prompts/components.js';
-import { pairOf } from '../../core/prompts/demos.js';
+import { demoMessages } from '../../core/prompts/demos.js';
 import type { snapshotDiffSchema, SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { Snapshot } from '../../storage/deployments/snapshots.js';
-import { mostEdits, unifiedDiff } from '../candidates/text-diff.js';
+import { maxEdits, unifiedDiff } from '../candidates/text-diff.js';
 
 type Diff = z.output<typeof snapshotDiffSchema>;
 
@@ -13,7 +13,7 @@ export function snapshotDiff(from: Snapshot, to: Snapshot): Diff {
   const names = [...new Set([...before.keys(), ...after.keys()])];
   const differing = names.filter((part) => before.get(part) !== after.get(part));
   // All parts have what one text has: nobody else is answered meanwhile.
-  const edits = Math.ceil(mostEdits / Math.max(1, differing.length));
+  const edits = Math.ceil(maxEdits / Math.max(1, differing.length));
   return {
     ...{ from: from.id, to: to.id, identical: from.id === to.id },
     parts: differing.map((part) => {
@@ -34,8 +34,8 @@ function partsOf(content: SnapshotContent): Map<string, string> {
           ['policies', pretty(content.policies)],
         ]
       : [
-          ...componentNames(content.messages).map((name, place): [string, string] => {
-            const { role, content: text } = content.messages[place]!;
+          ...componentNames(content.messages).map((name, index): [string, string] => {
+            const { role, content: text } = content.messages[index]!;
             return [`messages/${name}`, `${role}\n\n${text}\n`];
           }),
           ...(content.demos.length > 0 ? [['demos', demosText(content.demos)] as [string, string]] : []),
@@ -50,7 +50,7 @@ function partsOf(content: SnapshotContent): Map<string, string> {
 
 function demosText(demos: Extract<SnapshotContent, { kind: 'messages' }>['demos']): string {
   const texts = demos.map((demo) =>
-    pairOf(demo)
+    demoMessages(demo)
       .map(({ role, content }) => `${role}: ${content}\n`)
       .join(''),
   );

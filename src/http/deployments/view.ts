@@ -51,7 +51,7 @@ function gateView({ spec: { gate }, gate: found }: DeploymentRow, evaluation: Op
   if (!gate) return null;
   const { candidate, incumbent, comparison } = found ?? { candidate: null, incumbent: null, comparison: null };
   return {
-    ...{ seeds: gate.numSeeds, min_reward: gate.minReward, min_improvement: gate.minImprovement },
+    ...{ seeds: gate.seeds.length, min_reward: gate.minReward, min_improvement: gate.minImprovement },
     evaluation: evaluation && { job_id: evaluation.jobId, status: evaluation.status },
     candidate: candidate && { job_id: candidate.jobId, reward: candidate.reward },
     incumbent: incumbent && {

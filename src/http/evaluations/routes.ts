@@ -3,7 +3,7 @@ import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
   createEvaluationSchema,
   evaluationCreatedSchema,
-  evaluationForm,
+  evaluationSchemaFor,
   evaluationListItemSchema,
   evaluationResultsSchema,
   evaluationSchema,
@@ -34,7 +34,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
     base,
     {
       config: { idempotency: 'create' },
-      validatorCompiler: validateForm(evaluationForm),
+      validatorCompiler: validateForm(evaluationSchemaFor),
       schema: {
         tags,
         summary: 'Create an evaluation',

@@ -1,12 +1,12 @@
 import { priceOf } from '../../clients/models/cost.js';
 import { initialGraphOf, type GraphSpec } from '../../core/jobs/spec.js';
 import type { Rubric } from '../../contracts/graphs/verifier.js';
-import { maxStepCalls, promptOf, type Graph, type Ref, type Step } from '../../core/graphs/graph.js';
-import { graphOf } from '../../core/graphs/json.js';
-import { headOf, parseRef } from '../../core/graphs/refs.js';
+import { maxStepCalls, stepPrompt, type Graph, type Ref, type Step } from '../../core/graphs/graph.js';
+import { graphFromJson } from '../../core/graphs/json.js';
+import { refHead, parseRef } from '../../core/graphs/refs.js';
 import { graphText } from '../../core/graphs/text.js';
 import { sum } from '../../core/math/rewards.js';
-import { criteriaOf, exampleTasks } from '../../core/verify/rubric.js';
+import { parseRubric, selectExampleTasks } from '../../core/verify/rubric.js';
 import { isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import {
@@ -49,7 +49,7 @@ interface Means {
 
 /** What a graph job will ask for and cost; the cost is null where the price of a policy model, the proposer or the judge is not known. */
 export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Estimate {
-  const graph = graphOf(initialGraphOf(spec));
+  const graph = graphFromJson(initialGraphOf(spec));
   const means = meansOf(tasks);
   const spending = gepaSpending(spec);
   const { proposer, policies } = spec;
@@ -84,10 +84,10 @@ function runPrice(graph: Graph, { policies }: GraphSpec, means: Means, level: Le
     return Math.max(1, step === undefined || path.length > 0 ? 1 : callsOf(step, level)) * assumed.answer[level];
   };
   const prices = graph.steps.map((step) => {
-    const prompt = promptOf(step);
+    const prompt = stepPrompt(step);
     if (prompt === null) return 0;
     const policy = policies.find(({ model }) => model === prompt.model) ?? policies[0]!;
-    const candidates = step.type !== 'vote' ? [] : step.over === undefined ? (step.of ?? []) : [headOf(step.over)];
+    const candidates = step.type !== 'vote' ? [] : step.over === undefined ? (step.of ?? []) : [refHead(step.over)];
     const asked =
       textTokens(sum(prompt.messages.map(({ content }) => content.length))) +
       sum([...Object.values(prompt.inputs), ...candidates].map(tokensOf));
@@ -108,7 +108,7 @@ function judgePrice({ verifier, gepa }: GraphSpec, means: Means, level: Level): 
   if (!isJudged(verifier)) return 0;
   const { judge, mode } = verifier;
   const isRubric = mode === 'rubric';
-  const golds = isRubric ? 1 : 1 + exampleTasks(-1, gepa.trainSeeds).length;
+  const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, gepa.trainSeeds).length;
   const shown = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
   const asked = assumedOfGraphs.judging + textTokens(shown) + assumed.answer[level];
   const said = Math.ceil((isRubric ? means.criteria : 1) * assumedOfGraphs.verdict[level]);
@@ -117,7 +117,7 @@ function judgePrice({ verifier, gepa }: GraphSpec, means: Means, level: Level): 
 
 /** Tokens of what one step of the graph tells its model. */
 function promptTokens({ steps }: Graph): number {
-  const prompts = steps.flatMap((step) => promptOf(step) ?? []);
+  const prompts = steps.flatMap((step) => stepPrompt(step) ?? []);
   const chars = sum(prompts.flatMap(({ messages }) => messages.map(({ content }) => content.length)));
   return textTokens(chars / Math.max(1, prompts.length));
 }
@@ -143,7 +143,7 @@ function meansOf(tasks: readonly GraphTask[]): Means {
 }
 
 function measured(rubric: Rubric): { chars: number; criteria: number } {
-  const criteria = criteriaOf(rubric);
+  const criteria = parseRubric(rubric);
   return {
     chars: sum(criteria.map(({ name, description }) => name.length + description.length)),
     criteria: criteria.length,

@@ -2,8 +2,8 @@ import { graphSchema } from '../../contracts/graphs/graph.js';
 import type { CreateGraphJob } from '../../contracts/graphs/job.js';
 import { initialMessages, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
-import { limits, promptOf, type Graph } from '../../core/graphs/graph.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { limits, stepPrompt, type Graph } from '../../core/graphs/graph.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { singleStepGraph } from '../../core/graphs/single-step.js';
 import { graphProblems, type Problem } from '../../core/graphs/validate.js';
 import { faultsIn } from '../server/errors.js';
@@ -42,13 +42,13 @@ function graphOfPrompt(
   const source = ['dataset', ...(messages ? ['initial_prompt'] : description ? ['metadata', description.name] : [])];
   // The caller has written messages, and no steps: what is wrong is said of these.
   const faults = graphProblems(graph).map(({ path, message }): Fault => {
-    const [, place] = /^steps\[0\]\.messages\[(\d+)\]\.content$/.exec(path) ?? [];
-    if (place !== undefined) {
-      const within = messages && !isText ? ['messages', Number(place), 'content'] : [];
+    const [, index] = /^steps\[0\]\.messages\[(\d+)\]\.content$/.exec(path) ?? [];
+    if (index !== undefined) {
+      const within = messages && !isText ? ['messages', Number(index), 'content'] : [];
       return { path: [...source, ...within], message };
     }
     if (path === 'steps[0].inputs') {
-      const named = Object.keys(promptOf(graph.steps[0]!)!.inputs).length;
+      const named = Object.keys(stepPrompt(graph.steps[0]!)!.inputs).length;
       return { path: source, message: `names ${named} fields; at most ${limits.stepInputs} can be given to one step` };
     }
     return { path: source, message: `makes no graph: ${message}` };
@@ -58,7 +58,7 @@ function graphOfPrompt(
 
 /** What is wrong with the fields of the tasks for a prompt of so many messages; its own faults are not told beside. */
 function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fault[] {
-  const { inputs, messages } = promptOf(graph.steps[0]!)!;
+  const { inputs, messages } = stepPrompt(graph.steps[0]!)!;
   const path = ['dataset', 'tasks', 0, 'input'];
   const has = `has ${fields.length} fields`;
   if (fields.length > limits.inputs) {
@@ -80,9 +80,9 @@ function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fa
   }
   // Of graphProblems: what follows from a name that cannot be one is not told beside it.
   return graphProblems(graph).flatMap(({ path: at, message }) => {
-    const [, place] = /^inputs\[(\d+)\]$/.exec(at) ?? [];
-    if (place === undefined) return [];
-    return [{ path, message: `has the field ${JSON.stringify(fields[Number(place)])}, whose name ${message}` }];
+    const [, index] = /^inputs\[(\d+)\]$/.exec(at) ?? [];
+    if (index === undefined) return [];
+    return [{ path, message: `has the field ${JSON.stringify(fields[Number(index)])}, whose name ${message}` }];
   });
 }
 
@@ -102,7 +102,7 @@ function givenGraph(
     const found = faultsIn(parsed.error.issues);
     return { graph: null, faults: found.map(({ path, message }) => ({ path: ['initial_graph', ...path], message })) };
   }
-  const graph = graphOf(parsed.data);
+  const graph = graphFromJson(parsed.data);
   const faults = [
     ...graphProblems(graph),
     ...modelProblems(graph, policies),
@@ -116,7 +116,7 @@ function givenGraph(
 function modelProblems({ steps }: Graph, policies: readonly PolicySpec[]): Problem[] {
   const known = policies.map(({ model }) => model);
   return steps.flatMap((step, at) => {
-    const model = promptOf(step)?.model;
+    const model = stepPrompt(step)?.model;
     if (model == null || known.includes(model)) return [];
     const path = `steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}model`;
     return [{ path, message: `is none of the policy models, which are ${known.join(', ')}` }];

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { editsSchema, type EditJson } from '../../contracts/graphs/graph.js';
 import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../../contracts/graphs/lineage.js';
 import { graphTexts } from '../../core/graphs/components.js';
-import { editJson, graphOf } from '../../core/graphs/json.js';
+import { editToJson, graphFromJson } from '../../core/graphs/json.js';
 import { isSameGraph, readGraphEdits, readGraphText } from '../../core/graphs/edits/read-proposal.js';
 import { graphText } from '../../core/graphs/text.js';
 import type { Tx } from '../../storage/db/db.js';
@@ -58,7 +58,7 @@ async function readDetail(
   const origin = await readOrigin(tx, job, candidateId, (self, parent) => graphAnswers(self, parent, models));
   if (!origin) return null;
   const { self, parent, attempts, shown } = origin;
-  const graph = graphOf(self.graph!);
+  const graph = graphFromJson(self.graph!);
   return {
     ...graphIds(job.jobId),
     ...shown,
@@ -85,8 +85,8 @@ function graphAnswers(self: Ancestor, parent: Ancestor | null, models: readonly 
       },
     };
   }
-  const graph = graphOf((parent ?? self).graph!);
-  const own = graphTexts(graphOf(self.graph!));
+  const graph = graphFromJson((parent ?? self).graph!);
+  const own = graphTexts(graphFromJson(self.graph!));
   const names = Object.keys(own);
   return {
     components: self.components ?? [],
@@ -105,10 +105,10 @@ function readEdits(
   models: readonly string[],
 ): { edits: EditJson[] | null; reason: string | null } {
   // Whether it was too dear is decided already.
-  const read = readGraphEdits(graphOf(parent.graph!), answer, { models, maxAttempts: Infinity, schema: editsSchema });
+  const read = readGraphEdits(graphFromJson(parent.graph!), answer, { models, maxAttempts: Infinity, schema: editsSchema });
   if (!read.ok) return { edits: null, reason: read.reason };
-  return isSameGraph(read.graph, graphOf(self.graph!))
-    ? { edits: read.edits.map(editJson), reason: null }
+  return isSameGraph(read.graph, graphFromJson(self.graph!))
+    ? { edits: read.edits.map(editToJson), reason: null }
     : { edits: null, reason: 'another answer was taken' };
 }
 

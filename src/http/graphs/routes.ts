@@ -9,7 +9,7 @@ import {
   graphJobSummarySchema,
 } from '../../contracts/graphs/job.js';
 import { commandBodySchema } from '../../contracts/control.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { readGraph } from '../../storage/candidates/candidates.js';
@@ -161,7 +161,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
           extra: { current_status: job.status },
         });
       }
-      return reply.type('text/plain; charset=utf-8').send(graphText(graphOf(graph)));
+      return reply.type('text/plain; charset=utf-8').send(graphText(graphFromJson(graph)));
     },
   );
 

@@ -1,13 +1,13 @@
 import { unknownPrice } from '../../clients/models/call-bound.js';
 import { priceOf } from '../../clients/models/cost.js';
-import { policiesOf, type CreateGraphJob } from '../../contracts/graphs/job.js';
-import { descriptionOf, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
+import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job.js';
+import { taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
 import type { GepaSpec, GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
 import { verifierSpec, type VerifierSpec } from '../../contracts/graphs/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
-import { jsonOf } from '../../core/graphs/json.js';
+import { graphToJson } from '../../core/graphs/json.js';
 import { goldProblem, isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import type { HttpDeps } from '../deps.js';
@@ -27,7 +27,7 @@ export function graphSpec(
   { checkProvider }: Pick<HttpDeps, 'checkProvider'>,
 ): { spec: GraphSpec; tasks: GraphTask[] } {
   const { dataset, budget } = request;
-  const policies = policiesOf(request);
+  const policies = requestPolicies(request);
   const policy = policies[0]!;
   const proposer = proposerOf(request) ?? policy;
   const verifier = verifierSpec(dataset.verifier_config, request.policy_provider);
@@ -37,7 +37,7 @@ export function graphSpec(
     effort: request.proposer_effort,
     rngSeed: request.rng_seed,
   });
-  const description = descriptionOf(dataset.metadata);
+  const description = taskDescription(dataset.metadata);
   const { graph, faults } = firstGraph(request, policies, description);
   const models = { policies, proposer, judge: isJudged(verifier) ? verifier.judge : null };
   const all: Fault[] = [
@@ -69,7 +69,7 @@ export function graphSpec(
     verifier,
     numTasks: dataset.tasks.length,
     description: description?.text ?? null,
-    initialGraph: JSON.stringify(jsonOf(graph!)),
+    initialGraph: JSON.stringify(graphToJson(graph!)),
   };
   return { spec, tasks: tasksOf(dataset) };
 }
@@ -116,9 +116,9 @@ function isPriced({ provider, model }: PolicySpec): boolean {
 
 function goldFaults({ gold_outputs: golds = [] }: GraphDataset, verifier: VerifierSpec): Fault[] {
   if (isJudged(verifier)) return [];
-  return golds.flatMap(({ output }, place) => {
+  return golds.flatMap(({ output }, index) => {
     const message = goldProblem(verifier, output);
-    return message === null ? [] : [{ path: ['dataset', 'gold_outputs', place, 'output'], message }];
+    return message === null ? [] : [{ path: ['dataset', 'gold_outputs', index, 'output'], message }];
   });
 }
 

@@ -12,11 +12,11 @@ const patienceMs = 1_000;
 export function inputFaults({ tasks }: GraphDataset, graph: Graph | null): Fault[] {
   const deadline = performance.now() + patienceMs;
   const faults: Fault[] = [];
-  for (const [place, task] of tasks.entries()) {
+  for (const [index, task] of tasks.entries()) {
     const input = taskInput(task.input) as Json;
     const isOpened = graph !== null && performance.now() < deadline;
     const message = sizeProblem(input) ?? (isOpened ? openProblem(graph, input) : null);
-    if (message !== null) faults.push({ path: ['dataset', 'tasks', place, 'input'], message });
+    if (message !== null) faults.push({ path: ['dataset', 'tasks', index, 'input'], message });
     if (faults.length === listed) break;
   }
   return faults;

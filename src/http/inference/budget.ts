@@ -6,7 +6,7 @@ import { ApiError } from '../server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import { hashOf, type UpstreamRequest } from './request.js';
 
-/** A rollout's call under a budget of money: its answer is no longer than what will be reserved for it. */
+/** Bounds the answer of a rollout's call, so that its cost can be reserved. */
 export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<ProxyCall, 'upstream' | 'reservation'> {
   const bounded = boundCall(provider, asked.body, answerTokens.rollout);
   if ('field' in bounded) {
@@ -18,13 +18,13 @@ export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<Pr
   return { upstream: { ...asked, body, hash: hashOf([provider, body]) }, reservation: { id, costUsd } };
 }
 
-/** Reserves what calls can cost. */
-export interface Purse {
-  /** Resolves when the call may be sent; waits while only calls under way stand in its way, and refuses it with 402. */
+/** Reserves the maximum cost of calls. */
+export interface CostReservations {
+  /** Resolves when the call may be sent; waits for pending calls; rejects with 402 if the budget is exhausted. */
   reserve(call: ProxyCall, reply: FastifyReply): Promise<void>;
 }
 
-export function createPurse({ db, notifications, callTimeoutMs = 600_000 }: ProxyDeps): Purse {
+export function createCostReservations({ db, notifications, callTimeoutMs = 600_000 }: ProxyDeps): CostReservations {
   return {
     async reserve(call, reply) {
       if (!call.reservation) return;
@@ -44,13 +44,13 @@ export function createPurse({ db, notifications, callTimeoutMs = 600_000 }: Prox
   };
 }
 
-// 402 and not 409 or 429: those are tried again by OpenAI's own clients.
+// 402 rather than 409 or 429, which OpenAI's clients retry.
 function exhausted(): ApiError {
   const message =
-    "What is left of the session's budget.max_cost_usd does not suffice for this call; the session completes with its best so far.";
+    'budget.max_cost_usd is exhausted: the remaining budget does not cover this call. The session completes with its best candidate.';
   return new ApiError(402, 'budget_exhausted', message, { headers: { 'x-should-retry': 'false' } });
 }
 
 function busy(): ApiError {
-  return new ApiError(503, 'budget_busy', 'Calls under way hold the rest of budget.max_cost_usd; try again.');
+  return new ApiError(503, 'budget_busy', 'Pending calls have reserved the rest of budget.max_cost_usd; retry later.');
 }

@@ -7,39 +7,39 @@ import type { Notifications } from '../../storage/db/notifications.js';
 import type { MarkedSpan } from './lever-marks.js';
 import type { UpstreamRequest } from './request.js';
 
-/** What the proxy works with; times in milliseconds. */
+/** Dependencies of the proxy; times in milliseconds. */
 export interface ProxyDeps {
   db: Db;
   notifications: Pick<Notifications, 'presence'>;
   providers: Providers;
   log: Logger;
-  /** How long one model call may take, its last byte included. */
+  /** Time limit of a model call, up to its last byte. */
   callTimeoutMs?: number;
-  /** How long an answer is still read, so that it is recorded, after its caller has gone. */
+  /** Time to keep reading and recording an answer after the caller has disconnected. */
   lingerMs?: number;
-  /** How long an answer waits for a database that does not take it. */
+  /** Maximum wait for an unavailable database before an answer fails. */
   recordPatienceMs?: number;
 }
 
-/** A call on its way to whoever answers it. */
+/** A call to be answered by a provider or a graph. */
 export interface ForwardedCall {
   provider: string;
   upstream: UpstreamRequest;
-  /** Answers in the place of the provider. */
+  /** Answers instead of the provider. */
   answeredBy?: (signal: AbortSignal) => Promise<ModelAnswer>;
-  /** By what the log names it. */
+  /** Fields for log lines. */
   logged: Record<string, string>;
 }
 
-/** A call of a job, resolved: who answers, for which rollout, with which request. */
+/** A resolved call of a job: provider, rollout, request. */
 export interface ProxyCall extends ForwardedCall {
   orgId: string;
   jobId: string;
   correlationId: string;
   rollout: CallRollout;
   candidateId: string | null;
-  /** Of a call under a budget of money: the most that it can cost, in dollars, and under which id that is reserved. */
+  /** Under `max_cost_usd`: the call's maximum cost in dollars and the reservation's id. */
   reservation: { id: string; costUsd: number } | null;
-  /** What the request marks: its spans, which the baseline is made of, where that is not known; else the components by name, in the prompt's order. */
+  /** Marked spans while the baseline is unknown; else the marked components, in the prompt's order. */
   levers: (Pick<MarkedSpan, 'name'> & Partial<MarkedSpan>)[] | null;
 }

@@ -2,44 +2,44 @@ import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { addLatency } from '../../core/math/latency-sketch.js';
 import type { Db } from '../../storage/db/db.js';
-import { mostCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
-import { patiently } from '../../storage/db/patience.js';
-import { inTime } from '../server/in-time.js';
+import { maxCounted, writeCounters, type DeploymentCounter } from '../../storage/deployments/counters.js';
+import { retryTransient } from '../../storage/db/patience.js';
+import { settleWithin } from '../server/in-time.js';
 
-/** Beyond so many deployments those are forgotten that have had no request for so long: the next begins a new counter. */
+/** Above this many deployments, counters idle for this long are dropped. */
 const kept = 1_000;
 const idleMs = 10 * 60_000;
 
-/** How a request of a deployment ended. What is not known is null. */
+/** The outcome of a request to a deployment; null: unknown. */
 export interface CountedRequest {
-  /** `aborted`: the caller went away before the end. */
+  /** `aborted`: the caller disconnected. */
   outcome: 'ok' | 'error' | 'aborted';
   latencyMs: number;
   promptTokens: number | null;
   completionTokens: number | null;
-  /** null: it may have cost something; 0: it did not. */
+  /** null: unknown; 0: free. */
   costUsd: number | null;
 }
 
-/** Counts the requests of deployments, each once, whatever becomes of the database; of other processes it needs to know nothing. */
-export interface Meter {
+/** Counts each request of a deployment once, also while the database is unavailable. */
+export interface RequestCounters {
   /**
-   * Resolves when the request is counted in the database, or after `patienceMs` where that does not answer: then it is counted as soon as it
-   * does. Until then a killed process loses it. Never rejects.
+   * Resolves when the request is counted in the database, or after `patienceMs`: then it is counted
+   * later, unless the process is killed first. Never rejects.
    */
   count(deployment: { orgId: string; deploymentId: string }, request: CountedRequest): Promise<void>;
-  /** Writes what is left, for `patienceMs` at most. Never rejects. */
+  /** Writes pending counts within `patienceMs`. Never rejects. */
   close(): Promise<void>;
 }
 
 interface Entry extends DeploymentCounter {
-  /** Of its requests those that are in the database. */
+  /** Requests already counted in the database. */
   written: number;
-  /** When the last one was counted. */
+  /** Time of the last count. */
   at: number;
 }
 
-/** What an organization has to have written, one statement at a time: what is counted meanwhile goes with the next. */
+/** Pending counts of an organization; one statement at a time, later counts go with the next. */
 interface Pending {
   entries: Set<Entry>;
   waiting: Set<() => void>;
@@ -54,8 +54,8 @@ export function createMeter({
   db: Pick<Db, 'orgApart'>;
   log: Logger;
   patienceMs?: number;
-}): Meter {
-  // By deployment, the one that was counted last at the end.
+}): RequestCounters {
+  // By deployment, most recently counted last.
   const entries = new Map<string, Entry>();
   const orgs = new Map<string, Pending>();
   let isClosed = false;
@@ -75,7 +75,7 @@ export function createMeter({
 
   async function write(orgId: string, pending: Pending): Promise<void> {
     const { taken, waiting } = await db.orgApart(orgId, async (tx) => {
-      // Not before there is a connection, so that what is counted while it is waited for goes with it.
+      // Build the statement after connecting, so that it includes counts from the wait.
       const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
       const waiting = [...pending.waiting];
       await writeCounters(
@@ -96,14 +96,14 @@ export function createMeter({
     let isTold = false;
     const onRetry = (err: unknown) => {
       if (isClosed) throw err;
-      if (!isTold) log.warn({ err, org_id: orgId }, 'requests of deployments are not counted yet; trying again');
+      if (!isTold) log.warn({ err, org_id: orgId }, 'deployment requests are not counted yet; retrying');
       isTold = true;
     };
     try {
-      do await patiently(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
+      do await retryTransient(() => write(orgId, pending), { patienceMs: Infinity, onRetry });
       while (pending.entries.size > 0);
     } catch (err) {
-      log.error({ err, org_id: orgId }, 'requests of deployments are not counted; the next one tries again');
+      log.error({ err, org_id: orgId }, 'deployment requests are not counted; the next request retries');
     } finally {
       pending.writing = null;
       if (pending.entries.size === 0) orgs.delete(orgId);
@@ -121,17 +121,17 @@ export function createMeter({
       const written = new Promise<void>((resolve) => (done = resolve));
       pending.waiting.add(done);
       pending.writing ??= writeAll(orgId, pending);
-      await inTime(written, patienceMs);
+      await settleWithin(written, patienceMs);
       pending.waiting.delete(done);
     },
 
     async close() {
       const writes = [...orgs].map(([orgId, pending]) => (pending.writing ??= writeAll(orgId, pending)));
-      await inTime(Promise.all(writes), patienceMs);
+      await settleWithin(Promise.all(writes), patienceMs);
       isClosed = true;
       const left = [...orgs.values()].flatMap((pending) => [...pending.entries]);
       const lost = left.reduce((sum, { requests, written }) => sum + requests - written, 0);
-      if (lost > 0) log.error({ requests: lost }, 'requests of deployments are lost from their statistics');
+      if (lost > 0) log.error({ requests: lost }, 'deployment requests are missing from the statistics');
     },
   };
 }
@@ -149,8 +149,8 @@ function add(entry: Entry, { outcome, latencyMs, promptTokens, completionTokens,
   if (outcome === 'ok') addLatency(entry.latencies, latencyMs);
   else if (outcome === 'error') entry.errors += 1;
   else entry.aborted += 1;
-  entry.promptTokens = Math.min(mostCounted, entry.promptTokens + (promptTokens ?? 0));
-  entry.completionTokens = Math.min(mostCounted, entry.completionTokens + (completionTokens ?? 0));
-  entry.costUsd = Math.min(mostCounted, entry.costUsd + (costUsd ?? 0));
+  entry.promptTokens = Math.min(maxCounted, entry.promptTokens + (promptTokens ?? 0));
+  entry.completionTokens = Math.min(maxCounted, entry.completionTokens + (completionTokens ?? 0));
+  entry.costUsd = Math.min(maxCounted, entry.costUsd + (costUsd ?? 0));
   if (costUsd === null) entry.withoutCost += 1;
 }

@@ -17,7 +17,7 @@ import { createSharedReads } from '../server/shared-reads.js';
 const bodyLimit = 10 * 1024 * 1024;
 const params = z.object({ deployment_id: z.string().describe("A deployment's id, or the name that it serves.") });
 
-/** A call of a deployment; `reply` tells whether its caller is still there. */
+/** A call of a deployment; `reply` shows whether the caller is still connected. */
 interface DeploymentCall extends ForwardedCall {
   orgId: string;
   deploymentId: string;
@@ -31,14 +31,14 @@ const schema: FastifySchema = inferenceSchema(
     description:
       'By a deployment\'s id, or by a name: whatever that is served by when the request comes. The frozen prompt and its demonstrations take the place of the request\'s system message; the frozen model answers, whatever `model` says; every other field goes to it as it is. A graph takes the last user message as its input, a JSON object as it is and any other text as {"input": text}, and answers with its output. x-ratchet-deployment-id and x-ratchet-snapshot-id say what answered, x-ratchet-cost-usd what it cost where that is known.',
   },
-  'The deployment is not ready, or has failed; x-should-retry is false.',
+  'The deployment is not ready or has failed; x-should-retry is false.',
 );
 
-/** Adds the inference paths of deployments. */
+/** Registers the inference paths of deployments. */
 export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   const { db, log, providers } = deps;
   const snapshots = createServedSnapshots(db);
-  // Requests come in bursts when there are many.
+  // Many requests arrive in bursts.
   const resolved = createSharedReads<ServedDeployment | null>();
   const meter = createMeter({ db, log });
   const forward = createForward<DeploymentCall>(deps, counting(meter));
@@ -82,7 +82,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
   });
 }
 
-/** Counts every call that came to its end, before its last byte goes out. */
+/** Counts a finished call before its last byte is sent. */
 function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCall> {
   return {
     async record({ orgId, deploymentId, reply }, { httpStatus, latencyMs, promptTokens, completionTokens, costUsd }) {
@@ -98,7 +98,7 @@ function counting(meter: ReturnType<typeof createMeter>): Recorder<DeploymentCal
 function notReady({ id, status }: ServedDeployment): ApiError {
   const failed = status === 'failed';
   const message = failed
-    ? `The deployment ${id} has failed and serves nothing; its status says why.`
-    : `The deployment ${id} is ${status}; ask again when its status is ready.`;
+    ? `Deployment ${id} has failed; see its status.`
+    : `Deployment ${id} is ${status}; retry when its status is ready.`;
   return new ApiError(409, 'deployment_not_ready', message, { headers: { 'x-should-retry': 'false' } });
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
-import { TimeoutError, within } from '../../clients/net/bounded.js';
+import { TimeoutError, withTimeout } from '../../clients/net/bounded.js';
 import { costOf, noCost, unknownCost, type CallCost } from '../../clients/models/cost.js';
 import { ProviderError, providerError, type ModelAnswer } from '../../clients/models/provider-answer.js';
 import { parseObject } from '../../clients/net/untrusted.js';
@@ -12,10 +12,10 @@ import type { CallResult, Recorder } from './record.js';
 import { pumpStream } from './stream.js';
 import { noAnswer, passError } from './upstream-error.js';
 
-/** Sends a call to its provider, passes the answer on and records it before its last byte. */
+/** Sends a call to its provider, forwards the answer and records it before the last byte. */
 export interface Forward<Call extends ForwardedCall> {
   (call: Call, reply: FastifyReply): Promise<void>;
-  /** Ends what is still read for callers that have gone, and resolves when nothing is in flight. */
+  /** Stops reading for disconnected callers; resolves when no call is in flight. */
   settled(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function createForward<Call extends ForwardedCall>(
   const { providers, log, callTimeoutMs = 600_000, lingerMs = 60_000 } = deps;
   const inFlight = new Set<Promise<unknown>>();
   const closing = new AbortController();
-  // Every call in flight listens to it.
+  // One listener per call in flight.
   setMaxListeners(0, closing.signal);
 
   async function forward(call: Call, reply: FastifyReply): Promise<void> {
@@ -34,7 +34,7 @@ export function createForward<Call extends ForwardedCall>(
     const elapsed = () => performance.now() - startedAt;
     const watch = lingering(reply, lingerMs, closing.signal);
     try {
-      await within(callTimeoutMs, watch.signal, async (signal) => {
+      await withTimeout(callTimeoutMs, watch.signal, async (signal) => {
         const { provider, answeredBy } = call;
         const answer = await upstream(
           call,
@@ -47,7 +47,7 @@ export function createForward<Call extends ForwardedCall>(
       });
     } catch (error) {
       const fault = error instanceof TimeoutError ? providerError(call.provider, error) : error;
-      // Nothing but a graph refuses what it is asked, or fails, with an error of ours.
+      // Only a graph fails with an ApiError.
       const isOurs = fault instanceof ApiError && call.answeredBy !== undefined;
       if (!(fault instanceof ProviderError || isOurs)) throw error;
       const told = fault instanceof ProviderError ? noAnswer(fault) : fault;
@@ -60,7 +60,7 @@ export function createForward<Call extends ForwardedCall>(
     }
   }
 
-  /** The provider's refusal, passed on. */
+  /** Forwards a provider's refusal. */
   async function refused(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const passed = passError(call.provider, answer.status, (await upstream(call, buffer(answer.body))).toString());
     await note(call, { httpStatus: passed.status, response: passed.body, latencyMs: elapsed(), ...noCost });
@@ -69,12 +69,12 @@ export function createForward<Call extends ForwardedCall>(
     void reply.code(passed.status).type('application/json; charset=utf-8').send(JSON.stringify(passed.body));
   }
 
-  /** An answer in one piece: its bytes as they came, once it is recorded. */
+  /** Forwards a whole answer unchanged, after recording it. */
   async function whole(call: Call, answer: ModelAnswer, reply: FastifyReply, elapsed: () => number): Promise<void> {
     const bytes = await upstream(call, buffer(answer.body));
     const completion = parseObject(bytes.toString());
     if (!completion) {
-      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is no JSON object.`;
+      const message = `The provider "${call.provider}" answered ${answer.status} with a body that is not a JSON object.`;
       const fault = new ApiError(502, 'upstream_answer_invalid', message);
       await note(call, { httpStatus: 502, response: openAiError(fault), latencyMs: elapsed(), ...unknownCost });
       throw fault;
@@ -90,12 +90,12 @@ export function createForward<Call extends ForwardedCall>(
       .send(bytes);
   }
 
-  /** Records a call that gave no answer; the caller hears of the fault in any case. */
+  /** Records a failed call; the caller gets the fault in any case. */
   async function note(call: Call, result: CallResult): Promise<void> {
     try {
       await recorder.record(call, result);
     } catch (error) {
-      log.error({ err: error, ...call.logged }, 'a failed model call is not recorded');
+      log.error({ err: error, ...call.logged }, 'could not record a failed model call');
     }
   }
 
@@ -110,18 +110,18 @@ export function createForward<Call extends ForwardedCall>(
   };
   return Object.assign(tracked, {
     async settled() {
-      closing.abort(new TimeoutError('no answer before the service was shut down'));
+      closing.abort(new TimeoutError('no answer before the service shut down'));
       await Promise.all(inFlight);
     },
   });
 }
 
-/** A fault before the provider had the request costs nothing; what any other has cost nobody knows. */
+/** A fault before the provider got the request costs nothing; any other cost is unknown. */
 function spentOn({ code }: ProviderError): CallCost {
   return code === 'upstream_unreachable' || code === 'provider_not_usable' ? noCost : unknownCost;
 }
 
-/** Tells what goes wrong at the provider from what goes wrong here. */
+/** Distinguishes faults of the provider from our own. */
 async function upstream<T>({ provider }: ForwardedCall, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -130,12 +130,12 @@ async function upstream<T>({ provider }: ForwardedCall, work: Promise<T>): Promi
   }
 }
 
-/** A signal that fires `ms` after the caller has gone, so that an answer being paid for is still read and recorded. */
+/** Fires `ms` after the caller has disconnected: a paid answer is still read and recorded. */
 function lingering(reply: FastifyReply, ms: number, closing: AbortSignal) {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const gone = () => {
-    timer = setTimeout(() => controller.abort(new TimeoutError('no answer while its caller was still there')), ms);
+    timer = setTimeout(() => controller.abort(new TimeoutError('no answer before the caller disconnected')), ms);
   };
   const close = () => {
     if (timer) controller.abort(closing.reason);

@@ -7,9 +7,8 @@ import { substitute, type UpstreamRequest } from './request.js';
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 
 /**
- * The request to send for a frozen prompt: as the proxy has it for a candidate, but for two things. The model is the frozen one,
- * whatever the caller calls it. And a prompt of more than one system message, which no caller of a deployment could put into its
- * request, stands at the head of it, in the place of its first system message.
+ * The upstream request of a snapshot's prompt: as for a candidate, but with the snapshot's model, and
+ * with a prompt of several messages at the head, in place of the first system message.
  */
 export function frozenRequest(
   { model: _ours, ...body }: ChatBody,
@@ -21,7 +20,7 @@ export function frozenRequest(
   if (isWhole || marked || asCandidate.components.length > 0) return asCandidate;
   const head = renderPrompt(messages, demos).map(({ role, content }) => ({ role, content }));
   const replaced = head.some(({ role }) => role === 'system') ? body.messages.findIndex(isInstruction) : -1;
-  const rest = body.messages.filter((_, place) => place !== replaced);
+  const rest = body.messages.filter((_, index) => index !== replaced);
   return substitute({ ...body, messages: [...head, ...rest] }, policy, { messages: null, marked: false, demos: [] });
 }
 

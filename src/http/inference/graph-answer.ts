@@ -4,7 +4,7 @@ import { eventsOf, sseData } from '../../clients/models/chat-stream.js';
 import { unknownCost, type CallCost } from '../../clients/models/cost.js';
 import type { ModelAnswer } from '../../clients/models/provider-answer.js';
 import type { Providers } from '../../clients/models/providers.js';
-import { textOf } from '../../core/graphs/values.js';
+import { toText } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
 import { GraphFailure } from './graph-failure.js';
 import { readGraphRequest, type GraphRequest } from './graph-request.js';
@@ -12,10 +12,9 @@ import { runServed, type OnText, type ServedGraph } from './graph-run.js';
 import { streamError } from './upstream-error.js';
 
 /**
- * Answers a chat completion request by a run of a graph, in the place of `Providers.send`. A stream has the pieces of the final
- * call's text as they come; it resolves with the first of them, so that whatever fails before is an error with a status. What fails
- * later ends the stream with an error event. Rejects with an ApiError (`graph_input_invalid` before anything is spent, else a
- * GraphFailure) or with the signal's reason, and leaves nothing under way.
+ * Answers a chat completion request with a run of a graph. A stream carries the final call's text and
+ * resolves with its first piece: an earlier failure has a status, a later one is an error event.
+ * Rejects with an ApiError (`graph_input_invalid` before any cost, else a GraphFailure) or the signal's reason.
  */
 export async function answerByGraph(
   providers: Providers,
@@ -28,7 +27,7 @@ export async function answerByGraph(
   const head = { id: `chatcmpl-${uuid()}`, created: Math.floor(Date.now() / 1_000), model: served.model };
   if (request.stream) return streamed(providers, served, request, head, signal);
   const { value, cost, finishReason } = await runServed(providers, served, request, null, signal);
-  const bytes = Buffer.from(JSON.stringify(completionOf(head, textOf(value), cost, finishReason)));
+  const bytes = Buffer.from(JSON.stringify(completionOf(head, toText(value), cost, finishReason)));
   return { status: 200, contentType: 'application/json', retryAfter: null, body: Readable.from([bytes]) };
 }
 
@@ -47,8 +46,8 @@ function streamed(
 ): Promise<ModelAnswer> {
   const gone = new AbortController();
   const out = new PassThrough();
-  out.once('close', () => gone.abort(new Error('the stream of the answer was closed')));
-  // Its reader is told; where there is none yet, it would end the process.
+  out.once('close', () => gone.abort(new Error('the answer stream was closed')));
+  // The reader gets the error; without a reader it would crash the process.
   out.on('error', () => undefined);
   const answer = (body: Readable): ModelAnswer => {
     return { status: 200, contentType: 'text/event-stream', retryAfter: null, body };
@@ -68,7 +67,7 @@ function streamed(
     runServed(providers, served, request, onText, AbortSignal.any([signal, gone.signal])).then(
       ({ value, cost, finishReason }) => {
         if (!hasBegun) {
-          const completion = completionOf(head, textOf(value), cost, finishReason);
+          const completion = completionOf(head, toText(value), cost, finishReason);
           return resolve(answer(Readable.from(eventsOf(completion, request.includeUsage))));
         }
         const [, ...last] = eventsOf(completionOf(head, '', cost, finishReason), request.includeUsage);
@@ -78,7 +77,7 @@ function streamed(
         if (!hasBegun) return reject(error);
         if (!(error instanceof ApiError)) return out.destroy(error);
         const { usage } = completionOf(head, '', error instanceof GraphFailure ? error.spent : null);
-        // What was spent until then is accounted for by it.
+        // Carries the cost so far for accounting.
         if (usage && request.includeUsage)
           out.write(sseData({ ...head, object: 'chat.completion.chunk', choices: [], usage }));
         out.end(sseData(streamError(error.code, error.message)));

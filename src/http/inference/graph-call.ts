@@ -7,10 +7,10 @@ import type { Served } from './served-snapshots.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 
-/** What a call's provider is called where a graph answers: the models of its steps have providers of their own. */
+/** Provider name of calls answered by a graph; its steps have their own providers. */
 const graphProvider = 'graph';
 
-/** A request that the frozen graph of this id answers; `load` gets it when the request is sent. */
+/** A call answered by the graph of a snapshot; `load` reads the graph when the call is sent. */
 export function graphCall(
   providers: Providers,
   id: string,
@@ -19,7 +19,7 @@ export function graphCall(
 ): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy'> {
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);
-  // Its usage is what the call is accounted by.
+  // Its usage accounts for the call.
   const hideUsageChunk = stream && options?.['include_usage'] !== true;
   const asked = hideUsageChunk ? { ...body, stream_options: { ...options, include_usage: true } } : body;
   return {
@@ -30,7 +30,7 @@ export function graphCall(
     },
     async answeredBy(signal) {
       const served = await load();
-      if (served.kind !== 'graph') throw new Error(`the snapshot ${id} is no graph`);
+      if (served.kind !== 'graph') throw new Error(`snapshot ${id} is not a graph`);
       return answerByGraph(providers, { ...served, model: id }, asked, signal);
     },
   };

@@ -3,9 +3,9 @@ import type { Graph } from '../../core/graphs/graph.js';
 import type { Json, JsonObject } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';
 
-/** What a chat completion request asks of a graph. */
+/** A chat completion request to a graph. */
 export interface GraphRequest {
-  /** The graph's input, and where in the request it stands, as a JSON pointer. */
+  /** The graph's input and its JSON pointer in the request. */
   input: JsonObject;
   pointer: string;
   stream: boolean;
@@ -13,8 +13,8 @@ export interface GraphRequest {
 }
 
 /**
- * Reads a chat completion request as an input of a graph: the last user message, a JSON object as it is, any other text as
- * `{"input": text}`. What else the request has means nothing to a graph, but for `stream`; `n` above 1 is refused.
+ * Reads the graph's input from the last user message: a JSON object, or other text as `{"input": text}`.
+ * Ignores all other fields but `stream`; refuses `n` above 1.
  */
 export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
   const { n, messages, stream, stream_options: options } = body;
@@ -22,7 +22,7 @@ export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
   const list: unknown[] = Array.isArray(messages) ? messages : [];
   const at = list.findLastIndex((message) => field(message, 'role') === 'user');
   if (at < 0) {
-    throw inputInvalid('/messages', 'There is no message with the role "user"; send the input as the last of them.');
+    throw inputInvalid('/messages', 'No message has the role "user"; send the input as the last user message.');
   }
   const pointer = `/messages/${at}/content`;
   const text = textIn(field(list[at], 'content'), pointer);
@@ -33,16 +33,16 @@ export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
 
 function textIn(content: unknown, pointer: string): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) throw inputInvalid(pointer, 'content must be a text or a list of text parts.');
+  if (!Array.isArray(content)) throw inputInvalid(pointer, 'content must be a string or a list of text parts.');
   const texts = content.map((part: unknown, at) => {
     const text = field(part, 'type') === 'text' ? field(part, 'text') : null;
     if (typeof text === 'string') return text;
-    throw inputInvalid(`${pointer}/${at}`, 'This is no text part; a graph takes text alone.');
+    throw inputInvalid(`${pointer}/${at}`, 'Not a text part; a graph accepts text only.');
   });
   return texts.join('');
 }
 
-/** Why a graph cannot take an input, as its run said. */
+/** The error for an input that the graph's run refused. */
 export function inputRefused(
   { inputs }: Graph,
   { input, pointer }: GraphRequest,

@@ -1,8 +1,8 @@
 import { sumOfCosts, type CallCost } from '../../clients/models/cost.js';
-import { proposerCall, type Meter } from '../../clients/models/complete-chat.js';
+import { completeChat, type CostReservation } from '../../clients/models/complete-chat.js';
 import type { Providers } from '../../clients/models/providers.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
-import { driveGraph, unusableAnswer, type Said } from '../../core/graphs/run/drive.js';
+import { driveGraph, unusableAnswer, type ModelReply } from '../../core/graphs/run/drive.js';
 import { finalCall } from '../../core/graphs/run/final-call.js';
 import type { Graph } from '../../core/graphs/graph.js';
 import { outcomeOf, type Call, type Run } from '../../core/graphs/run/run.js';
@@ -11,29 +11,29 @@ import { ApiError } from '../server/errors.js';
 import { GraphFailure, runFailed, stepNotAnswered } from './graph-failure.js';
 import { inputRefused, type GraphRequest } from './graph-request.js';
 
-/** A graph that answers chat completion requests. */
+/** A graph prepared to answer chat completion requests. */
 export interface ServedGraph {
   graph: Graph;
-  /** By their models; the first asks for steps that name none, or none of these. */
+  /** Policies by model; the first serves steps without a model or with an unknown one. */
   policies: readonly PolicySpec[];
-  /** What completions say in `model`. */
+  /** `model` of the completions. */
   model: string;
 }
 
-/** What a run of a graph came to, and what all its calls took, tries that failed among them. */
+/** The result of a graph run, and the usage of all its calls, failed tries included. */
 export interface Output {
   value: Json;
   cost: CallCost;
-  /** Why the model ended where the output is one answer's text; `stop` else. */
+  /** Finish reason of the final call if the output is its text, else `stop`. */
   finishReason: string;
 }
 
-/** Gets the text of the run's output piece by piece, where that is one answer's. */
+/** Receives the pieces of the output if the output is one call's text. */
 export type OnText = (piece: string) => void;
 
 /**
- * Runs a graph for a request. Every step asks the policy of its model, the call whose text is the output streaming where `onText`
- * is there. Rejects with an ApiError (a GraphFailure once a model was asked) or with the signal's reason.
+ * Runs a graph for a request; the final call streams if `onText` is given. Rejects with an ApiError (a
+ * GraphFailure after the first model call) or the signal's reason.
  */
 export async function runServed(
   providers: Providers,
@@ -43,7 +43,7 @@ export async function runServed(
   signal: AbortSignal,
 ): Promise<Output> {
   const costs: CallCost[] = [];
-  const meter: Meter = {
+  const meter: CostReservation = {
     open: (asked) => Promise.resolve({ body: asked }),
     close: (cost) => Promise.resolve(void costs.push(cost)),
   };
@@ -54,15 +54,15 @@ export async function runServed(
     hasBegun = true;
     onText!(piece);
   };
-  const ask = async (call: Call, _tries: number, run: Run): Promise<Said> => {
+  const ask = async (call: Call, _tries: number, run: Run): Promise<ModelReply> => {
     if (hasBegun) {
-      const message = 'The answer is not usable, and its text has been passed on already.';
+      const message = 'The answer is unusable, and its text has already been streamed.';
       return { ok: false, code: unusableAnswer, message, infrastructure: false };
     }
     calls += 1;
     const policy = policies.find(({ model }) => model === call.model) ?? policies[0]!;
     const isFinal = finalCall(run) === call.key;
-    const said = await proposerCall(providers, {
+    const said = await completeChat(providers, {
       ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
       tryTimeoutMs: call.timeoutS * 1_000,
       ...(isFinal && onText && { onText: pass }),
@@ -76,7 +76,7 @@ export async function runServed(
     const outcome = outcomeOf(run);
     if (outcome.status === 'done') return { value: outcome.value, cost: sumOfCosts(costs), finishReason };
     const { step, reason } = outcome as { step: string | null; reason: string };
-    // With nothing asked, nothing but the input has decided.
+    // Without a model call only the input can be at fault.
     throw calls === 0 ? inputRefused(graph, request, step, reason) : runFailed(step, reason, fault);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,27 +1,27 @@
 /**
- * `<lever name="plan">…</lever>`: how a container without templates marks in its own texts what a candidate has texts for. Marks
- * pair up like brackets; half a pair is text like any other.
+ * `<lever name="plan">…</lever>`: marks of a container without templates around the texts that a
+ * candidate replaces. Marks pair up like brackets; an unpaired mark is plain text.
  */
 import { componentNamePattern } from '../../core/prompts/components.js';
 
-/** What stands between a pair of marks, the marks within it taken out. */
+/** Text between a pair of marks, without inner marks. */
 export interface MarkedSpan {
   name: string;
   text: string;
 }
 
-/** One mark of a pair; `name` is null for a closing one. */
+/** A mark; `name` is null for a closing mark. */
 interface Mark {
   start: number;
   end: number;
   name: string | null;
-  /** Where the pair's closing mark ends. */
+  /** End of the closing mark. */
   pairEnd: number;
 }
 
 const mark = new RegExp(`<lever name="(${componentNamePattern})">|</lever>`, 'g');
 
-/** The spans of a text that are within no other, in order. */
+/** The outermost spans of a text, in order. */
 export function readMarks(text: string): MarkedSpan[] {
   const spans: MarkedSpan[] = [];
   let end = 0;
@@ -34,8 +34,8 @@ export function readMarks(text: string): MarkedSpan[] {
 }
 
 /**
- * The text without its marks, each span that there is a new text for replaced by it, to the letter: marks in a new text are
- * not looked at. Within a span that is replaced nothing else is. `found`: the names of the replaced spans.
+ * Removes the marks and replaces spans by new texts, verbatim: marks in a new text, and spans inside a
+ * replaced span, are ignored. `found`: names of the replaced spans.
  */
 export function replaceMarks(text: string, texts: ReadonlyMap<string, string>): { text: string; found: Set<string> } {
   const parts: string[] = [];
@@ -53,7 +53,7 @@ export function replaceMarks(text: string, texts: ReadonlyMap<string, string>): 
   return { text: done === 0 ? text : parts.join('') + text.slice(done), found };
 }
 
-/** Both marks of every pair, in order. */
+/** The marks of all pairs, in order. */
 function marksOf(text: string): Mark[] {
   const paired: Mark[] = [];
   const open: Mark[] = [];

@@ -3,20 +3,17 @@ import { readMarks, replaceMarks, type MarkedSpan } from './lever-marks.js';
 
 type Json = Record<string, unknown>;
 
-/** A request whose marked spans have been filled in. */
+/** A request with its marked spans replaced. */
 export interface Filled {
-  /** The very request where it has no marks. */
+  /** The same object if the request has no marks. */
   request: Json & { messages: unknown[] };
-  /** What its spans said before, in order, messages first; a name may come more than once. */
+  /** Original texts of the spans, in order, messages first; names may repeat. */
   spans: MarkedSpan[];
-  /** The names of those that were replaced. */
+  /** Names of the replaced spans. */
   found: ReadonlySet<string>;
 }
 
-/**
- * Puts texts where a chat request marks them (see lever-marks.ts), in the contents of its messages and the descriptions of its
- * tools, and takes the marks out.
- */
+/** Replaces marked spans (see lever-marks.ts) in message contents and tool descriptions; removes the marks. */
 export function fillLevers(request: Json & { messages: unknown[] }, texts: ReadonlyMap<string, string>): Filled {
   const spans: MarkedSpan[] = [];
   const found = new Set<string>();
@@ -39,7 +36,7 @@ export function fillLevers(request: Json & { messages: unknown[] }, texts: Reado
   return { request: filled as Filled['request'], spans, found };
 }
 
-/** The object with another value in a field; the object itself where that is no other, or it is none. */
+/** The object with a changed field; the same object if nothing changes. */
 function at(value: unknown, field: string, change: (value: unknown) => unknown): unknown {
   const object = asObject(value);
   if (!object || !Object.hasOwn(object, field)) return value;
@@ -47,8 +44,8 @@ function at(value: unknown, field: string, change: (value: unknown) => unknown):
   return changed === object[field] ? value : { ...object, [field]: changed };
 }
 
-/** The list with other items; the list itself where none is another. */
+/** The list with changed items; the same list if nothing changes. */
 function each(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change);
-  return changed.every((item, place) => item === items[place]) ? items : changed;
+  return changed.every((item, index) => item === items[index]) ? items : changed;
 }

@@ -7,12 +7,12 @@ import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-r
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
-import { claimSlot, type LiveRollout } from '../../storage/rollouts/slots.js';
+import { assignRollout, type LiveRollout } from '../../storage/rollouts/slots.js';
 import type { App } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
 import { graphCall } from './graph-call.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
-import { boundUpstream, createPurse } from './budget.js';
+import { boundUpstream, createCostReservations } from './budget.js';
 import { createForward } from './forward.js';
 import { createRecorder } from './record.js';
 import { replay } from './replay.js';
@@ -24,17 +24,17 @@ const bodyLimit = 10 * 1024 * 1024;
 const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 
-/** Adds the inference paths of sessions and evaluations. */
+/** Registers the inference paths of sessions and evaluations. */
 export function registerProxy(app: App, deps: ProxyDeps): void {
   const recorder = createRecorder(deps);
   const forward = createForward(deps, recorder);
-  const purse = createPurse(deps);
+  const purse = createCostReservations(deps);
   const snapshots = createServedSnapshots(deps.db);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const { session_id: jobId, correlation_id: given } = request.params as z.infer<typeof proxyParams>;
     const asked = readChatBody(request.body);
-    // A client that appends /v1/chat/completions to the session's own URL has named no correlation id.
+    // A client that appends /v1/chat/completions to the session's URL has no correlation id.
     const correlationId = given === undefined || given === 'v1' ? `cor_${uuid().replaceAll('-', '')}` : given;
     if (!correlationPattern.test(correlationId)) {
       throw new ApiError(400, 'invalid_request', 'A correlation id has 1 to 256 visible ASCII characters.');
@@ -49,7 +49,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  /** Everything the database has to say about a call. */
+  /** Resolves a call in the database. */
   async function resolve(
     { caller: { orgId, keyId } }: FastifyRequest,
     jobId: string,
@@ -66,12 +66,12 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const { policy } = found;
       const { provider } = policy;
       const body = found.frozen ? { ...asked, model: policy.model } : asked;
-      // Before it is claimed: a request that is at fault takes no slot.
+      // Validate before the claim: a bad request takes no slot.
       const asBest = substitute(body, policy, found);
       const job = { orgId, jobId };
       const { rollout, ...served } = await belongsTo(tx, job, found, correlationId, seed);
       const { candidateId, messages, demos } = served;
-      // The same candidate shows a call that names its instance fewer demonstrations.
+      // A call that names its seed gets fewer demonstrations of the same candidate.
       const { graphSnapshotId: graph } = found;
       const isBest = candidateId === found.candidateId && demos.length === found.demos.length;
       const filled = isBest ? asBest : substitute(body, policy, { ...found, messages, demos });
@@ -83,7 +83,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const logged = { job_id: jobId, rollout_id: rollout.id };
       const call: ProxyCall = {
         ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
-        // Not here: whoever holds a connection must not wait for another.
+        // Not here: code that holds a connection must not wait for another one.
         ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
       };
       const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };
@@ -102,7 +102,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
   app.addHook('onClose', () => forward.settled());
 }
 
-/** The rollout that a call belongs to, and the candidate that it is served by; a correlation id that is new is claimed. */
+/** The rollout and candidate of a call; claims a new correlation id. */
 async function belongsTo(
   tx: Tx,
   job: JobRef,
@@ -111,29 +111,25 @@ async function belongsTo(
   seed: number | null,
 ): Promise<LiveRollout> {
   if (rollout) return { rollout, candidateId, messages, demos };
-  if (live) return claimSlot(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
+  if (live) return assignRollout(tx, job, { correlationId, seed, bestCandidateId: candidateId, ...live });
   return { rollout: await claimCallerRollout(tx, job, { correlationId, candidateId }), candidateId, messages, demos };
 }
 
-/** What is recorded of a request's marks: their texts while the prompt is not known, then whose they are; null: it has none. */
+/** Recorded marks of a request: texts while the prompt is unknown, later names; null: no marks. */
 function leversOf({ spans, components }: UpstreamRequest, isPromptKnown: boolean): ProxyCall['levers'] {
   const levers = isPromptKnown ? components.map((name) => ({ name })) : spans;
   return levers.length > 0 ? levers : null;
 }
 
-/** The instance of the task that a call of live traffic names, by which candidates are compared pair by pair. */
+/** The seed in `x-ratchet-seed` of live traffic, for paired comparisons. */
 function seedOf({ 'x-ratchet-seed': given }: IncomingHttpHeaders): number | null {
   if (given === undefined) return null;
   const seed = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : NaN;
   if (Number.isSafeInteger(seed)) return seed;
-  throw new ApiError(
-    400,
-    'invalid_request',
-    'x-ratchet-seed must be a whole number, the seed of the instance that this call is of.',
-  );
+  throw new ApiError(400, 'invalid_request', 'x-ratchet-seed must be a whole number: the seed of the call.');
 }
 
-/** A job's own key dies with the job; an organization's key is told why it gets no answer. */
+/** A job's key ends with its job; an organization's key gets the reason. */
 function refuseEnded({ status, kind }: ResolvedCall, byInferenceKey: boolean): void {
   if (byInferenceKey && isTerminal(status)) {
     throw new ApiError(401, 'inference_key_expired', `This inference key ended with its ${kind}, which is ${status}.`, {

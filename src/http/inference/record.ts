@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import type { CallCost } from '../../clients/models/cost.js';
 import { settleCost } from '../../storage/jobs/cost-budget.js';
 import { recordCall, takeBack } from '../../storage/rollouts/call-records.js';
-import { patiently } from '../../storage/db/patience.js';
+import { retryTransient } from '../../storage/db/patience.js';
 import { freeSlot } from '../../storage/rollouts/slots.js';
 import type { ForwardedCall, ProxyCall, ProxyDeps } from './call.js';
 
@@ -49,7 +49,7 @@ export function createRecorder({ db, notifications, log, recordPatienceMs = 15_0
               await settleCost(tx, call, reservation.id, result.costUsd);
             })
           : db.orgApart(orgId, (tx) => recordCall(tx, row));
-      await patiently(write, {
+      await retryTransient(write, {
         patienceMs: recordPatienceMs,
         onRetry: (err) =>
           log.warn({ err, job_id: jobId, rollout_id: rollout.id }, 'a model call is not recorded yet; trying again'),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../../clients/models/providers.js';
 import { asObject } from '../../clients/net/untrusted.js';
-import { componentNames, textsOf } from '../../core/prompts/components.js';
-import { demosOfCall, type Demo } from '../../core/prompts/demos.js';
+import { componentNames, componentTexts } from '../../core/prompts/components.js';
+import { demosForCall, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { ApiError } from '../server/errors.js';
 import type { MarkedSpan } from './lever-marks.js';
@@ -58,17 +58,16 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
 }
 
 /**
- * The request to send: the candidate's texts in its marked spans, its system message in place of the caller's (or put first
- * where there is none), its demonstrations, the policy's model and further fields where the caller names none. Every other field
- * stays as it is.
+ * The upstream request: the candidate's texts in marked spans, its system message in place of the
+ * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other fields are unchanged.
  */
 export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
-  const texts = new Map(Object.entries(textsOf(served.messages)));
+  const texts = new Map(Object.entries(componentTexts(served.messages)));
   const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
   const system = wholeSystem(served, found);
   const model = typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : policy.model;
   const instructed = system === null ? request.messages : withSystem(request.messages, system);
-  const messages = insertDemos(instructed, demosOfCall(served.demos, served.messages, found));
+  const messages = insertDemos(instructed, demosForCall(served.demos, served.messages, found));
   const upstream: Json = { ...request, model, messages };
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);
@@ -86,14 +85,13 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
   };
 }
 
-/**
- * The text that a whole system message is replaced by, or null: of several system components none is the one, and one that has
- * its place in a span has no other.
- */
+/** The text that replaces the system message; null with several system components or a marked span. */
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
-  const systems = messages.flatMap(({ role, content }, place) => (role === 'system' ? [{ place, content }] : []));
+  const systems = messages.flatMap(({ role, content }, index) =>
+    role === 'system' ? [{ place: index, content }] : [],
+  );
   const [only] = systems;
   return only && systems.length === 1 && !found.has(names[only.place]!) ? only.content : null;
 }
@@ -107,7 +105,7 @@ function defaults(body: Json, params: Json): Json {
 function withSystem(messages: unknown[], content: string): unknown[] {
   const at = messages.findIndex((message) => ['system', 'developer'].includes(String(asObject(message)?.['role'])));
   if (at === -1) return [{ role: 'system', content }, ...messages];
-  // Its role and other fields stay: some models take instructions from the developer alone.
+  // Keep the role and other fields: some models accept only developer messages.
   return messages.with(at, { ...asObject(messages[at]), content });
 }
 

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 
-/** The path of a proxy call; what its parts may be is checked where they are used, so that errors are OpenAI's. */
+/** Path of a proxy call; its parts are validated later, so that errors have OpenAI's shape. */
 export const proxyParams = z.object({ session_id: z.string(), correlation_id: z.string().optional() });
 
 const completionRequest = z
@@ -12,7 +12,7 @@ const completionRequest = z
   })
   .meta({
     id: 'ChatCompletionRequest',
-    description: "OpenAI's chat completion request. Every field goes to the provider as it is.",
+    description: "OpenAI's chat completion request. All fields are passed to the provider.",
   });
 
 const openAiError = z
@@ -28,7 +28,7 @@ const openAiError = z
 
 const failure = (description: string) => ({ description, content: { 'application/json': { schema: openAiError } } });
 
-/** How an inference path is documented: `conflict` says what a 409 is, `more` which failures it has beside those of all. */
+/** Documentation of an inference path: `conflict` describes the 409, `more` adds failures. */
 export function inferenceSchema(
   doc: { tags: string[]; summary: string; description: string },
   conflict: string,
@@ -54,15 +54,15 @@ export function inferenceSchema(
 
 const failures = {
   400: 'A field that is not allowed, or no messages.',
-  401: 'No key, or one that is not known.',
-  404: 'Unknown, or of another organization.',
+  401: 'Missing or unknown key.',
+  404: 'Unknown, or owned by another organization.',
   413: 'The body is larger than 10 MiB.',
   415: 'The body is not application/json.',
-  422: 'JSON that cannot be kept: NUL, half a surrogate pair, a number beyond a double.',
+  422: 'JSON that cannot be stored: NUL, a lone surrogate, a number beyond a double.',
   429: "The provider's; retry-after is passed on.",
-  502: 'The provider cannot be reached, broke off, or refused the key of this deployment.',
-  503: 'Draining, overloaded, or the database cannot be reached.',
-  504: 'The provider gave no full answer in time.',
+  502: "The provider is unreachable, broke off, or refused the service's key.",
+  503: 'Draining, overloaded, or the database is unreachable.',
+  504: 'The provider did not answer in time.',
 };
 
 const schema = inferenceSchema(
@@ -74,10 +74,10 @@ const schema = inferenceSchema(
       'the call, and what stands between <lever name="…"> and </lever> by the component of that name; the response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id ' +
       'say which, x-ratchet-cost-usd what it cost where that is known.',
   },
-  'The session was cancelled or has failed; x-should-retry is false.',
+  'The session is cancelled or failed; x-should-retry is false.',
   {
-    401: 'No key, one that is not known, or an inference key whose job has ended.',
-    402: 'What is left of max_cost_usd does not suffice for this call; x-should-retry is false.',
+    401: 'Missing or unknown key, or an inference key of an ended job.',
+    402: 'The rest of max_cost_usd does not cover this call; x-should-retry is false.',
   },
 );
 
@@ -85,13 +85,13 @@ const headers = z.looseObject({
   'x-ratchet-seed': z
     .string()
     .optional()
-    .describe('The instance that a call of live traffic is of, as a whole number (a session with rollouts: caller).'),
+    .describe('Seed of the task instance of a live call, a whole number (sessions with rollouts: caller).'),
 });
 
-/** How an inference path of a job is documented. */
+/** Documentation of a job's inference path. */
 export function proxySchema(withCorrelation: boolean): FastifySchema {
   return { ...schema, headers, params: withCorrelation ? proxyParams : proxyParams.omit({ correlation_id: true }) };
 }
 
-/** Takes bodies as they are: the schema documents them, the provider judges them. */
+/** Skips validation: the schema is documentation, the provider validates. */
 export const unjudged = () => (value: unknown) => ({ value });

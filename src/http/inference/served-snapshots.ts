@@ -1,25 +1,25 @@
 import type { Graph } from '../../core/graphs/graph.js';
 import type { GraphContent, PromptContent } from '../../contracts/deployments/snapshot.js';
-import { thawPolicy } from '../../contracts/deployments/snapshot.js';
+import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import type { Db } from '../../storage/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';
 
-/** A snapshot made ready to answer requests. */
+/** A snapshot prepared to answer requests. */
 export type Served =
   | { id: string; kind: 'messages'; content: PromptContent; policy: PolicySpec }
   | { id: string; kind: 'graph'; content: GraphContent; graph: Graph; policies: PolicySpec[] };
 
-/** Reads snapshots for requests. */
+/** Cache of snapshots for requests. */
 export interface ServedSnapshots {
-  /** Rejects where the organization has no snapshot of this id, which its deployments exclude. */
+  /** Rejects if the organization has no such snapshot, which its deployments rule out. */
   get(orgId: string, id: string): Promise<Served>;
 }
 
 const kept = 200;
 
-/** Keeps the snapshots that were asked for last: they never change, so nothing has to be forgotten. */
+/** Caches the most recently used snapshots; they are immutable. */
 export function createServedSnapshots(db: Db): ServedSnapshots {
   const cache = new Map<string, Promise<Served>>();
   return {
@@ -41,8 +41,14 @@ export function createServedSnapshots(db: Db): ServedSnapshots {
 
 async function read(db: Db, orgId: string, id: string): Promise<Served> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
-  if (!snapshot) throw new Error(`the snapshot ${id} is not in the database`);
+  if (!snapshot) throw new Error(`snapshot ${id} is missing in the database`);
   const { content } = snapshot;
-  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: thawPolicy(content.policy) };
-  return { id, kind: content.kind, content, graph: graphOf(content.graph), policies: content.policies.map(thawPolicy) };
+  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyFromSnapshot(content.policy) };
+  return {
+    id,
+    kind: content.kind,
+    content,
+    graph: graphFromJson(content.graph),
+    policies: content.policies.map(policyFromSnapshot),
+  };
 }

@@ -26,13 +26,13 @@ interface Failure {
   message: string;
 }
 
-/** A caller that takes nothing for this long is given up; the answer is read on for the record. */
+/** Time after which a stalled caller is dropped; the answer is still recorded. */
 const stallMs = 30_000;
 
 /**
- * Passes a streamed answer on, event by event and unchanged, but for the usage chunk that the caller did not ask for. The
- * answer is recorded before its last event; a failure on the way ends the stream with an error event and no [DONE].
- * A caller that goes away does not stop the reading. Never rejects.
+ * Forwards a stream event by event, without the usage chunk that the caller did not request. Records
+ * the answer before the last event; a failure ends the stream with an error event and no [DONE].
+ * Reads on after the caller has disconnected. Never rejects.
  */
 export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): Promise<void> {
   const { call, answer, reply } = pump;
@@ -46,7 +46,7 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
     if (failure === null && last === '' && !fold.isWhole()) {
       failure = {
         code: 'upstream_connection_lost',
-        message: `The provider "${call.provider}" ended its answer half-way.`,
+        message: `The provider "${call.provider}" ended its answer early.`,
       };
       last = sseData(streamError(failure.code, failure.message));
     }
@@ -56,10 +56,10 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   };
   try {
     for await (const { raw, data, complete } of sseBlocks(answer.body)) {
-      // After [DONE] the rest is only read so that the connection can be used again.
+      // Drain the rest after [DONE], so that the connection can be reused.
       if (ended) continue;
       const chunk = data === null || data === doneData ? null : parseObject(data);
-      // What was cut would run into the error event that follows it.
+      // A partial event would run into the error event.
       if (!complete && data !== doneData) continue;
       if (chunk?.['error'])
         failure = { code: 'upstream_error', message: 'The provider ended its answer with an error.' };
@@ -76,7 +76,7 @@ export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): 
   }
 }
 
-/** Records what came; answers with the event to end the stream with when that fails, null when all is well. */
+/** Records the answer; returns an error event for the stream on failure, else null. */
 async function record<Call extends ForwardedCall>(
   pump: Pump<Call>,
   fold: StreamFold,
@@ -88,7 +88,7 @@ async function record<Call extends ForwardedCall>(
     httpStatus: failure ? 502 : answer.status,
     response: failure ? { ...completion, ...streamError(failure.code, failure.message) } : completion,
     latencyMs: elapsed(),
-    // What was told of a stream that failed is right all the same.
+    // The text of a failed stream is still valid.
     ...(failure && !completion?.['usage'] ? unknownCost : costOf(call.provider, call.upstream.model, completion)),
   };
   try {
@@ -96,12 +96,12 @@ async function record<Call extends ForwardedCall>(
     recorder.takeBackUnlessDelivered(call, id, reply);
     return null;
   } catch (error) {
-    log.error({ err: error, ...call.logged }, 'a model call is not recorded');
-    return failure ? null : sseData(streamError('not_recorded', 'The answer could not be recorded; try again.'));
+    log.error({ err: error, ...call.logged }, 'could not record a model call');
+    return failure ? null : sseData(streamError('not_recorded', 'The answer could not be recorded; retry.'));
   }
 }
 
-/** Writes as fast as the caller reads; to nobody once it has gone. */
+/** Writes at the caller's speed; drops data after a disconnect. */
 async function write(out: PassThrough, text: string): Promise<void> {
   if (text === '' || out.destroyed || out.write(text)) return;
   const controller = new AbortController();

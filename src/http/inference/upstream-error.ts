@@ -3,15 +3,15 @@ import type { ProviderError } from '../../clients/models/provider-answer.js';
 import { asObject, cutText } from '../../clients/net/untrusted.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 
-/** An error of the provider as we pass it on: its status, and its body in OpenAI's shape. */
+/** A provider's error for our caller: status, and body in OpenAI's shape. */
 export interface PassedError {
   status: number;
   body: { error: Record<string, unknown> };
 }
 
 /**
- * A provider's error in OpenAI's shape; one that has it already is passed on as it is. A 401 speaks of our key, not of
- * the caller's, and a redirect is not followed: both are a bad gateway to the caller.
+ * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key) and a
+ * redirect become a 502.
  */
 export function passError(provider: string, status: number, text: string): PassedError {
   if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) } };
@@ -23,13 +23,13 @@ export function passError(provider: string, status: number, text: string): Passe
   return { status: passed, body: { error: { message, type: 'upstream_error', code: String(status), param: null } } };
 }
 
-/** What our caller is told where the provider refuses our key. */
+/** The error for a provider that refuses our key. */
 export function refusedKey(provider: string): ApiError {
-  const message = `The provider "${provider}" refused this deployment's key; tell its operator.`;
+  const message = `Provider "${provider}" refused the service's key; contact the operator.`;
   return new ApiError(502, providerRefusedKey, message, { headers: { 'x-should-retry': 'false' } });
 }
 
-/** The `error` of a body that has one with a message; Google wraps it in a list. */
+/** A body's `error` with a message; Google wraps it in a list. */
 function errorIn(text: string): Record<string, unknown> | null {
   let body: unknown;
   try {
@@ -42,13 +42,13 @@ function errorIn(text: string): Record<string, unknown> | null {
   return typeof error?.['message'] === 'string' ? error : null;
 }
 
-/** What our caller is told when the provider gave no answer. */
+/** The error for a provider without an answer. */
 export function noAnswer(error: ProviderError): ApiError {
   const headers: Record<string, string> = error.code === 'provider_not_usable' ? { 'x-should-retry': 'false' } : {};
   return new ApiError(error.status, error.code, error.message, { cause: error, headers });
 }
 
-/** An error that ends a stream which has begun. */
+/** The error event of a stream. */
 export function streamError(code: string, message: string): OpenAiError {
   return { error: { message, type: 'server_error', code, param: null } };
 }

@@ -7,7 +7,7 @@ import { readJob, type JobHead, type JobKind, type JobRow } from '../../storage/
 import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
-import { hintsFrom } from '../server/hints.js';
+import { createWakeSignal } from '../server/hints.js';
 import { idFields } from './view.js';
 
 const inTable: Record<CommandKind, StatusCommand> = {
@@ -84,7 +84,7 @@ async function deliverAndWait(
   commandId: string,
 ): Promise<Outcome | null> {
   const { commandWaitMs, pollMs } = { ...defaultTiming, ...deps.timing };
-  const hints = hintsFrom((wake) => deps.notifications.on('ratchet_commands', commandId, wake));
+  const hints = createWakeSignal((wake) => deps.notifications.on('ratchet_commands', commandId, wake));
   try {
     const closed = await deliver(deps, job, kind, commandId);
     const end = closed ? 0 : Date.now() + commandWaitMs;

@@ -109,7 +109,7 @@ export function gepaSpending({
   const proposals = gepa.populationSize * gepa.generations;
   const minibatch = minibatchOf(config);
   return {
-    rollouts: rollouts === 'caller' ? mostLiveRollouts(config) : estimateRollouts(config),
+    rollouts: rollouts === 'caller' ? maxLiveRollouts(config) : estimateRollouts(config),
     demos: 0,
     asked(level) {
       const evaluations = 2 + assumed.evaluated[level] * (gepa.generations - 1);
@@ -147,7 +147,7 @@ function plannedRollouts(config: MiproConfig, traffic: 'paired' | 'unpaired'): n
 }
 
 /** Live calls that name no instance take more of them; which it will be its first call decides. */
-function mostLiveRollouts(config: GepaConfig): number {
+function maxLiveRollouts(config: GepaConfig): number {
   return Math.max(estimateRollouts(config), unpaired.view(createUnpaired(config)).rolloutsPlanned);
 }
 

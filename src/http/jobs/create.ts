@@ -9,7 +9,7 @@ import { putSecret } from '../../storage/access/secrets.js';
 import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { answerOf, replay } from '../server/idempotency.js';
-import { inTime } from '../server/in-time.js';
+import { settleWithin } from '../server/in-time.js';
 
 /** A create, validated: what to store and what to answer once it is. */
 export interface Creation {
@@ -83,5 +83,5 @@ export async function startInTime({ commander, log, timing }: HttpDeps, job: Com
   const started = commander.start(job).catch((error: unknown) => {
     log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');
   });
-  await inTime(started, timing?.startWaitMs ?? defaultTiming.startWaitMs);
+  await settleWithin(started, timing?.startWaitMs ?? defaultTiming.startWaitMs);
 }

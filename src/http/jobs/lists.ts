@@ -27,8 +27,8 @@ export async function listPage<Head, Item>(
   return { data: shown.map(view), next_cursor: hasMore && last ? encode(last) : null, has_more: hasMore };
 }
 
-function encode({ place, jobId }: { place: string; jobId: string }): string {
-  return Buffer.from(`${place} ${jobId}`).toString('base64url');
+function encode({ place: index, jobId }: { place: string; jobId: string }): string {
+  return Buffer.from(`${index} ${jobId}`).toString('base64url');
 }
 
 function decode(cursor: string): { createdAt: string; jobId: string } {

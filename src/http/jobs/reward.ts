@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { rewardOf, type RewardRequest } from '../../contracts/control.js';
+import { rewardValue, type RewardRequest } from '../../contracts/control.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import { recordReward, type ReportedReward, type RewardOutcome } from '../../storage/rollouts/rewards.js';
 import { command } from './control.js';
@@ -14,7 +14,7 @@ export async function reward(
   job: JobRow,
   body: RewardRequest,
 ): Promise<FastifyReply> {
-  const value = rewardOf(body);
+  const value = rewardValue(body);
   const outcome =
     value === null ? null : await deps.db.org(job.orgId, (tx) => recordReward(tx, job, reported(value, body)));
   if (outcome) refuseUnless(outcome);

@@ -3,7 +3,7 @@ import type { ContainerFields, PolicyRequest } from '../../contracts/common.js';
 import type { EvaluationRequest } from '../../contracts/evaluations/evaluation.js';
 import {
   containerField,
-  optimizationsIn,
+  findOptimizations,
   type CreateSession,
   type PolicyOptimization,
 } from '../../contracts/sessions/create.js';
@@ -34,7 +34,7 @@ type Path = readonly string[];
 /** The request inside a session's body, whatever it is wrapped in, and the path to it. */
 export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
   // The schema has seen to it that there is exactly one, and that it is right.
-  const [found] = optimizationsIn(body);
+  const [found] = findOptimizations(body);
   return { request: found!.request as PolicyOptimization, path: found!.path };
 }
 

@@ -3,7 +3,7 @@ import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../../stora
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 
-/** Who is calling: the organization comes from the key and from nowhere else. `keyId` is null for a job's own key. */
+/** The caller; the organization comes from the key only. `keyId` is null for a job's inference key. */
 interface Caller {
   orgId: string;
   keyId: string | null;
@@ -14,12 +14,12 @@ declare module 'fastify' {
     caller: Caller;
   }
   interface FastifyContextConfig {
-    /** `inference`: a job's own key opens this route too, and its errors are OpenAI's. */
+    /** `inference`: also accepts a job's inference key; errors have OpenAI's shape. */
     access?: 'inference';
   }
 }
 
-/** The routes that anybody may read; whatever is below /docs belongs to it. Every other one needs a key. */
+/** Public routes, with everything below /docs. All other routes require a key. */
 export const publicRoutes: readonly string[] = ['/', '/livez', '/readyz', '/openapi.json', '/docs'];
 
 function isPublic(route: string | undefined): boolean {
@@ -30,7 +30,7 @@ const cachedMs = 5_000;
 const cachedKeys = 10_000;
 const inferencePrefix = 'rip_';
 
-/** Refuses every request without a key, but for the public routes; unknown paths included. */
+/** Requires a key for all paths but the public routes, unknown paths included. */
 export function registerAuth(app: App, deps: HttpDeps): void {
   const lookUp = createKeyCache(deps);
   app.decorateRequest('caller', null as unknown as Caller);
@@ -41,10 +41,9 @@ export function registerAuth(app: App, deps: HttpDeps): void {
       request.caller = inferenceCaller(request, presented, deps);
       return;
     }
-    if (presented.startsWith('rk_') && !isWholeKey(presented))
-      throw unauthorized('The API key is incomplete or mistyped.');
+    if (presented.startsWith('rk_') && !isWholeKey(presented)) throw unauthorized('The API key is malformed.');
     const row = await lookUp(presented);
-    if (!row) throw unauthorized('The API key is not known, or was revoked or has expired.');
+    if (!row) throw unauthorized('The API key is unknown, revoked or expired.');
     request.caller = { orgId: row.orgId, keyId: row.id };
   });
 }
@@ -53,7 +52,7 @@ function unauthorized(detail: string): ApiError {
   return new ApiError(401, 'unauthorized', detail, { headers: { 'www-authenticate': 'Bearer realm="ratchet"' } });
 }
 
-/** The key of a request: `Authorization: Bearer` or `X-API-Key`, or both when they are the same. */
+/** A request's key: `Authorization: Bearer` or `X-API-Key`; both must be equal. */
 function presentedKey({ headers }: FastifyRequest): string {
   const bearer =
     headers.authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(headers.authorization)?.[1];
@@ -62,7 +61,7 @@ function presentedKey({ headers }: FastifyRequest): string {
   }
   const header = headers['x-api-key']?.toString().trim();
   if (bearer !== undefined && header !== undefined && bearer !== header) {
-    throw unauthorized('Authorization and X-API-Key carry two different keys; send one.');
+    throw unauthorized('Authorization and X-API-Key differ; send one key.');
   }
   const key = bearer ?? header;
   if (!key) throw unauthorized('Send your API key as "Authorization: Bearer <key>" or as X-API-Key.');
@@ -77,12 +76,11 @@ function inferenceCaller(request: FastifyRequest, presented: string, deps: HttpD
     request.routeOptions.config.access === 'inference' && jobId && rolloutId
       ? deps.verifyInferenceKey(presented, { jobId, rolloutId })
       : null;
-  if (orgId === null)
-    throw unauthorized('This inference key opens only the inference paths of the rollout it was made for.');
+  if (orgId === null) throw unauthorized('This inference key is valid only for the inference paths of its rollout.');
   return { orgId, keyId: null };
 }
 
-/** Looks keys up by their full hash, each at most once in five seconds, so a revoked key is refused within that. */
+/** Looks up keys by their full hash, cached for five seconds: the maximum delay of a revocation. */
 function createKeyCache({ db, secretKey, log }: HttpDeps): (key: string) => Promise<KeyRow | null> {
   const cache = new Map<string, { until: number; row: Promise<KeyRow | null> }>();
   return async (key) => {
@@ -96,7 +94,7 @@ function createKeyCache({ db, secretKey, log }: HttpDeps): (key: string) => Prom
     try {
       const row = await found;
       if (row)
-        touchKey(db, row).catch((error: unknown) => log.warn({ err: error }, 'the last use of a key was not noted'));
+        touchKey(db, row).catch((error: unknown) => log.warn({ err: error }, "could not record a key's last use"));
       else cache.delete(name);
       return row;
     } catch (error) {

@@ -5,8 +5,8 @@ const deepest = 64;
 const halfPair = /\p{Surrogate}/u;
 
 /**
- * Reads JSON bodies. Refused: what is no JSON (400), and (422, naming the place) the key `__proto__`, NUL and
- * half surrogate pairs, which Postgres cannot keep, numbers beyond what JSON can say, and nesting without end.
+ * Parses JSON bodies. Refuses invalid JSON (400); refuses with a pointer (422) the key `__proto__`, NUL
+ * and lone surrogates (Postgres cannot store them), infinite numbers and deep nesting.
  */
 export function registerBodyParser(app: App): void {
   app.removeAllContentTypeParsers();
@@ -33,7 +33,7 @@ function parseBody(text: string): unknown {
   return body;
 }
 
-/** `path` is one array for the whole walk: each level adds its name and takes it off again. */
+/** `path` is one shared array: each level pushes and pops its name. */
 function checkValue(value: unknown, path: string[]): void {
   if (typeof value === 'string') checkText(value, path);
   else if (typeof value === 'number' && !Number.isFinite(value)) fault(path, 'must be a finite number');
@@ -50,8 +50,8 @@ function checkValue(value: unknown, path: string[]): void {
 }
 
 function checkText(text: string, path: string[]): void {
-  if (text.includes('\0')) fault(path, 'must not hold the character NUL');
-  if (halfPair.test(text)) fault(path, 'must be valid Unicode text, without half a surrogate pair');
+  if (text.includes('\0')) fault(path, 'must not contain the character NUL');
+  if (halfPair.test(text)) fault(path, 'must be valid Unicode, without lone surrogates');
 }
 
 function fault(path: string[], message: string): never {

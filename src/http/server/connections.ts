@@ -9,15 +9,13 @@ const causes: Record<string, [status: number, code: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time.'],
 };
 
-/** Answers what is no HTTP request, and so never becomes one to the server, in the same shape as everything else. */
+/** Answers connections that send no valid HTTP request, in the usual error shape. */
 export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const refusal = new ApiError(
-    ...(causes[error.code ?? ''] ?? [400, 'bad_request', 'This is not a valid HTTP request.']),
-  );
+  const refusal = new ApiError(...(causes[error.code ?? ''] ?? [400, 'bad_request', 'Not a valid HTTP request.']));
   const id = randomUUID();
   const body = JSON.stringify(problem(refusal, { url: '', id }));
   socket.end(
@@ -33,7 +31,7 @@ export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): 
   );
 }
 
-/** Ends, on closing, the connections on which no request has come yet: browsers open such ones, and closing waits for them. */
+/** Closes idle connections without a request at shutdown: browsers open them in advance. */
 export function closeSilentConnections(app: App): void {
   const silent = new Set<Socket>();
   app.server.on('connection', (socket) => {

@@ -3,7 +3,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { App } from '../deps.js';
 
-/** The routes as OpenAPI 3.1 at /openapi.json, and as a page at /docs; to be registered before them. */
+/** OpenAPI 3.1 at /openapi.json and a page at /docs; register before the routes. */
 export async function registerDocs(app: App, version: string): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
@@ -37,7 +37,7 @@ export async function registerDocs(app: App, version: string): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }
 
-/** `post_api_v1_online_sessions_session_id_pause`: the same as long as method and path are. */
+/** Stable operation id: `post_api_v1_online_sessions_session_id_pause`. */
 function operationId(method: string, path: string): string {
   const words = path.split(/\W+/).filter((word) => word !== '');
   return [method, ...(words.length > 0 ? words : ['root'])].join('_').toLowerCase();
@@ -48,7 +48,7 @@ interface RequestBody {
   content?: Record<string, { schema?: { anyOf?: { type?: string }[] } }>;
 }
 
-/** A body that may be null may be left out, which the generator does not see. */
+/** Marks nullable bodies as optional, which the generator misses. */
 function loosenBody(body: RequestBody | undefined): void {
   const forms = Object.values(body?.content ?? {}).flatMap(({ schema }) => schema?.anyOf ?? []);
   if (body && forms.some(({ type }) => type === 'null')) body.required = false;

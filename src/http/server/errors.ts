@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isDataError, isTransient } from '../../storage/db/postgres-errors.js';
 
-/** What is wrong with one field: `pointer` is a JSON pointer (RFC 6901) into the body, the query or the headers. */
+/** A field's error; `pointer` is a JSON pointer (RFC 6901) into body, query or headers. */
 export interface FieldError {
   pointer: string;
   message: string;
@@ -9,12 +10,12 @@ export interface FieldError {
 export interface ApiErrorOptions {
   errors?: FieldError[];
   headers?: Record<string, string>;
-  /** Further members of the problem document, such as `current_status`. */
+  /** Additional members of the problem document, such as `current_status`. */
   extra?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** Every failure that a caller is told about: status, a code that programs compare, and a detail that says what to do. */
+/** A failure for the caller: status, code, and a detail with the remedy. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -59,18 +60,18 @@ const types: Record<number, string> = {
   429: 'rate_limit_error',
 };
 
-/** The body that OpenAI's clients understand; the inference paths answer with it alone. */
+/** Error body of OpenAI's API; the only body on inference paths. */
 export interface OpenAiError {
   error: { message: string; type: string; code: string; param: string | null };
 }
 
-/** Renders any failure as OpenAI does. */
+/** Renders a failure in OpenAI's shape. */
 export function openAiError(error: ApiError): OpenAiError {
   const type = types[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error');
   return { error: { message: error.message, type, code: error.code, param: paramOf(error) } };
 }
 
-/** Renders any failure as an RFC 9457 problem, with OpenAI's `error` beside so that one parser works on every path. */
+/** Renders a failure as an RFC 9457 problem with OpenAI's `error`, so that one parser fits all paths. */
 export function problem(error: ApiError, request: { url: string; id: string }): Record<string, unknown> {
   return {
     type: `urn:ratchet:problem:${error.code}`,
@@ -99,7 +100,7 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Sends a failure in the shape of the path it happened on. */
+/** Sends a failure in the shape of its path. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   const openAi = speaksOpenAi(request);
   if (error.status === 429 || error.status === 503) void reply.header('retry-after', '1');
@@ -113,19 +114,19 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
 
 const inferencePath = /^\/api\/(?:gepa\/|harbor\/deployments\/[^/?]*(?:\/v1)?\/chat\/completions(?:\?|$))/;
 
-/** Whether callers of this path expect OpenAI's errors: the inference routes, and whatever is below their prefix. */
+/** Whether a path has OpenAI's error shape: inference routes and everything below their prefix. */
 function speaksOpenAi(request: FastifyRequest): boolean {
   return request.routeOptions.config.access === 'inference' || inferencePath.test(request.url);
 }
 
-/** Shorthands for what several handlers refuse. */
+/** Common refusals. */
 export const refuse = {
-  notFound: (what: string) => new ApiError(404, 'not_found', `There is no ${what} here that this key may see.`),
+  notFound: (what: string) => new ApiError(404, 'not_found', `No ${what} found for this key.`),
   invalid: (errors: FieldError[], code = 'validation_failed') =>
     new ApiError(422, code, describeErrors(errors), { errors }),
 };
 
-/** At most this many faults of one request are listed. */
+/** Maximum number of listed faults of a request. */
 export const listed = 20;
 
 function describeErrors(errors: FieldError[]): string {
@@ -145,7 +146,7 @@ interface ValidationIssue {
   params?: { code?: string } | undefined;
 }
 
-/** What is wrong by zod's issues: one entry a field, an unknown field by its own name. */
+/** Field errors from zod's issues: one per field; unknown fields by name. */
 export function faultsIn(issues: readonly ValidationIssue[]): { path: PropertyKey[]; message: string }[] {
   return issues.flatMap(({ code, path, message, keys }) =>
     code === 'unrecognized_keys' && keys
@@ -154,7 +155,7 @@ export function faultsIn(issues: readonly ValidationIssue[]): { path: PropertyKe
   );
 }
 
-/** A validation failure from zod's issues. */
+/** The 422 for zod's issues. */
 export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
   const errors = faultsIn(issues).map(({ path, message }) => ({ pointer: pointerOf(path), message }));
   const code = issues.map((issue) => issue.params?.code).find((c) => c !== undefined);
@@ -162,37 +163,32 @@ export function fromIssues(issues: readonly ValidationIssue[]): ApiError {
 }
 
 const known: Record<string, [status: number, code: string, detail: string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body is larger than this path takes; send less at once.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body_too_large', 'The body exceeds the limit of this path.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send the body as application/json.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body is not as long as Content-Length says.'],
-  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'There is nothing at this path: no id is that long.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body does not match Content-Length.'],
+  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'Unknown path: no id is that long.'],
   FST_ERR_BAD_URL: [400, 'bad_url', 'The path is not a valid URL path.'],
 };
 
-// What Postgres and its client say when the database cannot be reached or takes no more: the caller may try again.
-const unavailable = /^(08...|57P0.|53...|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/;
-
-/** Whatever was thrown, as what the caller is told; faults of ours keep their text to the log. */
+/** Maps any error to a failure for the caller; internal errors show their text in the log only. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const error = thrown as Partial<FastifyError> & { issues?: ValidationIssue[] };
   const entry = known[error.code ?? ''];
   if (entry) return new ApiError(...entry, { cause: thrown });
-  if (
-    unavailable.test(error.code ?? '') ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message ?? '')
-  ) {
-    return new ApiError(503, 'database_unavailable', 'The database cannot be reached; try again.', { cause: thrown });
+  if (isTransient(thrown)) {
+    const detail = 'The database is unreachable or busy; retry.';
+    return new ApiError(503, 'database_unavailable', detail, { cause: thrown });
   }
-  if (/^22...$/.test(error.code ?? '')) {
-    return new ApiError(422, 'value_out_of_range', 'A value is out of the range that can be kept.', { cause: thrown });
+  if (isDataError(thrown)) {
+    return new ApiError(422, 'value_out_of_range', 'A value is out of range.', { cause: thrown });
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    return new ApiError(error.statusCode, 'bad_request', error.message ?? 'The request cannot be understood.', {
+    return new ApiError(error.statusCode, 'bad_request', error.message ?? 'Bad request.', {
       cause: thrown,
     });
   }
-  return new ApiError(500, 'internal', 'Something went wrong on our side; quote the request id when you report it.', {
+  return new ApiError(500, 'internal', 'Internal error; quote the request id when you report it.', {
     cause: thrown,
   });
 }

@@ -6,7 +6,7 @@ const readinessSchema = z.object({
   checks: z.record(z.string(), z.object({ ok: z.boolean(), detail: z.string().nullable() })),
 });
 
-/** The public routes: what this is, whether it lives, whether it is ready and, if not, which part is missing. */
+/** Public routes: name and version, liveness, readiness with missing parts. */
 export function registerHealth(app: App, deps: HttpDeps): void {
   app.get(
     '/',
@@ -14,7 +14,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
       schema: {
         tags: ['service'],
         security: [],
-        summary: 'What this is',
+        summary: 'Name and version',
         response: { 200: z.record(z.string(), z.string()) },
       },
     },
@@ -33,7 +33,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
       schema: {
         tags: ['service'],
         security: [],
-        summary: 'The process answers',
+        summary: 'Liveness',
         response: { 200: z.object({ status: z.literal('live') }) },
       },
     },
@@ -46,7 +46,7 @@ export function registerHealth(app: App, deps: HttpDeps): void {
       schema: {
         tags: ['service'],
         security: [],
-        summary: 'Database, migrations, Temporal and a worker are there',
+        summary: 'Readiness: database, migrations, Temporal, worker',
         response: { 200: readinessSchema, 503: readinessSchema },
       },
     },

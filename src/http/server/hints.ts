@@ -1,13 +1,13 @@
-/** Waits for hints that something may have changed; one that comes between two waits is not lost. */
-export interface Hints {
+/** A wake signal between a notifier and a waiting loop; a signal between two waits is kept. */
+export interface WakeSignal {
   wake(): void;
-  /** Resolves at the next hint, or after `ms`. */
+  /** Resolves at the next signal or after `ms`. */
   next(ms: number): Promise<void>;
   stop(): void;
 }
 
-/** Hints from a subscription, which `stop` ends. */
-export function hintsFrom(subscribe: (wake: () => void) => () => void): Hints {
+/** Creates a wake signal from a subscription; `stop` unsubscribes. */
+export function createWakeSignal(subscribe: (wake: () => void) => () => void): WakeSignal {
   let hinted = false;
   let resume: (() => void) | null = null;
   const wake = () => {

@@ -13,11 +13,11 @@ import { ApiError } from './errors.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request's Idempotency-Key with what it stands for; null: it has none. */
+    /** The request's Idempotency-Key and fingerprint, or null. */
     idempotent: IdempotentRequest | null;
   }
   interface FastifyContextConfig {
-    /** `create`: the handler commits the key with its row. Any other POST but inference is claimed around the handler. */
+    /** `create`: the handler commits the key with its row; other POSTs but inference claim it around the handler. */
     idempotency?: 'create';
   }
 }
@@ -25,8 +25,8 @@ declare module 'fastify' {
 const keptHeaders = ['location'];
 
 /**
- * Idempotency-Key on every POST but inference: the first answer is kept and replayed. Answers that say "not now" (429
- * and all from 500 on) are not kept: the request may be sent again.
+ * Idempotency-Key on every POST but inference: the first response is stored and replayed. 429 and 5xx
+ * are not stored, so that the request can be retried.
  */
 export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
   const claimed = new WeakSet<FastifyRequest>();
@@ -58,12 +58,12 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
       )
       // The work is done and its answer must go out; the key is free again when its claim is taken for abandoned.
       .catch((error: unknown) =>
-        log.error({ err: error, request_id: request.id }, 'an answer was not kept under its Idempotency-Key'),
+        log.error({ err: error, request_id: request.id }, 'could not store a response under its Idempotency-Key'),
       );
   });
 }
 
-/** The answer to replay, or null when the request is new; every other outcome is refused. */
+/** The response to replay; null for a new request. Throws in all other cases. */
 export function answerOf(found: KeyClaim): StoredAnswer | null {
   switch (found.is) {
     case 'new':
@@ -74,7 +74,7 @@ export function answerOf(found: KeyClaim): StoredAnswer | null {
       throw new ApiError(
         422,
         'idempotency_key_reused',
-        'This Idempotency-Key was used for another request; take a new one.',
+        'This Idempotency-Key was used for another request; use a new key.',
         {
           errors: [{ pointer: '/idempotency-key', message: 'was used for another request' }],
         },
@@ -83,12 +83,12 @@ export function answerOf(found: KeyClaim): StoredAnswer | null {
       throw new ApiError(
         409,
         'request_in_flight',
-        'The first request with this Idempotency-Key is under way; try again shortly.',
+        'The first request with this Idempotency-Key is still running; retry shortly.',
       );
   }
 }
 
-/** Sends the first answer again. */
+/** Replays the first response. */
 export function replay(reply: FastifyReply, { status, headers, body }: StoredAnswer): FastifyReply {
   return reply
     .code(status)
@@ -112,7 +112,7 @@ function fingerprint({ method, url, body }: FastifyRequest): Buffer {
     .digest();
 }
 
-/** JSON with sorted keys: the same body however it was written. */
+/** JSON with sorted keys: independent of the body's formatting. */
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_key, inner: unknown) =>

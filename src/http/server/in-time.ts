@@ -1,5 +1,5 @@
-/** Waits for `work`, but `ms` milliseconds at most. Rejects as it does until then; it goes on by itself. */
-export async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
+/** Waits at most `ms` for `work`, which continues in the background. Rejects if `work` does in time. */
+export async function settleWithin(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -4,7 +4,7 @@ import { ApiError, sendError } from './errors.js';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route with its methods. */
+    /** Routes with their methods. */
     routeTable: Map<string, { methods: Set<string> }>;
   }
 }
@@ -14,7 +14,7 @@ interface Pattern {
   methods: Set<string>;
 }
 
-/** 404 for paths that do not exist; 405 with Allow for those that do, but not with this method. */
+/** 404 for unknown paths; 405 with Allow for known paths with another method. */
 export function registerNotFound(app: App): void {
   const patterns = new Map<string, Pattern>();
   app.decorate('routeTable', patterns);
@@ -27,10 +27,15 @@ export function registerNotFound(app: App): void {
     const allowed = allowedMethods(patterns, request);
     const error =
       allowed.length > 0
-        ? new ApiError(405, 'method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`, {
-            headers: { allow: allowed.join(', ') },
-          })
-        : new ApiError(404, 'not_found', 'There is nothing at this path; /docs lists what there is.');
+        ? new ApiError(
+            405,
+            'method_not_allowed',
+            `Method ${request.method} is not allowed; use ${allowed.join(', ')}.`,
+            {
+              headers: { allow: allowed.join(', ') },
+            },
+          )
+        : new ApiError(404, 'not_found', 'Unknown path; see /docs for the available endpoints.');
     return sendError(request, reply, error);
   });
 }

@@ -1,6 +1,6 @@
 import { refuse } from './errors.js';
 
-/** A page of rows that are numbered and ascend; one row more than `limit` says that there are more. */
+/** A page of ascending numbered rows; `limit` + 1 rows mean that there are more. */
 export function numberedPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
@@ -14,10 +14,10 @@ export function numberedPage<Row, Item>(
   return { data: shown.map(view), next_cursor: cursor, has_more: hasMore };
 }
 
-/** The number after which a page begins: -1 for the first. Refuses what is no cursor of such a list. */
+/** The number before a page's first row; -1 for the first page. Refuses an invalid cursor. */
 export function placeAfter(cursor: string | undefined): number {
   if (cursor === undefined) return -1;
-  const [, place] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (place === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
-  return Number(place);
+  const [, index] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (index === undefined) throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+  return Number(index);
 }

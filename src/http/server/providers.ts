@@ -7,12 +7,12 @@ const providersSchema = z.object({
     z.object({
       name: z.string(),
       usable: z.boolean(),
-      reason: z.string().nullable().describe('What is missing where it is not usable.'),
+      reason: z.string().nullable().describe('Why it is not usable.'),
     }),
   ),
 });
 
-/** The model providers, and which of them this deployment can use. */
+/** The model providers and their usability. */
 export function registerProviders(app: App, deps: HttpDeps): void {
   app.get(
     '/api/v1/providers',

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { problemSchema } from '../../contracts/common.js';
 import { fromIssues } from './errors.js';
 
-/** A field that is absent is required, whatever form it would have. */
+/** Message of a missing field, whatever its type. */
 export const missing = ({ code, input }: { code?: string; input?: unknown }) =>
   code?.startsWith('invalid_') && input === undefined ? 'is required' : undefined;
 
-/** Validates by zod; what is wrong is told field by field. */
+/** Validates with zod; errors per field. */
 export const validate: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
@@ -15,7 +15,7 @@ export const validate: FastifySchemaCompiler<z.ZodType> =
     return result.success ? { value: result.data } : { error: fromIssues(result.error.issues) };
   };
 
-/** Validates a body by the form that `choose` recognizes, so that what is wrong is told in the terms of that form. */
+/** Validates a body with the schema that `choose` picks, for errors in terms of that form. */
 export function validateForm<Schema>(choose: (body: unknown) => z.ZodType): FastifySchemaCompiler<Schema> {
   return ({ schema, ...route }) =>
     (data: unknown) =>
@@ -24,17 +24,17 @@ export function validateForm<Schema>(choose: (body: unknown) => z.ZodType): Fast
 
 const causes = {
   400: 'The body is not JSON.',
-  401: 'No key, or one that is not known.',
-  404: 'Unknown, or of another organization.',
-  409: "The job's status does not allow it, or a request with this Idempotency-Key is under way.",
+  401: 'Missing or unknown key.',
+  404: 'Unknown, or owned by another organization.',
+  409: "The job's status does not allow it, or a request with this Idempotency-Key is still running.",
   413: 'The body is too large.',
   415: 'The body is not application/json.',
-  422: 'A field is wrong; `errors` names it.',
-  503: 'Draining, overloaded, or a part of the service cannot be reached; retry after `retry-after`.',
+  422: 'Invalid fields, listed in `errors`.',
+  503: 'Draining, overloaded, or a part of the service is unreachable; retry after `retry-after`.',
 };
 export type ErrorStatus = keyof typeof causes;
 
-/** The documented failures of a route: those every route has, and `more`. */
+/** Documented failures of a route: the common ones and `more`. */
 export function problems(...more: ErrorStatus[]) {
   const entry = (status: ErrorStatus) => [
     status,
@@ -46,21 +46,21 @@ export function problems(...more: ErrorStatus[]) {
   >;
 }
 
-/** The failures of a route that takes a body, beside `more`. */
+/** Documented failures of a route with a body. */
 export function bodyProblems(...more: ErrorStatus[]) {
   return problems(400, 413, 415, 422, ...more);
 }
 
-/** The header by which a request may be repeated safely. */
+/** Header for safe retries. */
 export const idempotencyHeader = z.looseObject({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
     .optional()
-    .describe('The same key and body within 24 hours get the first answer again.'),
+    .describe('The same key and body within 24 hours replay the first response.'),
 });
 
-/** A stream of server-sent events, or a page of them as JSON. */
+/** Server-sent events, or a page of events as JSON. */
 export function streamResponse<Page extends z.ZodType>(page: Page) {
   return {
     description: 'The events.',

@@ -1,6 +1,6 @@
 /**
- * Shares reads: those that want the same (`key`) at the same moment get the answer of one, which begins after all have asked.
- * Nobody joins a read that has begun, for it may have missed what the one who comes later has to see.
+ * Shares concurrent reads of the same `key`: one read serves all requests made before it starts. Later
+ * requests never join a running read, which may have missed newer data.
  */
 export function createSharedReads<T>(): (key: string, read: () => Promise<T>) => Promise<T> {
   const gathering = new Map<string, Promise<T>>();

@@ -1,32 +1,32 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { hintsFrom, type Hints } from './hints.js';
+import { createWakeSignal, type WakeSignal } from './hints.js';
 
-/** One message of a stream; `data` is one line of JSON. */
+/** A message of a stream; `data` is one line of JSON. */
 export interface Frame {
   id: number;
   event: string;
   data: string;
 }
 
-/** The next messages, none where there are none yet. Unless it is `full` there were no more. */
+/** The next messages, possibly none; `full`: there may be more. */
 export interface Page {
   frames: Frame[];
   full: boolean;
 }
 
-/** Where a stream's messages come from and how long it waits for what. */
+/** Source and timing of a stream. */
 export interface Source {
   /** The next messages after `id`. */
   read(after: number): Promise<Page>;
-  /** Calls `wake` when there may be more; answers the way to stop that. A hint only: `pollMs` is the truth. */
+  /** Calls `wake` when there may be more; returns an unsubscribe function. Polling is the fallback. */
   subscribe(wake: () => void): () => void;
   isLast(frame: Frame): boolean;
   pollMs: number;
   heartbeatMs: number;
   stallMs: number;
-  /** Ends the stream, which its reader may resume elsewhere. */
+  /** Ends the stream at shutdown; the reader can resume elsewhere. */
   shutdown: AbortSignal;
 }
 
@@ -38,8 +38,8 @@ const headers = {
 const reconnectMs = 2_000;
 
 /**
- * Streams what comes after `after` as server-sent events (WHATWG HTML 9.2) until the last message, the reader's leaving,
- * or shutdown. A reader that stops reading is dropped after `stallMs`; until then nothing more is read for it.
+ * Streams messages after `after` as server-sent events (WHATWG HTML 9.2) until the last message, a
+ * disconnect or shutdown. Drops a stalled reader after `stallMs`; reads nothing more for it meanwhile.
  */
 export async function stream(
   request: FastifyRequest,
@@ -50,17 +50,17 @@ export async function stream(
   reply.hijack();
   const response = reply.raw;
   response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers });
-  const hints = hintsFrom(source.subscribe);
+  const hints = createWakeSignal(source.subscribe);
   response.on('close', hints.wake);
   source.shutdown.addEventListener('abort', hints.wake);
-  response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has gone'));
+  response.on('error', (error) => request.log.debug({ err: error }, 'the reader of an event stream has disconnected'));
   try {
     if (await pump(response, after, source, hints)) {
       response.end();
       if (!response.writableFinished) await settled(response, 'finish', source.stallMs);
     }
   } catch (error) {
-    // The reader comes back with Last-Event-ID; what it missed is in the table.
+    // The reader resumes with Last-Event-ID; missed events are in the table.
     request.log.warn({ err: error }, 'an event stream broke');
   } finally {
     hints.stop();
@@ -69,8 +69,8 @@ export async function stream(
   }
 }
 
-/** Sends what there is and what comes; false: the reader has gone, or does not read. */
-async function pump(response: ServerResponse, after: number, source: Source, hints: Hints): Promise<boolean> {
+/** Sends stored and new messages; false: the reader disconnected or stalled. */
+async function pump(response: ServerResponse, after: number, source: Source, hints: WakeSignal): Promise<boolean> {
   let position = after;
   let beat = Date.now();
   const send = async (text: string): Promise<boolean> => {
@@ -86,7 +86,7 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
       position = frame.id;
       if (source.isLast(frame)) return true;
     }
-    // What came since the reading has left a hint.
+    // The signal covers messages stored since the read.
     if (full) continue;
     if (Date.now() - beat >= source.heartbeatMs && !(await send(': still here\n\n'))) return false;
     await hints.next(Math.min(source.pollMs, Math.max(1, beat + source.heartbeatMs - Date.now())));
@@ -94,7 +94,7 @@ async function pump(response: ServerResponse, after: number, source: Source, hin
   return !response.destroyed;
 }
 
-/** Whether `event` comes before the connection closes and within `ms`. */
+/** Whether `event` fires within `ms`, before the connection closes. */
 async function settled(response: ServerResponse, event: 'drain' | 'finish', ms: number): Promise<boolean> {
   if (response.destroyed) return false;
   const ended = new AbortController();

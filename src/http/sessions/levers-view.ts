@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { pairOf, renderPrompt } from '../../core/prompts/demos.js';
-import { textsOf } from '../../core/prompts/components.js';
+import { demoMessages, renderPrompt } from '../../core/prompts/demos.js';
+import { componentTexts } from '../../core/prompts/components.js';
 import type {
   leverFields,
   leverListSchema,
@@ -76,6 +76,6 @@ export function versionView(
 /** What a lever says at a version of it: all messages of the prompt, those of the demonstrations, or the text of one component. */
 function said(component: string | null, { messages, demos }: LeverVersion) {
   if (component === null) return { component, messages: messages && renderPrompt(messages, demos) };
-  if (component === demosPart) return { component: demosPart, messages: demos.flatMap(pairOf) };
-  return { component, text: textsOf(messages)[component] ?? '' };
+  if (component === demosPart) return { component: demosPart, messages: demos.flatMap(demoMessages) };
+  return { component, text: componentTexts(messages)[component] ?? '' };
 }

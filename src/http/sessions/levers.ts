@@ -6,7 +6,7 @@ import {
   leverVersionItemSchema,
   leverVersionSchema,
 } from '../../contracts/candidates/levers.js';
-import { componentOf } from '../../core/jobs/ids.js';
+import { leverComponent } from '../../core/jobs/ids.js';
 import type { SessionHead } from '../../storage/jobs/jobs.js';
 import { readComponentLevers, readLevers, readLeverVersions, versionsOf } from '../../storage/candidates/levers.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
@@ -101,7 +101,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
 }
 
 function knownComponent(jobId: string, id: string): string | null {
-  const component = componentOf(jobId, id);
+  const component = leverComponent(jobId, id);
   if (component === undefined) throw noLever(id);
   return component;
 }

@@ -33,7 +33,7 @@ export interface SecretPlace {
   origin: string;
 }
 
-const place = ({ orgId, jobId, name, origin }: SecretPlace) => JSON.stringify([orgId, jobId, name, origin]);
+const index = ({ orgId, jobId, name, origin }: SecretPlace) => JSON.stringify([orgId, jobId, name, origin]);
 
 /** Stores a job's secret, encrypted. */
 export async function putSecret(tx: Tx, key: Buffer, where: SecretPlace, value: string): Promise<void> {
@@ -42,7 +42,7 @@ export async function putSecret(tx: Tx, key: Buffer, where: SecretPlace, value: 
     where.jobId,
     where.name,
     where.origin,
-    seal(key, value, place(where)),
+    seal(key, value, index(where)),
   ]);
 }
 
@@ -54,7 +54,7 @@ export async function readSecret(tx: Tx, key: Buffer, where: SecretPlace): Promi
   );
   if (!row) return null;
   try {
-    return open(key, row.ciphertext, place(where));
+    return open(key, row.ciphertext, index(where));
   } catch (cause) {
     throw new UnreadableSecretError(
       `The ${where.name} cannot be decrypted: RATCHET_SECRET_KEY is not the one that it was stored under.`,

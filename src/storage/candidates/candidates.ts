@@ -1,13 +1,15 @@
-import { textsOf } from '../../core/prompts/components.js';
+import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
+import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
 import { componentDigests } from './levers.js';
 import { graphTexts } from '../../core/graphs/components.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
 /**
@@ -69,7 +71,7 @@ export function candidateTexts({
   messages,
   graph,
 }: Pick<StoredPrompt, 'messages'> & { graph?: GraphJson | null }): Record<string, string> {
-  return graph ? graphTexts(graphOf(graph)) : textsOf(messages);
+  return graph ? graphTexts(graphFromJson(graph)) : componentTexts(messages);
 }
 
 /** A candidate's prompt and the lever versions of its parents. */
@@ -117,10 +119,12 @@ function digestsOf(messages: Message[] | null, demos: Demo[] | null): string | n
   return digests && toJsonb(digests);
 }
 
+const projection = jsonFields<SessionProjection>('projection');
+
 /** Whether a session's components are spans which its container marks. */
 export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
   const [row] = await tx.query<{ marked: boolean }>(
-    `select coalesce((projection->>'leversMarked')::boolean, false) as marked from jobs where id = $1`,
+    `select coalesce(${projection.text('leversMarked')}::boolean, false) as marked from jobs where id = $1`,
     [jobId],
   );
   return row?.marked ?? false;
@@ -128,7 +132,8 @@ export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
 
 /** Notes that a session's components are spans which its container marks. */
 export async function markLevers(tx: Tx, jobId: string): Promise<void> {
-  await tx.query(`update jobs set projection = projection || '{"leversMarked": true}' where id = $1`, [jobId]);
+  const marked: SessionProjection = { leversMarked: true };
+  await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [jobId, toJsonb(marked)]);
 }
 
 /** One candidate's graph; null: there is no such candidate. */

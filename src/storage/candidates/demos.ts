@@ -19,8 +19,8 @@ export interface DemoSlot {
 export class NothingToShow extends Error {}
 
 /** The longest question and answer, in characters. */
-const mostInput = 8_000;
-const mostOutput = 4_000;
+const maxInput = 8_000;
+const maxOutput = 4_000;
 
 /** The text of a message's content that is nothing but text; null for any other. */
 const textOf = (content: string) => `case jsonb_typeof(${content})
@@ -79,10 +79,10 @@ const examples = `with asked as (
       from texts
   )
   select component, ordinal, seed, place, question,
-         case when question is not null and said_answer ~ '\\S' and char_length(said_answer) <= ${mostOutput} then said_answer end as output,
-         case when question is not null and label ~ '\\S' and char_length(label) <= ${mostOutput} then label end as label
+         case when question is not null and said_answer ~ '\\S' and char_length(said_answer) <= ${maxOutput} then said_answer end as output,
+         case when question is not null and label ~ '\\S' and char_length(label) <= ${maxOutput} then label end as label
     from (select component, ordinal, seed, place, said_answer, label,
-                 case when question ~ '\\S' and char_length(question) <= ${mostInput}
+                 case when question ~ '\\S' and char_length(question) <= ${maxInput}
                            and not coalesce(instruction <> '' and position(instruction in question) > 0, false)
                       then question end as question
             from stripped) bounded`;
@@ -92,7 +92,7 @@ const examples = `with asked as (
  * messages, else for each component that is the first marked one of some call. Rewards are not looked at. Right answers are
  * taken only where there is one place, since nobody says which of several calls they answer.
  */
-export async function surveyDemos(
+export async function usableDemos(
   tx: Tx,
   jobId: string,
   prompt: { components: readonly string[]; marked: boolean; ordinals: readonly number[] },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textsOf } from '../../core/prompts/components.js';
+import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { demosPart, leverId } from '../../core/jobs/ids.js';
@@ -21,7 +21,7 @@ export function componentDigests(
 ): Record<string, string> | null {
   if (!messages || (messages.length < 2 && !demos)) return null;
   const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  const texts = Object.entries(textsOf(messages)).map(([name, text]) => [name, digest(text)]);
+  const texts = Object.entries(componentTexts(messages)).map(([name, text]) => [name, digest(text)]);
   const shown = demos?.map(({ component, input, output }) => [component, input, output]);
   return Object.fromEntries(shown ? [...texts, [demosPart, digest(JSON.stringify(shown))]] : texts) as Record<
     string,

@@ -1,6 +1,8 @@
 /** What is read for the fronts over a search's evaluation seeds. */
+import { searchSpecOf, type SearchSpec } from '../../core/jobs/spec.js';
 import type { Weighed } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
+import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
 
 /** On which seeds a search evaluates, in its own order, and how often each. */
@@ -10,11 +12,8 @@ export interface EvaluationPlan {
 }
 
 export async function readEvaluation(tx: Tx, jobId: string): Promise<EvaluationPlan> {
-  const [row] = await tx.query<{ seeds: number[] | null; repeats: number | null }>(
-    `select spec->'gepa'->'evaluationSeeds' as seeds, (spec->'gepa'->>'repeats')::int as repeats from jobs where id = $1`,
-    [jobId],
-  );
-  return { seeds: row?.seeds ?? [], repeats: row?.repeats ?? 1 };
+  const { evaluationSeeds: seeds, repeats } = searchSpecOf(await readSpec<SearchSpec>(tx, jobId));
+  return { seeds, repeats };
 }
 
 /**

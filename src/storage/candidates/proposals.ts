@@ -11,16 +11,16 @@ export interface ProposalPlace extends JobRef {
   occurrence: number;
 }
 
-const callId = (place: ProposalPlace) => `prop_${place.jobId.slice(4)}_${place.candidate}_${place.occurrence}`;
+const callId = (index: ProposalPlace) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
 
 /** What the proposer answered there, or null: it was not asked yet. */
 export async function findProposerCall(
   tx: Tx,
-  place: ProposalPlace,
+  index: ProposalPlace,
 ): Promise<{ text: string; finishReason: string | null } | null> {
   const [row] = await tx.query<{ response: { text: string; finishReason: string | null } }>(
     'select response from model_calls where id = $1 and job_id = $2',
-    [callId(place), place.jobId],
+    [callId(index), index.jobId],
   );
   return row?.response ?? null;
 }
@@ -47,21 +47,21 @@ export async function readProposerAttempts(
   candidate: number,
   most: number,
 ): Promise<ProposerAttempt[]> {
-  const places = Array.from({ length: most }, (_, occurrence) => ({ orgId: '', jobId, candidate, occurrence }));
+  const indexes = Array.from({ length: most }, (_, occurrence) => ({ orgId: '', jobId, candidate, occurrence }));
   return tx.query<ProposerAttempt>(
     `select occurrence, provider, model, request->'messages' as messages, response->>'text' as text,
             response->>'finishReason' as "finishReason", prompt_tokens as "promptTokens",
             completion_tokens as "completionTokens", cost_usd as "costUsd", latency_ms as "latencyMs",
             created_at as "createdAt"
        from model_calls where job_id = $1 and id = any($2) order by occurrence`,
-    [jobId, places.map(callId)],
+    [jobId, indexes.map(callId)],
   );
 }
 
 /** Records an answer of the proposer before it is used. */
 export async function recordProposerCall(
   tx: Tx,
-  place: ProposalPlace,
+  index: ProposalPlace,
   policy: PolicySpec,
   messages: Message[],
   call: {
@@ -84,11 +84,11 @@ export async function recordProposerCall(
      )
      ${addUsage}`,
     [
-      callId(place),
-      place.orgId,
-      place.jobId,
+      callId(index),
+      index.orgId,
+      index.jobId,
       createHash('sha256').update(JSON.stringify(request)).digest(),
-      place.occurrence,
+      index.occurrence,
       policy.provider,
       policy.model,
       toJsonb(request),

@@ -1,4 +1,4 @@
-import { pairOf, type Demo } from '../../core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 import type { ReflectionExample } from '../../core/proposals/reflection.js';
 import type { Tx } from '../db/db.js';
 
@@ -45,8 +45,8 @@ export async function readExamples(
 
 /** Rows in the order in which their rollouts were named. */
 export function inOrder<Row extends { ordinal: number }>(rows: readonly Row[], ordinals: readonly number[]): Row[] {
-  const places = new Map(ordinals.map((ordinal, place) => [ordinal, place]));
-  return [...rows].sort((left, right) => places.get(left.ordinal)! - places.get(right.ordinal)!);
+  const indexes = new Map(ordinals.map((ordinal, index) => [ordinal, index]));
+  return [...rows].sort((left, right) => indexes.get(left.ordinal)! - indexes.get(right.ordinal)!);
 }
 
 /** A rollout's feedback as reflection is shown it: why it failed, else what the container said, else its details. */
@@ -62,8 +62,8 @@ function inputOf(row: Row): string {
   const conversation =
     row.request?.messages?.filter((message) => message.role !== 'system' && message.role !== 'developer') ?? [];
   const messages = row.demos.reduce((rest, demo) => {
-    const isNext = pairOf(demo).every(
-      ({ role, content }, place) => rest[place]?.role === role && rest[place].content === content,
+    const isNext = demoMessages(demo).every(
+      ({ role, content }, index) => rest[index]?.role === role && rest[index].content === content,
     );
     return isNext ? rest.slice(2) : rest;
   }, conversation);

@@ -2,6 +2,7 @@ import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { CandidateSummary } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import { appendEvents, lockJob, type JobRef, type NewEvent } from '../jobs/events.js';
+import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import { readCounted, rewardSums } from '../rollouts/totals.js';
@@ -24,7 +25,7 @@ export interface CommandOutcome {
 export interface Decision {
   /** Which decision of the job's search it is; one that a later one has overtaken, or that is there already, changes nothing. */
   step?: number;
-  projection?: Record<string, unknown>;
+  projection?: SessionProjection;
   candidates?: CandidateSummary[];
   /** Every rollout with an ordinal below has its outcome, for good. */
   outcomesThrough?: number;
@@ -131,7 +132,7 @@ export interface Ending {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string | null;
   error: ErrorDetails | null;
-  projection?: Record<string, unknown>;
+  projection?: SessionProjection;
   candidates?: CandidateSummary[];
   outcomesThrough?: number;
   events: NewEvent[];

@@ -2,7 +2,7 @@ import type { LatencyCounts } from '../../core/math/latency-sketch.js';
 import type { Tx } from '../db/db.js';
 
 /** Tokens and dollars are added up to here, so that a sum of two is a whole number still: providers may name any amount. */
-export const mostCounted = 2 ** 52 - 1;
+export const maxCounted = 2 ** 52 - 1;
 
 /** What requests came to. */
 export interface RequestTotals {
@@ -59,7 +59,7 @@ export async function readCounters(tx: Tx, deploymentId: string): Promise<Reques
             coalesce(sum(cost_usd), 0) as "costUsd", coalesce(sum(without_cost), 0)::bigint as "withoutCost",
             coalesce((select jsonb_object_agg(bucket, n) from buckets), '{}') as latencies
        from mine`,
-    [deploymentId, mostCounted],
+    [deploymentId, maxCounted],
   );
   return row!;
 }

@@ -21,9 +21,7 @@ export interface DeploymentRow extends Record<string, unknown> {
   status: DeploymentStatus;
   live: boolean;
   snapshotId: string | null;
-  spec: Omit<DeploymentSpec, 'gate'> & {
-    gate: (Omit<NonNullable<DeploymentSpec['gate']>, 'seeds'> & { numSeeds: number }) | null;
-  };
+  spec: DeploymentSpec;
   gate: GateResult | null;
   previousId: string | null;
   liveAt: Date | null;
@@ -48,9 +46,7 @@ const cancelled: ErrorDetails = {
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
 
 const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deployment_id is not null as live, d.snapshot_id as "snapshotId",
-  (j.spec #- '{gate,seeds}' #- '{source,messages}' #- '{container,envConfig}') || case when j.spec->'gate' = 'null' then '{}' else jsonb_build_object('gate',
-     (j.spec->'gate') - 'seeds' || jsonb_build_object('numSeeds', jsonb_array_length(j.spec->'gate'->'seeds'))) end as spec,
-  d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
+  j.spec, d.gate, d.previous_id as "previousId", d.live_at as "liveAt", j.created_at as "createdAt", j.started_at as "startedAt",
   j.completed_at as "completedAt", ${error} as "errorDetails", j.workflow_id as "workflowId"`;
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
@@ -130,7 +126,7 @@ export async function setGateResult(tx: Tx, id: string, result: GateResult): Pro
  * Has a deployment take its name; the caller holds its job's lock. With `judgedAgainst` (a deployment's id; null: none) only from
  * that one. Answers whether it has, or why not: it is deleted, or another serves the name by now.
  */
-export async function takeName(
+export async function promote(
   tx: Tx,
   { orgId, jobId }: JobRef,
   judgedAgainst?: string | null,

@@ -1,5 +1,5 @@
 import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
-import { thawPolicy } from '../../contracts/deployments/snapshot.js';
+import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { insertJob } from '../jobs/jobs.js';
@@ -53,7 +53,7 @@ export async function insertGateEvaluation(
   const policy =
     content === null
       ? (source as Extract<typeof source, { kind: 'messages' }>).policy
-      : thawPolicy(content.kind === 'graph' ? content.policies[0]! : content.policy);
+      : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
   const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
   const spec: EvaluationSpec = {
     ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS: longest },

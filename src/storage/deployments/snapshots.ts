@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { freezePolicy, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
+import { policyToSnapshot, type SnapshotContent } from '../../contracts/deployments/snapshot.js';
 import type { DeploymentSource, GraphSpec, Message, SessionSpec } from '../../core/jobs/spec.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
-import { graphOf } from '../../core/graphs/json.js';
+import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
 import { canonical, type Json } from '../../core/graphs/values.js';
 import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
@@ -53,7 +53,7 @@ export async function contentOf(tx: Tx, source: DeploymentSource): Promise<Snaps
   if (source.kind === 'messages') {
     const { messages, policy } = source;
     return {
-      ...{ kind: 'messages', messages, demos: [], levers_marked: false, policy: freezePolicy(policy) },
+      ...{ kind: 'messages', messages, demos: [], levers_marked: false, policy: policyToSnapshot(policy) },
       lever_versions: {},
       provenance: { source: 'messages', job_id: null, candidate_id: null, reward: null, verdict: null },
     };
@@ -86,12 +86,12 @@ export async function contentOf(tx: Tx, source: DeploymentSource): Promise<Snaps
   };
   if (spec.kind === 'graph') {
     if (!graph) return null;
-    const policies = spec.policies.map(freezePolicy);
-    return { kind: 'graph', graph, graph_txt: graphText(graphOf(graph)), policies, ...common };
+    const policies = spec.policies.map(policyToSnapshot);
+    return { kind: 'graph', graph, graph_txt: graphText(graphFromJson(graph)), policies, ...common };
   }
   if (!messages) return null;
   const marked = projection.leversMarked ?? false;
-  return { kind: 'messages', messages, demos, levers_marked: marked, policy: freezePolicy(spec.policy), ...common };
+  return { kind: 'messages', messages, demos, levers_marked: marked, policy: policyToSnapshot(spec.policy), ...common };
 }
 
 /** What a source's candidate came from, by which it is judged where its name serves nothing; null: it came from nothing. */

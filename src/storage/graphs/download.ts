@@ -1,6 +1,8 @@
 /** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
+import { searchSpecOf, type GraphSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
 
 /** The tasks, by place, that candidates were chosen by and those that winner and baseline were compared on at the end. */
@@ -11,20 +13,17 @@ export interface TaskParts {
 
 /** How a job's tasks were parted. */
 export async function readTaskParts(tx: Tx, jobId: string): Promise<TaskParts> {
-  const [row] = await tx.query<Partial<TaskParts>>(
-    `select spec->'gepa'->'evaluationSeeds' as evaluation, spec->'gepa'->'heldoutSeeds' as heldout from jobs where id = $1`,
-    [jobId],
-  );
-  return { evaluation: row?.evaluation ?? [], heldout: row?.heldout ?? [] };
+  const { evaluationSeeds: evaluation, heldoutSeeds: heldout } = searchSpecOf(await readSpec<GraphSpec>(tx, jobId));
+  return { evaluation, heldout };
 }
 
 /** The ids of the tasks at these places, by place. */
-export async function readTaskIds(tx: Tx, jobId: string, places: readonly number[]): Promise<Map<number, string>> {
+export async function readTaskIds(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, string>> {
   const rows = await tx.query<{ place: number; id: string }>(
     'select place, task_id as id from graph_tasks where job_id = $1 and place = any($2)',
-    [jobId, places],
+    [jobId, indexes],
   );
-  return new Map(rows.map(({ place, id }) => [place, id]));
+  return new Map(rows.map(({ place: index, id }) => [index, id]));
 }
 
 /** What calls came to; `usd` is null where one's cost is not known. */

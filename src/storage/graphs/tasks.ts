@@ -24,11 +24,11 @@ export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly GraphTask
 }
 
 /** The tasks at these places, by place. */
-export async function readTasks(tx: Tx, jobId: string, places: readonly number[]): Promise<Map<number, GraphTask>> {
+export async function readTasks(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, GraphTask>> {
   const rows = await tx.query<GraphTask & { place: number } & Record<string, unknown>>(
     `select place, task_id as "taskId", input, gold, rubric from graph_tasks where job_id = $1 and place = any($2)`,
-    [jobId, places],
+    [jobId, indexes],
     'read_graph_tasks',
   );
-  return new Map(rows.map(({ place, ...task }) => [place, task]));
+  return new Map(rows.map(({ place: index, ...task }) => [index, task]));
 }

@@ -8,7 +8,8 @@ import { isTerminal } from '../../core/jobs/status.js';
 import type { Db, Tx } from '../db/db.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { presenceLock } from '../db/notifications.js';
-import { patiently, sqlStateOf, type Patience } from '../db/patience.js';
+import { retryTransient, type Patience } from '../db/patience.js';
+import { isUniqueViolation } from '../db/postgres-errors.js';
 
 /** A call that is about to be sent, in dollars; `rolloutId` null: the proposer's. `presence`: the process that sends it. */
 export interface CostReservation {
@@ -31,7 +32,6 @@ export interface CostBudget {
 /** No call of a process that lives is under way for longer: what is older was lost. */
 const longestCall = '25 minutes';
 const busyMs = 100;
-const uniqueViolation = '23505';
 
 /** Gives a session its budget. */
 export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promise<void> {
@@ -114,7 +114,7 @@ export async function reserveInTurn(
 ): Promise<'reserved' | 'refused'> {
   for (;;) {
     signal.throwIfAborted();
-    const found = await patiently(() => reserveOnce(db, job, call), patience);
+    const found = await retryTransient(() => reserveOnce(db, job, call), patience);
     if (found !== 'busy') return found;
     await delay(busyMs);
   }
@@ -125,7 +125,7 @@ async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<
   try {
     return await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
   } catch (error) {
-    if (sqlStateOf(error) === uniqueViolation) return 'reserved';
+    if (isUniqueViolation(error)) return 'reserved';
     throw error;
   }
 }

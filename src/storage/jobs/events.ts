@@ -1,6 +1,8 @@
 import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
+import type { EvaluationProjection } from './jobs.js';
 
 /** Whose rows a verb touches. */
 export interface JobRef {
@@ -21,12 +23,14 @@ export class JobGoneError extends Error {
   override readonly name = 'JobGoneError';
 }
 
+const total = jsonFields<EvaluationProjection>('j.projection').text('total');
+
 /** Locks the job's control row: whoever writes events, outcomes or a decision takes it first, and so one waits for the other. */
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Of both rows: whoever waited here must see the status as it is now, not as it was when the waiting began.
     `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, c.step, j.status, j.kind,
-            (j.projection->>'total')::int as total
+            ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
   );

@@ -15,6 +15,7 @@ import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
@@ -65,12 +66,18 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.appId,
       job.correlationId,
       toJsonb(job.spec),
-      toJsonb(job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}),
+      toJsonb((job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
       job.pending ? 'pending' : 'running',
     ],
   );
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;
   if (maxUsd != null) await openCostBudget(tx, job, maxUsd);
+}
+
+/** The recorded progress of an evaluation. */
+export interface EvaluationProjection {
+  /** The number of seeds. */
+  total?: number;
 }
 
 /** What a search's workflow last recorded; every field is missing until it first did. */
@@ -127,13 +134,28 @@ export interface JobRow<Head = JobHead> {
   completedAt: Date | null;
 }
 
+const spec = jsonFields<JobSpec>('spec');
+const head = spec.without(
+  ['seeds'],
+  ['initialPrompt'],
+  ['initialGraph'],
+  ['description'],
+  ['gepa', 'trainSeeds'],
+  ['gepa', 'evaluationSeeds'],
+  ['gepa', 'heldoutSeeds'],
+  ['mipro', 'trainSeeds'],
+  ['mipro', 'evaluationSeeds'],
+  ['mipro', 'heldoutSeeds'],
+  ['candidate', 'messages'],
+  ['candidate', 'demos'],
+  ['container', 'envConfig'],
+  ['verifier', 'fields'],
+);
+
 const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as "workflowId",
   workflow_started as "workflowStarted", correlation_id as "correlationId",
-  (spec - array['seeds', 'initialPrompt', 'initialGraph', 'description'])
-    #- '{gepa,trainSeeds}' #- '{gepa,evaluationSeeds}' #- '{gepa,heldoutSeeds}'
-    #- '{mipro,trainSeeds}' #- '{mipro,evaluationSeeds}' #- '{mipro,heldoutSeeds}'
-    #- '{candidate,messages}' #- '{candidate,demos}' #- '{container,envConfig}' #- '{verifier,fields}' as spec,
-  coalesce(jsonb_array_length(spec->'seeds'), 0) as "numSeeds", projection, error_details as "errorDetails",
+  ${head} as spec,
+  coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection, error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 /** Reads a job of the organization, or null; a malformed id is no job's. */

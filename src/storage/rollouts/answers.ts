@@ -55,7 +55,7 @@ function textOf({ choices }: Completion): ModelText {
 /** Records an answer before it is used. Gives what is on record then: of two runners that have asked for it, what the first was told. */
 export async function recordAnswer(
   tx: Tx,
-  place: AnswerPlace,
+  index: AnswerPlace,
   purpose: 'rollout' | 'judge',
   { model, provider, params }: PolicySpec,
   messages: readonly Message[],
@@ -68,12 +68,12 @@ export async function recordAnswer(
   },
 ): Promise<ModelText> {
   const request = { ...params, model, messages };
-  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = place;
+  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = index;
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
   const text = toText(answer.text);
   const finishReason = answer.finishReason === null ? null : toText(answer.finishReason);
   const message = { role: 'assistant', content: text };
-  const id = answerId(place);
+  const id = answerId(index);
   const isFirst = await recordCall(tx, {
     ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
     id,

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { demosWithout, type Demo } from '../../core/prompts/demos.js';
-import type { Message, PolicySpec } from '../../core/jobs/spec.js';
+import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
+import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields, jsonRecord } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
+import type { SessionProjection } from '../jobs/jobs.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
 /** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
@@ -47,6 +49,15 @@ export function callerRolloutId(jobId: string, correlationId: string): string {
   return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
 }
 
+const spec = jsonRecord<SessionSpec | EvaluationSpec>()('j.spec', 's', {
+  ...{ policy: 'jsonb', budget: 'jsonb', candidate: 'jsonb', initialPrompt: 'jsonb' },
+  ...{ rollouts: 'text', rolloutTimeoutS: 'float8' },
+});
+const s = spec.columns;
+const budget = jsonFields<BudgetSpec>(s.budget);
+const fixed = jsonFields<EvaluationSpec['candidate']>(s.candidate);
+const projection = jsonFields<SessionProjection>('j.projection');
+
 /**
  * Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. `presence`:
  * the process that answers.
@@ -75,26 +86,25 @@ export async function resolveCall(
     frozen: boolean;
     graph_snapshot: string | null;
   }>(
-    `select j.kind, j.status, s.policy, s.budget->>'maxCostUsd' is not null as cost_bounded, s.rollouts,
-            s."rolloutTimeoutS" as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
+    `select j.kind, j.status, ${s.policy} as policy, ${budget.text('maxCostUsd')} is not null as cost_bounded,
+            ${s.rollouts} as rollouts, ${s.rolloutTimeoutS} as reward_seconds, r.id as rollout_id, r.idx, r.source, r.attempt, r.seed,
             exists (select 1 from model_calls m where m.rollout_id = r.id and m.purpose <> 'caller' and m.http_status < 300
                                                  and (m.served_attempt < r.attempt
                                                       or (m.served_attempt = r.attempt and m.served_by <> $5))) as has_recorded,
             case when j.kind = 'session' then w.id else c.id end as candidate_id,
-            coalesce(c.messages, s.candidate->'messages',
-                     case when w.id = $4 then s."initialPrompt" end) as messages,
-            coalesce(c.demos, s.candidate->'demos', '[]') as demos,
-            coalesce((j.projection->>'leversMarked')::boolean, (s.candidate->>'marked')::boolean, false) as marked,
-            coalesce((s.candidate->>'frozen')::boolean, false) as frozen, s.candidate->>'graphSnapshotId' as graph_snapshot
+            coalesce(c.messages, ${fixed.json('messages')},
+                     case when w.id = $4 then ${s.initialPrompt} end) as messages,
+            coalesce(c.demos, ${fixed.json('demos')}, '[]') as demos,
+            coalesce(${projection.text('leversMarked')}::boolean, ${fixed.text('marked')}::boolean, false) as marked,
+            coalesce(${fixed.text('frozen')}::boolean, false) as frozen, ${fixed.text('graphSnapshotId')} as graph_snapshot
        from jobs j
-      cross join lateral jsonb_to_record(j.spec) as s(policy jsonb, budget jsonb, candidate jsonb, "initialPrompt" jsonb,
-                                               rollouts text, "rolloutTimeoutS" float8)
+      cross join lateral ${spec.from}
        left join lateral (
          select id, idx, source, attempt, seed, candidate_id from rollouts
           where job_id = j.id and ((id = $2 and source = 'service') or (id = $3 and source = 'caller'))
           order by source desc limit 1
        ) r on true
-      cross join lateral (select coalesce(r.candidate_id, j.projection->>'bestCandidateId', $4) as id) w
+      cross join lateral (select coalesce(r.candidate_id, ${projection.text('bestCandidateId')}, $4) as id) w
        left join candidates c on c.id = w.id and c.job_id = j.id
       where j.id = $1 and j.kind in ('session', 'evaluation')`,
     [jobId, correlationId, callerRolloutId(jobId, correlationId), candidateId(jobId, 0), presence],
@@ -110,7 +120,7 @@ export async function resolveCall(
     ...{ kind, status, policy, rollout, costBounded: row.cost_bounded },
     live: row.rollouts === 'caller' && status === 'running' ? { rewardSeconds: row.reward_seconds } : null,
     ...{ candidateId: row.candidate_id, messages: messages?.length ? messages : null, marked: row.marked },
-    demos: demosWithout(row.demos, row.seed),
+    demos: demosForSeed(row.demos, row.seed),
     ...{ frozen: row.frozen, graphSnapshotId: row.graph_snapshot },
   };
 }

@@ -13,7 +13,7 @@ export interface Claim {
 }
 
 /** What a runner tells. */
-export interface Report {
+export interface CompletedRollouts {
   outcomes: Outcome[];
   /** Rollouts claimed ahead that have begun since. */
   begun: string[];
@@ -22,13 +22,13 @@ export interface Report {
 }
 
 /** How many rollouts a runner wants: to begin at once, of which those that wait for their reward take away, and ahead. */
-export interface Want {
+export interface WantedSlots {
   slots: number;
   ahead: number;
 }
 
 /** What an exchange found. `held` false: another runner has the job, so nothing was written and nothing may be started. */
-export interface Exchange {
+export interface SyncResult {
   held: boolean;
   control: ControlRow['control'];
   claims: Claim[];
@@ -43,13 +43,13 @@ export interface Exchange {
  * its event stand or fall together. Claims nothing unless the job's control says `run`.
  * Rows that an earlier runner left in flight are claimed again, with the same id.
  */
-export async function exchange(
+export async function syncRollouts(
   tx: Tx,
   job: JobRef,
   runner: { token: number; leaseSeconds: number; rolloutSeconds: number },
-  { outcomes, begun, returned }: Report,
-  want: Want,
-): Promise<Exchange> {
+  { outcomes, begun, returned }: CompletedRollouts,
+  want: WantedSlots,
+): Promise<SyncResult> {
   const row = await lockJob(tx, job);
   const open = row.status === 'running' || row.status === 'paused';
   const held = row.lease_token === runner.token && open;

@@ -157,7 +157,11 @@ export function outcomeEvents(row: ControlRow, written: readonly Written[]): New
  * Answers the slot of a live rollout: it is the one that the search asked for, under the slot's ordinal. Call it under `lockJob`;
  * the events are the caller's to append.
  */
-export async function answerSlot(tx: Tx, job: JobRef, { rolloutId, reward, details }: ReportedOutcome): Promise<void> {
+export async function completeAssignment(
+  tx: Tx,
+  job: JobRef,
+  { rolloutId, reward, details }: ReportedOutcome,
+): Promise<void> {
   await Promise.all([
     tx.query(
       `with slot as (

@@ -5,8 +5,8 @@ import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
 import { appendEvents, lockJob, type ControlRow, type JobRef, type NewEvent } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
-import { answerSlot, outcomeEvents, settleAwaited } from './outcomes.js';
-import { wakeWhenAnswered } from './slots.js';
+import { completeAssignment, outcomeEvents, settleAwaited } from './outcomes.js';
+import { signalWhenComplete } from './slots.js';
 
 /** A reward as it was reported. `body` is kept as it came. */
 export interface ReportedReward {
@@ -83,9 +83,9 @@ async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, repor
     const written = { ...target, id: rolloutId, status: 'succeeded' as const, reward, error: null };
     const [, , , wakes] = await Promise.all([
       inserted,
-      answerSlot(tx, job, { rolloutId, reward, details }),
+      completeAssignment(tx, job, { rolloutId, reward, details }),
       appendEvents(tx, job, [received, ...outcomeEvents(row, [written])]),
-      wakeWhenAnswered(tx, job.jobId),
+      signalWhenComplete(tx, job.jobId),
     ]);
     return wakes;
   }

@@ -1,10 +1,12 @@
 import type { Stage } from '../../core/search/protocol.js';
+import type { SessionSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
+import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import { countedReward } from './totals.js';
 
 /** A frame names so many traces at most; its rollout sensor says of how many rollouts it is. */
-export const mostTraces = 100;
+export const maxTraces = 100;
 
 /** Which outcomes are put into frames: those with an ordinal from `from` up to `through` (exclusive), a batch; with `rest`, those beyond as well. */
 export interface FrameRange {
@@ -41,13 +43,14 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
               where job_id = $1 and ordinal >= $3 and ($5 or ordinal < $4) and status in ('succeeded', 'failed')) r
       group by candidate_id, stage, generation, ordinal >= $4
      on conflict (job_id, ordinal) do nothing`,
-    [job.jobId, job.orgId, from, through, rest, mostTraces],
+    [job.jobId, job.orgId, from, through, rest, maxTraces],
   );
 }
 
 /** How many rollouts the job $1 may have in flight; null where its callers decide that. */
-const concurrency = `select least(c.concurrency, (j.spec->>'maxConcurrent')::int)
-  from jobs j join job_controls c on c.job_id = j.id where j.id = $1 and j.spec->>'rollouts' is distinct from 'caller'`;
+const spec = jsonFields<SessionSpec>('j.spec');
+const concurrency = `select least(c.concurrency, ${spec.text('maxConcurrent')}::int)
+  from jobs j join job_controls c on c.job_id = j.id where j.id = $1 and ${spec.text('rollouts')} is distinct from 'caller'`;
 
 /** What each sensor read, in the words of the answer; a sum or a quantile of nothing is null. */
 interface RolloutSensor {

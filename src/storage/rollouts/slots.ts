@@ -1,6 +1,6 @@
 import { candidateId } from '../../core/jobs/ids.js';
 import type { RolloutRequest } from '../../core/search/protocol.js';
-import { demosWithout, type Demo } from '../../core/prompts/demos.js';
+import { demosForSeed, type Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { CallRollout } from './calls.js';
 import { callerRolloutId } from './calls.js';
@@ -74,7 +74,7 @@ interface LiveRow extends Record<string, unknown> {
  * the best candidate. Whether calls name seeds is decided by the job's first. Calls that race for a correlation id get the same rollout, and take one
  * slot; one whose reward has come before it takes none. One statement, so one transaction.
  */
-export async function claimSlot(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
+export async function assignRollout(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
   const id = callerRolloutId(job.jobId, call.correlationId);
   const [claimed] = await tx.query<LiveRow>(
     `with bumped as (
@@ -132,7 +132,7 @@ async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<v
 function liveRollout(id: string, row: LiveRow): LiveRollout {
   const rollout: CallRollout = { id, idx: row.idx, source: 'caller', attempt: 0, hasRecorded: false };
   const messages = row.messages?.length ? row.messages : null;
-  return { rollout, candidateId: row.candidate_id, messages, demos: demosWithout(row.demos, row.seed) };
+  return { rollout, candidateId: row.candidate_id, messages, demos: demosForSeed(row.demos, row.seed) };
 }
 
 /** What a session wants of live traffic at present, and how much of that is under way. */
@@ -153,7 +153,7 @@ export async function readTraffic(tx: Tx, jobId: string): Promise<TrafficNow> {
 }
 
 /** Notes that the workflow is to be told, once nothing that it wants is left to answer; answers whether that is so. Under `lockJob`. */
-export async function wakeWhenAnswered(tx: Tx, jobId: string): Promise<boolean> {
+export async function signalWhenComplete(tx: Tx, jobId: string): Promise<boolean> {
   const rows = await tx.query(
     `update job_controls set wake_at = clock_timestamp()
       where job_id = $1 and not exists (select 1 from slots where job_id = $1) returning 1`,

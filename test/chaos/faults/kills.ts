@@ -21,7 +21,7 @@ export const patientPlan = (seeds: number): JobPlan => ({
 /** A kill comes this long after so many percent of what is to come have come since the last, or there is nothing more to come. */
 const afterPercent = [0, 45] as const;
 const afterMs = [0, 400] as const;
-const mostKills = 2;
+const maxKills = 2;
 /** These hold runners of rollouts. */
 const runners: Target[] = ['tree', 'worker'];
 /** Without these no client is answered. */
@@ -74,7 +74,7 @@ export async function killAll(
   { come, toCome, isOver }: Progress,
 ): Promise<Kill[]> {
   const kills: Kill[] = [];
-  for (let left = dice.between(1, mostKills); left > 0; left -= 1) {
+  for (let left = dice.between(1, maxKills); left > 0; left -= 1) {
     const wanted = come() + (toCome * dice.between(...afterPercent)) / 100;
     await until(`${wanted} calls have come`, () => come() >= wanted || isOver(), 60);
     await delay(dice.between(...afterMs));

@@ -37,9 +37,9 @@ export const clientRules: Rule[] = [
     broken({ jobs, asks, overAt }) {
       const turns = liveInTurn(jobs).map(({ id }) => id);
       const answered = asks.filter(isAnswered);
-      return answered.flatMap(({ n, at, deploymentId }, place) => {
+      return answered.flatMap(({ n, at, deploymentId }, index) => {
         const turn = turns.indexOf(`${deploymentId}`);
-        const least = at >= overAt ? turns.length - 1 : turns.indexOf(`${answered[place - 1]?.deploymentId}`);
+        const least = at >= overAt ? turns.length - 1 : turns.indexOf(`${answered[index - 1]?.deploymentId}`);
         return turn >= least ? [] : [`request ${n} was answered by ${deploymentId} after ${turns[least]}`];
       });
     },

@@ -48,7 +48,7 @@ export const graphRules: Rule[] = [
         const kept = calls.filter((call) => !isLost(call, job, kills)).sort((one, other) => other.at - one.at);
         const records = (recorded.get(key) ?? []).map(({ createdAt }) => createdAt).sort((one, other) => other - one);
         // Each has a record of its own that is later than it: the last the last, and so on.
-        const again = kept.find(({ at }, place) => !(records[place]! >= at));
+        const again = kept.find(({ at }, index) => !(records[index]! >= at));
         return again
           ? [`bought ${calls.length} times, recorded ${records.length} times, lost was not ${again.at}: ${key}`]
           : [];

@@ -93,7 +93,7 @@ export const rolloutRules: Rule[] = [
     const named = frames.flatMap(({ traces }) => traces);
     const counted = frames.reduce((sum, { count }) => sum + count, 0);
     return [
-      ...named.filter((id, place) => named.indexOf(id) < place).map((id) => `${id} is in two frames`),
+      ...named.filter((id, index) => named.indexOf(id) < index).map((id) => `${id} is in two frames`),
       ...named.filter((id) => !finished.has(id)).map((id) => `${id} is in a frame and has not ended`),
       ...(counted === finished.size ? [] : [`the frames are of ${counted} rollouts, ${finished.size} have ended`]),
     ];

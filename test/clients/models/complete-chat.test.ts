@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { proposerCall } from '../../../src/clients/models/complete-chat.js';
+import { completeChat } from '../../../src/clients/models/complete-chat.js';
 import { createProviders, type Providers } from '../../../src/clients/models/providers.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { startFakeModel, type FakeModel, type ModelReply } from '../../support/fakes/model.js';
@@ -21,7 +21,7 @@ afterAll(async () => {
 function ask(reply: (n: number) => ModelReply | Promise<ModelReply>, more: Record<string, unknown> = {}) {
   model.reply(() => reply(model.requests.length));
   const policy = { provider: 'openai', model: 'gpt-4o-mini', params: { temperature: 1 } };
-  return proposerCall(providers, { policy, messages, signal: new AbortController().signal, retryBaseMs: 2, ...more });
+  return completeChat(providers, { policy, messages, signal: new AbortController().signal, retryBaseMs: 2, ...more });
 }
 
 describe('a call of the proposer', () => {

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { within } from '../../../src/clients/net/bounded.js';
+import { withTimeout } from '../../../src/clients/net/bounded.js';
 import { createProviders, ProviderError, type Providers } from '../../../src/clients/models/providers.js';
 import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 
@@ -62,8 +62,8 @@ describe('which providers there are', () => {
 
   test('check names what is wrong', () => {
     expect(providers.check('openai')).toBeNull();
-    expect(providers.check('nobody')).toContain('not known');
-    expect(providers.check('constructor')).toContain('not known');
+    expect(providers.check('nobody')).toContain('not found');
+    expect(providers.check('constructor')).toContain('not found');
     expect(providers.check('groq')).toContain('GROQ_API_KEY');
   });
 });
@@ -108,7 +108,7 @@ describe('sending', () => {
 
   test('the signal ends it', async () => {
     model.reply(() => new Promise(() => undefined));
-    const work = within(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
+    const work = withTimeout(50, signal, (bounded) => providers.send('openai', { model: 'm', messages }, bounded));
     await expect(work).rejects.toThrow('no full answer within 50 ms');
   });
 });

@@ -29,7 +29,7 @@ test.each<[string, Data]>([
     },
   ],
   ['options of numbers', { ...good, verifier_config: { mode: 'numeric', tolerance: 1, relative: false } }],
-])('%s: nothing is wrong', (_, data) => {
+])('accepts %s', (_, data) => {
   expect(told(data)).toEqual([]);
 });
 
@@ -45,7 +45,7 @@ describe('tasks', () => {
     expect(told(data(10_001))).toEqual(['tasks']);
   });
 
-  test('too much data, by its bytes', () => {
+  test('too many bytes', () => {
     const data = (input: string) => ({ ...rubric, default_rubric: 'r', tasks: [task('a', input)] });
     const around = Buffer.byteLength(JSON.stringify(data('')));
     const room = 10 * 1024 * 1024 - around;
@@ -54,7 +54,7 @@ describe('tasks', () => {
     expect(told(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
   });
 
-  test('one id twice', () => {
+  test('a repeated id', () => {
     expect(told({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
       'tasks.2.id',
       'tasks.3.id',
@@ -98,7 +98,7 @@ describe('rubrics', () => {
   });
 });
 
-describe('what the metadata says of the task', () => {
+describe('the description in the metadata', () => {
   const long = 'd'.repeat(100_001);
   const fault = (name: string) => [`metadata.${name}`];
 
@@ -125,7 +125,7 @@ describe('the verifier', () => {
     ['json', ['model', 'provider', 'tolerance', 'relative']],
     ['rubric', ['tolerance', 'relative', 'case_sensitive', 'fields']],
     ['gold_examples', ['tolerance', 'relative', 'case_sensitive', 'fields']],
-  ])('what mode %s does not look at is refused', (mode, unused) => {
+  ])('rejects options that mode %s does not use', (mode, unused) => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
     const data = { ...good, gold_outputs, default_rubric: 'r', verifier_config: { mode, ...all } };
     expect(told(data)).toEqual(unused.map((option) => `verifier_config.${option}`));
@@ -158,7 +158,7 @@ describe('fields of inputs', () => {
     tasks: inputs.map((input, at) => task(`t${at}`, input)),
   });
 
-  test('those that lack one are named', () => {
+  test('reports the tasks that lack a field', () => {
     const lacking = of({ a: 1, b: 1 }, { b: 2, a: 2 }, { a: 3 }, { a: 1, b: 2 });
     expect(told(lacking)).toEqual(['tasks.2.input']);
     expect(datasetProblems(lacking)[0]!.message).toMatch(/"t2".*"b"/);
@@ -166,20 +166,20 @@ describe('fields of inputs', () => {
     expect(told(of({ a: 1 }, 'text'))).toEqual(['tasks.1.input', 'tasks.0.input']);
   });
 
-  test('or those that have one, where they are the fewer', () => {
+  test('reports the tasks that have a field if they are fewer', () => {
     const extra = of({ a: 1 }, { a: 2, b: 1 }, { a: 3 });
     expect(told(extra)).toEqual(['tasks.1.input']);
     expect(datasetProblems(extra)[0]!.message).toMatch(/"t1".*"b"/);
     expect(told(of({}, { constructor: 1 }, {}))).toHaveLength(1);
   });
 
-  test('with other fields each, at most 20 are told, in little time', () => {
+  test('reports at most 20 for tasks with different fields', () => {
     const inputs = Array.from({ length: 10_000 }, (_, at) => ({ [`f${at}`]: 1, [`g${at}`]: 1 }));
     expect(told(of(...inputs))).toHaveLength(20);
   });
 });
 
-test('several kinds are told together, at most 20 of each', () => {
+test('reports all kinds of problems, at most 20 of each', () => {
   const tasks = Array.from({ length: 50 }, (_, at) => task(String(at), 'x'));
   const gold_outputs = Array.from({ length: 25 }, () => gold('none'));
   const problems = told({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
@@ -189,7 +189,7 @@ test('several kinds are told together, at most 20 of each', () => {
   expect(problems).toHaveLength(41);
 });
 
-test('what has not the form of a data set is passed over', () => {
+test('ignores values that do not match the schema', () => {
   for (const other of [undefined, null, 1, 'x', [], {}, { tasks: {} }]) expect(datasetProblems(other)).toEqual([]);
   expect(told({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual([]);
   expect(told({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);

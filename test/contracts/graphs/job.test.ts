@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { initialMessages, taskInput } from '../../../src/contracts/graphs/dataset.js';
-import { createGraphJobSchema, policiesOf } from '../../../src/contracts/graphs/job.js';
+import { createGraphJobSchema, requestPolicies } from '../../../src/contracts/graphs/job.js';
 import { verifierSpec } from '../../../src/contracts/graphs/verifier.js';
 
 const task = { id: 'a', input: { question: 'q' } };
@@ -12,7 +12,7 @@ const dataset = {
 };
 const good = { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 20 };
 
-/** What is said of a body, by the path. */
+/** Messages about a body, by path. */
 function problemsOf(body: unknown): Record<string, string> {
   const { error } = createGraphJobSchema.safeParse(body);
   return Object.fromEntries((error?.issues ?? []).map(({ path, message }) => [path.join('.'), message]));
@@ -20,7 +20,7 @@ function problemsOf(body: unknown): Record<string, string> {
 const withDataset = (changes: object) => problemsOf({ ...good, dataset: { ...dataset, ...changes } });
 
 describe('the body of a graph job', () => {
-  test('the least that is taken, and the defaults', () => {
+  test('fills in defaults for a minimal body', () => {
     expect(createGraphJobSchema.parse(good)).toEqual({
       ...good,
       policy_provider: 'openai',
@@ -33,7 +33,7 @@ describe('the body of a graph job', () => {
     });
   });
 
-  test('everything that may be given', () => {
+  test('accepts all fields', () => {
     const body = {
       dataset: {
         metadata: { name: 'n', any: [1] },
@@ -68,7 +68,7 @@ describe('the body of a graph job', () => {
     expect(body.dataset.default_rubric).toEqual({ criteria: [{ name: 'n', weight: 1, description: '' }] });
   });
 
-  test('is written down in JSON Schema', () => {
+  test('converts to JSON Schema', () => {
     const schema = z.toJSONSchema(createGraphJobSchema, { io: 'input' });
     expect(schema.$defs!['CreateGraphJob']).toMatchObject({ required: ['dataset', 'rollout_budget'] });
     expect(JSON.stringify(schema)).toContain('"maxItems":10000');
@@ -113,13 +113,13 @@ describe('the body of a graph job', () => {
     ['a long rollout', { ...good, rollout_timeout: 3_601 }, 'rollout_timeout', /./],
     ['half a seed', { ...good, rng_seed: 0.5 }, 'rng_seed', 'must be a whole number'],
     ['no data set', { ...good, dataset: undefined }, 'dataset', /./],
-  ])('%s is refused', (_, body, path, message) => {
+  ])('rejects %s', (_, body, path, message) => {
     const found = problemsOf(body);
     expect(Object.keys(found)).toContain(path);
     expect(found[path]).toMatch(message instanceof RegExp ? message : new RegExp(`^${quoted(message)}$`));
   });
 
-  test('all that is wrong is told at once, in the fields and across them', () => {
+  test('reports problems of fields and across fields together', () => {
     const body = {
       dataset: { tasks: [task, task, { id: '', input: 1 }], verifier_config: { mode: 'numeric', tolerance: -1 } },
       rollout_budget: 0,
@@ -207,7 +207,7 @@ describe('the form of a data set', () => {
       'dataset.initial_prompt.messages',
       /^must hold/,
     ],
-  ])('%s is refused', (_, changes, path, message) => {
+  ])('rejects %s', (_, changes, path, message) => {
     expect(withDataset(changes)[path]).toMatch(message);
   });
 
@@ -217,30 +217,30 @@ describe('the form of a data set', () => {
     ['no weights', { fields: {} }],
     ['a text', { fields: 'a' }],
   ])('fields: %s', (_, option) => {
-    const places = Object.keys(withDataset({ verifier_config: { mode: 'json', ...option } }));
-    expect(places.some((place) => place.startsWith('dataset.verifier_config.fields'))).toBe(true);
+    const indexes = Object.keys(withDataset({ verifier_config: { mode: 'json', ...option } }));
+    expect(indexes.some((index) => index.startsWith('dataset.verifier_config.fields'))).toBe(true);
   });
 });
 
-test('an input by field', () => {
+test('taskInput', () => {
   expect(taskInput('x')).toEqual({ input: 'x' });
   expect(taskInput({ a: 1 })).toEqual({ a: 1 });
 });
 
-test('the prompt that a data set begins with', () => {
+test('initialMessages', () => {
   const messages = [{ role: 'user' as const, content: 'x' }];
   expect(initialMessages({})).toBeNull();
   expect(initialMessages({ initial_prompt: 'x' })).toEqual([{ role: 'system', content: 'x' }]);
   expect(initialMessages({ initial_prompt: { messages } })).toEqual(messages);
 });
 
-test('the models that graphs may call', () => {
+test('requestPolicies', () => {
   const policy = (model: string) => ({ model, provider: 'p', params: {} });
-  expect(policiesOf({ policy_model: 'm', policy_provider: 'p' })).toEqual([policy('m')]);
-  expect(policiesOf({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
+  expect(requestPolicies({ policy_model: 'm', policy_provider: 'p' })).toEqual([policy('m')]);
+  expect(requestPolicies({ policy_models: ['m', 'n'], policy_provider: 'p' })).toEqual([policy('m'), policy('n')]);
 });
 
-test('verifiers as they are stored, with their defaults', () => {
+test('verifierSpec fills in defaults', () => {
   expect(verifierSpec({ mode: 'exact' }, 'p')).toEqual({ mode: 'exact', caseSensitive: false });
   expect(verifierSpec({ mode: 'contains', case_sensitive: true }, 'p')).toEqual({
     mode: 'contains',

@@ -1,60 +1,62 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeGate, type GateRewards } from '../../../src/core/deployments/gate.js';
+import { evaluateGate, type GateRewards } from '../../../src/core/deployments/gate.js';
 import { mean } from '../../../src/core/math/rewards.js';
 import { comparePaired } from '../../../src/core/math/statistics.js';
 
-// Invariants: a candidate passes min_reward iff the mean of all its seeds, failed ones 0 at most, reaches it; min_improvement iff the lower end
-// of the paired interval on the seeds that the incumbent has a reward of does; one seed shows nothing; what is said has both numbers.
+// Invariants: min_reward passes iff the mean over all seeds, with failed rollouts as 0 at most,
+// reaches it; min_improvement iff the lower end of the paired interval over the incumbent's seeds
+// does; one seed never passes; the message contains both rewards.
 
-// Multiples of 1/8: their sums and differences are exact, so that "reaches" is not a matter of rounding.
+// Multiples of 1/8 have exact sums and differences, so comparisons need no tolerance.
 const grid = (most: number) => fc.integer({ min: -most * 8, max: most * 8 }).map((steps) => steps / 8);
 const reward = grid(2);
 const orFailed = fc.option(reward, { freq: 4 });
 const rewardsOf = fc
   .array(fc.tuple(orFailed, orFailed), { minLength: 1, maxLength: 12 })
   .map((seeds): Required<GateRewards> & { incumbent: (number | null)[] } => ({
-    candidate: seeds.map(([one]) => one),
+    candidate: seeds.map(([reward]) => reward),
     incumbent: seeds.map(([, other]) => other),
   }));
 const atLeast = (minReward: number) => ({ minReward, minImprovement: null });
 const betterBy = (minImprovement: number) => ({ minReward: null, minImprovement });
 const shown = (value: number) => String(Number(value.toFixed(4)));
-/** What a failed rollout of the candidate counts. */
+/** The reward of a failed rollout of the candidate. */
 const worstOf = ({ candidate, incumbent }: GateRewards) =>
-  Math.min(0, ...[...candidate, ...(incumbent ?? [])].filter((one) => one !== null));
-const always = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: 500 });
+  Math.min(0, ...[...candidate, ...(incumbent ?? [])].filter((reward) => reward !== null));
+const assertProperty = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: 500 });
 
 describe('min_reward', () => {
-  test('passes iff the mean of all seeds, failed ones 0 at most, reaches it', () => {
-    always(
+  test('passes iff the mean over all seeds reaches it', () => {
+    assertProperty(
       fc.property(rewardsOf, grid(2), ({ candidate }, least) => {
         const worst = worstOf({ candidate, incumbent: null });
-        const of = candidate.map((one) => one ?? worst).reduce((one, other) => one + other, 0) / candidate.length;
-        const verdict = judgeGate(atLeast(least), { candidate, incumbent: null });
+        const of =
+          candidate.map((reward) => reward ?? worst).reduce((reward, other) => reward + other, 0) / candidate.length;
+        const verdict = evaluateGate(atLeast(least), { candidate, incumbent: null });
         expect(verdict).toMatchObject({ passed: of >= least, incumbentReward: null, comparison: null });
         expect(verdict.candidateReward).toBeCloseTo(of, 12);
-        expect(verdict.says).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
-        expect(verdict.says).toContain(`min_reward is ${shown(least)}`);
+        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        expect(verdict.message).toContain(`min_reward is ${shown(least)}`);
       }),
     );
   });
 
-  test('its own mean reaches it, the next larger number is out of reach', () => {
+  test('is inclusive', () => {
     const candidate = [0.25, 0.5, null, 1];
-    expect(judgeGate(atLeast(0.4375), { candidate, incumbent: null }).passed).toBe(true);
-    const { passed, says } = judgeGate(atLeast(0.4376), { candidate, incumbent: null });
+    expect(evaluateGate(atLeast(0.4375), { candidate, incumbent: null }).passed).toBe(true);
+    const { passed, message: says } = evaluateGate(atLeast(0.4376), { candidate, incumbent: null });
     expect(passed).toBe(false);
     expect(says).toBe("The candidate's mean reward is 0.4375 on 4 seeds (1 failed and count 0); min_reward is 0.4376.");
   });
 });
 
 describe('min_improvement', () => {
-  test('passes iff the lower end of the paired interval on the common seeds reaches it', () => {
-    always(
+  test('passes iff the lower end of the paired interval reaches it', () => {
+    assertProperty(
       fc.property(rewardsOf, grid(2), ({ candidate, incumbent }, least) => {
-        const common = incumbent.flatMap((one, at) => (one === null ? [] : [at]));
-        const verdict = judgeGate(betterBy(least), { candidate, incumbent });
+        const common = incumbent.flatMap((reward, at) => (reward === null ? [] : [at]));
+        const verdict = evaluateGate(betterBy(least), { candidate, incumbent });
         if (common.length === 0) return expect(verdict).toMatchObject({ passed: false, comparison: null });
         const worst = worstOf({ candidate, incumbent });
         const [ours, theirs] = [common.map((at) => candidate[at] ?? worst), common.map((at) => incumbent[at]!)];
@@ -63,81 +65,84 @@ describe('min_improvement', () => {
           passed: paired.low >= least,
           comparison: { ...paired, seeds: common.length },
           incumbentReward: mean(theirs),
-          candidateReward: mean(candidate.map((one) => one ?? worst)),
+          candidateReward: mean(candidate.map((reward) => reward ?? worst)),
         });
       }),
     );
   });
 
-  test('the same gain on every seed passes iff it reaches it, however much the seeds differ', () => {
-    always(
+  test('compares an equal gain on every seed exactly', () => {
+    assertProperty(
       fc.property(fc.array(reward, { minLength: 2, maxLength: 12 }), grid(1), grid(1), (incumbent, gain, least) => {
-        const candidate = incumbent.map((one) => one + gain);
-        const { passed, comparison } = judgeGate(betterBy(least), { candidate, incumbent });
+        const candidate = incumbent.map((reward) => reward + gain);
+        const { passed, comparison } = evaluateGate(betterBy(least), { candidate, incumbent });
         expect([passed, comparison!.low, comparison!.high]).toEqual([gain >= least, gain, gain]);
       }),
     );
   });
 
-  test('a failed rollout of the candidate is as one of the lowest reward seen, 0 at most', () => {
-    always(
+  test('counts a failed rollout of the candidate as the lowest reward, 0 at most', () => {
+    assertProperty(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {
-        const { says: _, ...failed } = judgeGate(betterBy(least), { candidate, incumbent });
+        const { message: _, ...failed } = evaluateGate(betterBy(least), { candidate, incumbent });
         const worst = worstOf({ candidate, incumbent });
-        const filled = judgeGate(betterBy(least), { candidate: candidate.map((one) => one ?? worst), incumbent });
+        const filled = evaluateGate(betterBy(least), {
+          candidate: candidate.map((reward) => reward ?? worst),
+          incumbent,
+        });
         expect(filled).toMatchObject(failed);
       }),
     );
   });
 
-  test('a seed on which the incumbent failed changes nothing in the comparison', () => {
-    always(
-      fc.property(rewardsOf, fc.nat(), orFailed, grid(1), ({ candidate, incumbent }, place, lucky, least) => {
-        const at = place % (candidate.length + 1);
-        const more = judgeGate(betterBy(least), {
-          // None that is lower than all others: that is what failed ones count.
+  test('ignores seeds without an incumbent reward', () => {
+    assertProperty(
+      fc.property(rewardsOf, fc.nat(), orFailed, grid(1), ({ candidate, incumbent }, index, lucky, least) => {
+        const at = index % (candidate.length + 1);
+        const more = evaluateGate(betterBy(least), {
+          // No reward below the others: failed rollouts count the lowest reward.
           candidate: candidate.toSpliced(at, 0, lucky && Math.max(lucky, worstOf({ candidate, incumbent }))),
           incumbent: incumbent.toSpliced(at, 0, null),
         });
-        const { passed, incumbentReward, comparison } = judgeGate(betterBy(least), { candidate, incumbent });
+        const { passed, incumbentReward, comparison } = evaluateGate(betterBy(least), { candidate, incumbent });
         expect(more).toMatchObject({ passed, incumbentReward, comparison });
       }),
     );
   });
 
-  test('one common seed never passes, by whatever it is better', () => {
-    always(
+  test('never passes on a single common seed', () => {
+    assertProperty(
       fc.property(
         ...[fc.double({ noNaN: true, min: -1e9, max: 1e9 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
         ...[fc.array(reward, { maxLength: 3 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
         (ours, theirs, others, least) => {
-          const verdict = judgeGate(betterBy(least), {
+          const verdict = evaluateGate(betterBy(least), {
             candidate: [...others, ours],
             incumbent: [...others.map(() => null), theirs],
           });
           expect(verdict).toMatchObject({ passed: false, comparison: { seeds: 1 } });
-          expect(verdict.says).toContain('infinity (one seed shows nothing)');
+          expect(verdict.message).toContain('infinity (one seed shows nothing)');
         },
       ),
     );
   });
 
-  test('what is said has both rewards, the gain, its interval and what was asked for', () => {
+  test('the message contains both rewards, the gain, its interval and the condition', () => {
     const rewards = { candidate: [1, 0.5, 1, null], incumbent: [0.5, 0.25, 0.25, 0.25] };
-    const { comparison, says, passed } = judgeGate(betterBy(0.1), rewards);
+    const { comparison, message: says, passed } = evaluateGate(betterBy(0.1), rewards);
     const { low, high } = comparison!;
     expect(passed).toBe(false);
     expect(says).toBe(
       "The candidate's mean reward is 0.625 on 4 seeds (1 failed and count 0), against 0.3125: better by 0.3125 on 4 common seeds, " +
         `95 % interval ${shown(low)} to ${shown(high)}; its lower end does not reach min_improvement, 0.1.`,
     );
-    always(
+    assertProperty(
       fc.property(rewardsOf, grid(1), ({ candidate, incumbent }, least) => {
-        const verdict = judgeGate(betterBy(least), { candidate, incumbent });
-        expect(verdict.says).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
-        if (verdict.incumbentReward === null) return expect(verdict.says).toContain('Nothing to compare with');
-        expect(verdict.says).toContain(`against ${shown(verdict.incumbentReward)}:`);
-        expect(verdict.says).toContain(
+        const verdict = evaluateGate(betterBy(least), { candidate, incumbent });
+        expect(verdict.message).toContain(`is ${shown(verdict.candidateReward)} on ${candidate.length} seeds`);
+        if (verdict.incumbentReward === null) return expect(verdict.message).toContain('No comparison');
+        expect(verdict.message).toContain(`against ${shown(verdict.incumbentReward)}:`);
+        expect(verdict.message).toContain(
           `${verdict.passed ? 'reaches' : 'does not reach'} min_improvement, ${shown(least)}.`,
         );
       }),

@@ -1,15 +1,15 @@
-/** Graphs for tests: by hand, and any valid one. */
+/** Graphs for tests: fixed ones and an arbitrary valid one. */
 import fc from 'fast-check';
 import type { AnswerForm, Graph, LlmStep, PromptMessage, Ref, Step, VoteStep } from '../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../src/core/graphs/refs.js';
-import { answerCall, openRun, outcomeOf, wantedCalls, type Run } from '../../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, pendingCalls, type Run } from '../../../src/core/graphs/run/run.js';
 import type { Json } from '../../../src/core/graphs/values.js';
 
 export function user(content: string): PromptMessage[] {
   return [{ role: 'user', content }];
 }
 
-/** An llm step with an input for each placeholder: `{ question: 'input.question' }`. */
+/** An llm step with a placeholder for each input: `{ question: 'input.question' }`. */
 export function llm(id: string, inputs: Record<string, Ref>, changes: Partial<LlmStep> = {}): LlmStep {
   const messages = user(['Do it.', ...Object.keys(inputs).map((name) => `{{${name}}}`)].join(' '));
   return { id, type: 'llm', inputs, messages, output: { field: 'answer' }, ...changes };
@@ -30,10 +30,13 @@ export const answerSchema: AnswerForm = {
   },
 };
 
-/** Answers every wanted call until there is none, by `answers` of its key, else by `otherwise`; the last first with `backwards`. */
+/**
+ * Answers all pending calls, by `answers` of the key or `otherwise`; last call first with
+ * `backwards`.
+ */
 export function answerAll(run: Run, answers: Record<string, string>, otherwise = 'ok', backwards = false): Run {
   let current = run;
-  for (let calls = wantedCalls(current); calls.length > 0; calls = wantedCalls(current)) {
+  for (let calls = pendingCalls(current); calls.length > 0; calls = pendingCalls(current)) {
     const call = backwards ? calls.at(-1)! : calls[0]!;
     const answered = answerCall(current, call.key, answers[call.key] ?? otherwise);
     if ('problem' in answered) throw new Error(`${call.key}: ${answered.problem}`);
@@ -42,13 +45,13 @@ export function answerAll(run: Run, answers: Record<string, string>, otherwise =
   return current;
 }
 
-/** The outcome of a graph on an input, with these answers. */
+/** The outcome of a graph on an input with these answers. */
 export function outcomeWith(graph: Graph, input: Json, answers: Record<string, string> = {}) {
   return outcomeOf(answerAll(openRun(graph, input), answers));
 }
 
-/** What an arbitrary step gives, so that those after it can take it rightly most of the time. */
-interface Made {
+/** The values of a generated step, so that later steps mostly use valid refs. */
+interface GeneratedStep {
   step: Step;
   texts: Ref[];
   lists: Ref[];
@@ -63,7 +66,7 @@ function pick<Item>(items: readonly Item[], by: number): Item {
   return items[by % items.length]!;
 }
 
-function textsOf(id: string, form: AnswerForm): Pick<Made, 'texts' | 'lists'> {
+function textsOf(id: string, form: AnswerForm): Pick<GeneratedStep, 'texts' | 'lists'> {
   if ('field' in form || form.schema.type === 'object') return { texts: [`${id}.answer`], lists: [] };
   return { texts: [], lists: [id] };
 }
@@ -77,7 +80,7 @@ const stepPlan = fc.record({
   limits: fc.constantFrom({}, { timeoutS: 9 }, { tries: 2, timeoutS: 0.5 }),
 });
 
-/** Any valid graph: steps take what steps before them give; where refs fit, so do most values. */
+/** An arbitrary valid graph: steps use the values of earlier steps. */
 export const anyGraph: fc.Arbitrary<Graph> = fc.array(stepPlan, { minLength: 1, maxLength: 8 }).map((plans) => {
   const texts: Ref[] = ['input.question', 'input.topic'];
   const lists: Ref[] = ['input.items'];
@@ -93,7 +96,7 @@ export const anyGraph: fc.Arbitrary<Graph> = fc.array(stepPlan, { minLength: 1, 
     const prompt = { inputs: { a: text, b: other }, messages, ...asked };
     const judge = { inputs: { a: text }, messages: user('{{a}}: which?\n{{candidates}}'), ...asked };
     const ways: VoteStep['by'] = kind === 'judge' ? { judge } : 'majority';
-    const made = ((): Made => {
+    const made = ((): GeneratedStep => {
       switch (kind) {
         case 'llm':
           return { step: { id, type: 'llm', ...prompt, output: form }, ...textsOf(id, form) };
@@ -152,7 +155,7 @@ export const anyInput: fc.Arbitrary<Json> = fc.record({
   items: fc.array(fc.constantFrom<Json>('x', 'y', 3, { k: 'v' }), { maxLength: 4 }),
 });
 
-/** An answer for a call, right for the form of its step; by the call alone, so that it is the same whenever it is made. */
+/** A valid answer for a call; depends on the call only, so that it is the same at any time. */
 export function answerTo(graph: Graph, key: string, salt: number): string {
   const step = graph.steps.find(({ id }) => id === key.split('#')[0])!;
   if (step.type === 'vote') return `Candidate 1${salt % 2 === 0 ? '.' : ' is best\n'}`;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { driveGraph, type Said } from '../../../src/core/graphs/run/drive.js';
+import { driveGraph, type ModelReply } from '../../../src/core/graphs/run/drive.js';
 import type { Graph, LlmStep } from '../../../src/core/graphs/graph.js';
-import { outcomeOf, valuesOf } from '../../../src/core/graphs/run/run.js';
+import { outcomeOf, stepValues } from '../../../src/core/graphs/run/run.js';
 
-// Whoever drives a graph makes every call that is wanted, few at once, until its answer is usable; and leaves nothing under way.
+// driveGraph makes every pending call, a few at a time, until its answer is usable, and leaves no
+// call in flight.
 
 const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
   id,
@@ -15,11 +16,11 @@ const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
 });
 const graphOf = (steps: Graph['steps'], output: string): Graph => ({ inputs: ['text'], steps, output });
 const input = { text: 't' };
-const said = (text: string): Said => ({ ok: true, text });
+const said = (text: string): ModelReply => ({ ok: true, text });
 const answer = async (text: string) => Promise.resolve(said(text));
 
-describe('a graph that is driven', () => {
-  test('asks for what follows once what it needs is there', async () => {
+describe('driveGraph', () => {
+  test('makes a call once its dependencies have values', async () => {
     const asked: string[] = [];
     const second = step('b', { inputs: { text: 'a.said' } });
     const { run, fault } = await driveGraph(graphOf([step('a'), second], 'b.said'), input, (call) => {
@@ -28,10 +29,10 @@ describe('a graph that is driven', () => {
     });
     expect(asked).toEqual(['a: t', 'b: a!']);
     expect([outcomeOf(run), fault]).toEqual([{ status: 'done', value: 'b!' }, null]);
-    expect(valuesOf(run)).toEqual({ a: { said: 'a!' }, b: { said: 'b!' } });
+    expect(stepValues(run)).toEqual({ a: { said: 'a!' }, b: { said: 'b!' } });
   });
 
-  test('has at most eight calls under way', async () => {
+  test('has at most eight calls in flight', async () => {
     let underWay = 0;
     let most = 0;
     const graph = graphOf([step('a', { samples: 20 })], 'a');
@@ -45,7 +46,7 @@ describe('a graph that is driven', () => {
     expect(most).toBe(8);
   });
 
-  test('asks again while an answer is not usable, and fails then, by its own fault', async () => {
+  test('repeats a call with an unusable answer, then fails without an infrastructure fault', async () => {
     const graph = graphOf([step('a', { tries: 3, output: { schema: { type: 'number' } } })], 'a');
     const tries: number[] = [];
     const ask = (texts: string[]) =>
@@ -64,24 +65,21 @@ describe('a graph that is driven', () => {
     expect(tries).toEqual([0, 1, 0, 1, 2]);
   });
 
-  test('says of the one answer of a step that is asked once that it is not usable', async () => {
+  test('reports a single unusable answer', async () => {
     const graph = graphOf([step('a', { tries: 1, output: { schema: { type: 'number' } } })], 'a');
     const { run } = await driveGraph(graph, input, () => answer('x'));
     expect(outcomeOf(run)).toMatchObject({ reason: expect.stringMatching(/^The answer is not usable: /) as unknown });
   });
 
-  test.each([true, false])(
-    'fails where a model cannot be asked; whose fault it is (infrastructure: %s) is told',
-    async (infrastructure) => {
-      const ask = (): Promise<Said> =>
-        Promise.resolve({ ok: false, code: 'step_refused', message: 'no', infrastructure });
-      const { run, fault } = await driveGraph(graphOf([step('a')], 'a.said'), input, ask);
-      expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'a', reason: 'no' });
-      expect(fault).toEqual({ code: 'step_refused', infrastructure });
-    },
-  );
+  test.each([true, false])('fails if a model call fails, and reports infrastructure: %s', async (infrastructure) => {
+    const ask = (): Promise<ModelReply> =>
+      Promise.resolve({ ok: false, code: 'step_refused', message: 'no', infrastructure });
+    const { run, fault } = await driveGraph(graphOf([step('a')], 'a.said'), input, ask);
+    expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'a', reason: 'no' });
+    expect(fault).toEqual({ code: 'step_refused', infrastructure });
+  });
 
-  describe('whose branches fail', () => {
+  describe('with failed branches', () => {
     const numbers = { schema: { type: 'number' } } as const;
     const graph = graphOf(
       [
@@ -92,8 +90,8 @@ describe('a graph that is driven', () => {
       ],
       'all',
     );
-    /** Drives it with these answers, which come in this order. */
-    async function inOrder(answers: Record<string, Said>, order: readonly string[]) {
+    /** Drives the graph with these answers in this order. */
+    async function inOrder(answers: Record<string, ModelReply>, order: readonly string[]) {
       const asked: string[] = [];
       const comes = new Map<string, () => void>();
       const driven = driveGraph(graph, input, async ({ key }) => {
@@ -109,7 +107,7 @@ describe('a graph that is driven', () => {
       return { outcome: outcomeOf(run), fault, asked };
     }
 
-    test('go on, and the first in the graph is told, whichever failed first', async () => {
+    test('finishes the other branches and reports the first failed step of the graph', async () => {
       const answers = { a: said('x'), b: said('y'), c: said('z') };
       const first = await inOrder(answers, ['a', 'b', 'c']);
       expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, asked: ['a', 'b', 'c'] });
@@ -117,8 +115,8 @@ describe('a graph that is driven', () => {
       expect(await inOrder(answers, ['b', 'a', 'c'])).toEqual(first);
     });
 
-    test('by the infrastructure, too, say so: nothing is known of the graph', async () => {
-      const refused: Said = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
+    test('reports an infrastructure failure first', async () => {
+      const refused: ModelReply = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
       const answers = { a: said('x'), b: refused, c: said('z') };
       for (const order of [
         ['a', 'b', 'c'],
@@ -130,7 +128,7 @@ describe('a graph that is driven', () => {
     });
   });
 
-  test('rejects once what is under way has ended, and begins nothing more', async () => {
+  test('rejects once no call is in flight, and starts no other call', async () => {
     let ended = 0;
     let begun = 0;
     const graph = graphOf([step('a', { samples: 20 })], 'a');

@@ -18,8 +18,8 @@ const given: EditProposal = {
 };
 const shown = (changes: Partial<EditProposal> = {}) => buildEditProposal({ ...given, ...changes })[0]!.content;
 
-describe('the question for edits', () => {
-  test('shows the graph, the runs and what can be done', () => {
+describe('buildEditProposal', () => {
+  test('shows the graph, the runs and the rules', () => {
     const content = shown({ task: 'Sums.', problems: ['edits[0].step: there is no\nstep "x"'] });
     expect(content).toContain(`\n\`\`\`\n${graphText(oneStep)}\n\`\`\`\n`);
     expect(content).toContain(
@@ -37,14 +37,14 @@ describe('the question for edits', () => {
     expect(shown()).not.toContain('could not be taken');
   });
 
-  test('names every edit that there is', () => {
+  test('documents every edit', () => {
     const content = shown();
     const names = editSchema.options.map((option) => option.shape.edit.value);
     expect(names).toHaveLength(10);
     for (const name of names) expect(content).toContain(`{"edit": "${name}"`);
   });
 
-  test('no text of a run or of the graph stands at the beginning of a line, or ends its frame', () => {
+  test('quotes every line of untrusted text', () => {
     const piece = fc.constantFrom(
       '\n',
       '\r\n',
@@ -78,7 +78,7 @@ describe('the question for edits', () => {
     );
   });
 
-  test('cuts what is long', () => {
+  test('cuts long texts', () => {
     const long = 'x'.repeat(200_000);
     const failures = [
       {
@@ -104,8 +104,8 @@ const reason = (answer: string, changes: Partial<typeof rules> = {}) => {
   return parsed.ok ? 'taken' : parsed.reason;
 };
 
-describe('the answer', () => {
-  test('has its edits in the last fence', () => {
+describe('parseEdits', () => {
+  test('parses the last fenced block', () => {
     expect(parseEdits(fenced([remove]), rules)).toEqual({ ok: true, edits: [remove] });
     expect(parseEdits(`\`\`\`\nfirst\n\`\`\`\n${fenced([remove, remove])}`, rules)).toMatchObject({ ok: true });
     expect(parseEdits(fenced([remove]).replaceAll('\n', '\r\n'), rules)).toMatchObject({ ok: true });
@@ -113,7 +113,7 @@ describe('the answer', () => {
     expect(parseEdits(fenced([verify]), rules)).toEqual({ ok: true, edits: [verify] });
   });
 
-  test('names fields as JSON does', () => {
+  test('accepts the JSON names of fields', () => {
     const prompt = { inputs: { q: 'input' }, messages: user('{{q}}'), timeout_s: 5 };
     const step = { id: 'm', type: 'map', ...prompt, output: { field: 'a' }, over: 'input', as: 'one', max_items: 3 };
     const vote = { edit: 'vote', step: 'solve', samples: 2, by: { judge: prompt } };
@@ -137,15 +137,15 @@ describe('the answer', () => {
     [fenced([{ edit: 'verify', step: 'a', prompt: '\0' }]), 'the edits contain a NUL character'],
     [fenced(['remove']), 'edits[0]: '],
     [fenced(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 'the list of edits is nested deeper than 50 levels'],
-  ])('without edits of the right form is refused (%#)', (answer, told) => {
-    expect(reason(answer)).toContain(told);
+  ])('rejects malformed edits (%#)', (answer, expected) => {
+    expect(reason(answer)).toContain(expected);
   });
 
-  test('that was cut off is refused, whatever it has', () => {
+  test('rejects an answer that was cut off', () => {
     expect(reason(fenced([remove]), { finishReason: 'length' })).toContain('the answer was cut off');
   });
 
-  test('never makes it throw', () => {
+  test('never throws', () => {
     const piece = fc.constantFrom(
       '```',
       '\n',

@@ -1,20 +1,22 @@
-/** Whatever the graph and the answers: where a final call is named, nothing else is wanted, and its text is the output. */
+/**
+ * Invariant: if finalCall names a call, no other call is pending, and its text becomes the output.
+ */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { finalCall } from '../../../src/core/graphs/run/final-call.js';
 import type { Graph, Step } from '../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../src/core/graphs/refs.js';
-import { answerCall, openRun, outcomeOf, wantedCalls, type Run } from '../../../src/core/graphs/run/run.js';
+import { answerCall, openRun, outcomeOf, pendingCalls, type Run } from '../../../src/core/graphs/run/run.js';
 import { answerSchema, answerTo, anyGraph, anyInput, graphWith, llm, oneStep, solve } from './cases.js';
 
-const keys = (run: Run) => wantedCalls(run).map(({ key }) => key);
+const keys = (run: Run) => pendingCalls(run).map(({ key }) => key);
 const answered = (run: Run, key: string, text: string) => {
   const result = answerCall(run, key, text);
   if ('problem' in result) throw new Error(result.problem);
   return result.run;
 };
 
-/** Graphs of answers and selects alone, each of what is before it; the last gives the output. */
+/** Graphs of llm and select steps over earlier steps; the last step gives the output. */
 const answersAndSelects: fc.Arbitrary<Graph> = fc
   .array(fc.tuple(fc.boolean(), fc.nat(), fc.nat(), fc.nat()), { minLength: 1, maxLength: 8 })
   .map((plans) => {
@@ -33,18 +35,18 @@ const answersAndSelects: fc.Arbitrary<Graph> = fc
     return { inputs: ['question'], steps: steps.filter(({ id }) => used.has(id)), output };
   });
 
-test('in any run', () => {
+test('finalCall holds its invariant in any run', () => {
   const through = new Map<string, number>();
   fc.assert(
     fc.property(fc.oneof(anyGraph, answersAndSelects), anyInput, fc.nat(5), fc.nat(10), (graph, input, salt, order) => {
       let run = openRun(graph, input);
-      for (let wanted = keys(run); wanted.length > 0; wanted = keys(run)) {
+      for (let pending = keys(run); pending.length > 0; pending = keys(run)) {
         const final = finalCall(run);
-        const key = final ?? wanted[order % wanted.length]!;
+        const key = final ?? pending[order % pending.length]!;
         const text = answerTo(graph, key, salt);
         run = answered(run, key, text);
         if (final === null) continue;
-        expect(wanted).toEqual([final]);
+        expect(pending).toEqual([final]);
         expect(outcomeOf(run)).toEqual({ status: 'done', value: text });
         const { type } = graph.steps.at(-1)!;
         through.set(type, (through.get(type) ?? 0) + 1);
@@ -57,11 +59,11 @@ test('in any run', () => {
   expect(through.get('select')).toBeGreaterThan(5);
 });
 
-describe('the final call', () => {
+describe('finalCall', () => {
   const start = (graph: Graph) => openRun(graph, { question: 'Q' });
   const named = (graph: Graph) => finalCall(start(graph));
 
-  test('is the one of the step that the output is the text of, once all that it takes is there', () => {
+  test('is the call of the output step once its dependencies have values', () => {
     expect(named(oneStep)).toBe('solve');
     const run = start(graphWith([solve, llm('check', { draft: 'solve.answer' })], 'check.answer'));
     expect(finalCall(run)).toBeNull();
@@ -86,11 +88,11 @@ describe('the final call', () => {
     ['one of several samples', [{ ...solve, samples: 2 } as Step], 'solve'],
     ['a changed text', [solve, { id: 'up', type: 'transform', op: 'upper', inputs: { text: 'solve.answer' } }], 'up'],
     ['chosen by a vote', [solve, { id: 'pick', type: 'vote', of: ['solve', 'solve'], by: 'majority' }], 'pick.answer'],
-  ])('is none where the output is %s', (_, steps, output) => {
+  ])('is null if the output is %s', (_, steps, output) => {
     expect(named(graphWith(steps, output))).toBeNull();
   });
 
-  test('is known through selects once they have chosen, by the way that leads to the text', () => {
+  test('follows selects once they have chosen', () => {
     const branch = (id: string) => llm(id, { q: 'input.question' });
     const select = (id: string, then: string, otherwise: string): Step => {
       return { id, type: 'select', cases: [{ when: { of: `${id}If.answer`, is: 'empty' }, then }], otherwise };
@@ -101,7 +103,7 @@ describe('the final call', () => {
       select('outer', 'innerIf.answer', 'inner.answer'),
     ];
     const run = start(graphWith(steps, 'outer'));
-    // Its text would be the output where it is chosen, but it is asked for the condition.
+    // Its text would be the output if chosen, but the call answers the condition.
     expect([keys(run), finalCall(run)]).toEqual([['outerIf'], null]);
     expect(finalCall(answered(run, 'outerIf', ''))).toBe('innerIf');
     const inner = answered(run, 'outerIf', 'x');
@@ -110,7 +112,7 @@ describe('the final call', () => {
     expect(finalCall(answered(inner, 'innerIf', ''))).toBe('hard');
   });
 
-  test('is none where the condition is on what would be the output', () => {
+  test('is null if a condition depends on the output step', () => {
     const route: Step = {
       ...{ id: 'route', type: 'select', otherwise: 'solve.answer' },
       cases: [{ when: { of: 'solve.answer', is: 'empty' }, then: 'input.question' }],

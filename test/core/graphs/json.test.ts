@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { editsSchema, type EditJson } from '../../../src/contracts/graphs/graph.js';
-import { editJson, editOf } from '../../../src/core/graphs/json.js';
+import { editToJson, editFromJson } from '../../../src/core/graphs/json.js';
 
 const asked = {
   inputs: { question: 'input.question' },
@@ -9,7 +9,7 @@ const asked = {
   tries: 2,
 };
 
-test('an edit has one JSON form, by the names of the wire', () => {
+test('edits use the wire names of fields', () => {
   const edits: EditJson[] = [
     {
       edit: 'add',
@@ -20,6 +20,6 @@ test('an edit has one JSON form, by the names of the wire', () => {
     { edit: 'vote', step: 'a', samples: 3, by: 'majority' },
     { edit: 'model', step: 'a', model: null },
   ];
-  expect(editsSchema.parse(edits).map(editOf).map(editJson)).toEqual(edits);
-  expect(editOf(edits[2]!)).toMatchObject({ by: { judge: { timeoutS: 9 } } });
+  expect(editsSchema.parse(edits).map(editFromJson).map(editToJson)).toEqual(edits);
+  expect(editFromJson(edits[2]!)).toMatchObject({ by: { judge: { timeoutS: 9 } } });
 });

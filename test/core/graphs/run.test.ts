@@ -1,9 +1,9 @@
 /**
- * What a run keeps, whatever the graph and the answers:
- *  1. answers in any order give the same outcome, and any run ends when all wanted calls are answered;
- *  2. no call is wanted twice, none after its answer, and never more than `maxCalls`;
- *  3. a run that was lost is the same again when its answers are given again;
- *  4. a run is a value: answering leaves it as it was.
+ * Invariants for any graph and answers:
+ *  1. Answers in any order give the same outcome, and a run ends when all pending calls are answered.
+ *  2. No call is pending twice or after its answer; there are at most `maxCalls`.
+ *  3. Replaying recorded answers restores a lost run.
+ *  4. A run is immutable.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,8 +13,8 @@ import {
   failCall,
   openRun,
   outcomeOf,
-  valuesOf,
-  wantedCalls,
+  stepValues,
+  pendingCalls,
   type Run,
 } from '../../../src/core/graphs/run/run.js';
 import { graphProblems } from '../../../src/core/graphs/validate.js';
@@ -32,7 +32,7 @@ import {
   user,
 } from './cases.js';
 
-const keys = (run: Run) => wantedCalls(run).map(({ key }) => key);
+const keys = (run: Run) => pendingCalls(run).map(({ key }) => key);
 const failed = (step: string | null, reason: string) => ({
   status: 'failed',
   step,
@@ -44,23 +44,26 @@ const answered = (run: Run, key: string, text: string) => {
   return result.run;
 };
 
-/** Plays a run to its end; `order` chooses among what is wanted. Says which keys were wanted, in the order answered. */
+/**
+ * Plays a run to its end; `order` selects among the pending calls. Returns the keys in the order
+ * answered.
+ */
 function play(graph: Graph, input: Json, salt: number, order: readonly number[]) {
   let run = openRun(graph, input);
-  const asked: string[] = [];
-  for (let turn = 0; wantedCalls(run).length > 0; turn++) {
-    const wanted = keys(run);
-    const key = wanted[(order[turn % order.length] ?? 0) % wanted.length]!;
-    asked.push(key);
+  const answeredKeys: string[] = [];
+  for (let turn = 0; pendingCalls(run).length > 0; turn++) {
+    const pending = keys(run);
+    const key = pending[(order[turn % order.length] ?? 0) % pending.length]!;
+    answeredKeys.push(key);
     run = answered(run, key, answerTo(graph, key, salt));
   }
-  return { run, asked, outcome: outcomeOf(run) };
+  return { run, asked: answeredKeys, outcome: outcomeOf(run) };
 }
 
 const orders = fc.array(fc.nat(), { minLength: 1, maxLength: 10 });
 
 describe('any run', () => {
-  test('has one outcome, in whatever order the answers come', () => {
+  test('has the same outcome for any order of answers', () => {
     let done = 0;
     fc.assert(
       fc.property(anyGraph, anyInput, fc.nat(5), orders, orders, (graph, input, salt, one, other) => {
@@ -72,38 +75,38 @@ describe('any run', () => {
         done++;
         expect(second.outcome).toEqual(first.outcome);
         expect(new Set(second.asked)).toEqual(new Set(first.asked));
-        expect(valuesOf(second.run)).toEqual(valuesOf(first.run));
+        expect(stepValues(second.run)).toEqual(stepValues(first.run));
       }),
       { numRuns: 300 },
     );
     expect(done).toBeGreaterThan(100);
   });
 
-  test('wants no call twice, and no more than the bound', () => {
+  test('has each call pending once, within the limit', () => {
     fc.assert(
       fc.property(anyGraph, anyInput, fc.nat(5), orders, (graph, input, salt, order) => {
-        const { asked } = play(graph, input, salt, order);
-        expect(new Set(asked).size).toBe(asked.length);
-        expect(asked.length).toBeLessThanOrEqual(maxCalls(graph));
+        const { asked: answeredKeys } = play(graph, input, salt, order);
+        expect(new Set(answeredKeys).size).toBe(answeredKeys.length);
+        expect(answeredKeys.length).toBeLessThanOrEqual(maxCalls(graph));
       }),
     );
   });
 
-  test('is the same when it is opened again and given its answers, twice even', () => {
+  test('is restored by replaying its answers, even twice', () => {
     fc.assert(
       fc.property(anyGraph, anyInput, fc.nat(5), orders, fc.nat(20), (graph, input, salt, order, until) => {
-        const { asked } = play(graph, input, salt, order);
-        const part = asked.slice(0, until);
+        const { asked: answeredKeys } = play(graph, input, salt, order);
+        const part = answeredKeys.slice(0, until);
         const give = (run: Run, key: string) => answered(run, key, answerTo(graph, key, salt));
         const before = part.reduce(give, openRun(graph, input));
         const again = [...part, ...part].reduce(give, openRun(structuredClone(graph), input));
-        expect(wantedCalls(again)).toEqual(wantedCalls(before));
+        expect(pendingCalls(again)).toEqual(pendingCalls(before));
         expect(outcomeOf(again)).toEqual(outcomeOf(before));
       }),
     );
   });
 
-  test('is left as it was by an answer', () => {
+  test('is not modified by an answer', () => {
     fc.assert(
       fc.property(anyGraph, anyInput, (graph, input) => {
         const run = openRun(graph, input);
@@ -120,46 +123,44 @@ describe('any run', () => {
 });
 
 describe('a run', () => {
-  test('wants its call with the messages filled in, and gives the output', () => {
+  test('renders the messages of its call and gives the output', () => {
     const graph = graphWith([{ ...oneStep.steps[0]!, model: 'big', timeoutS: 5, tries: 7 } as Step], 'solve.answer');
     const run = openRun(graph, { question: 'Why?' });
     const messages = [{ role: 'user', content: 'Do it. Why?' }];
-    expect(wantedCalls(run)).toEqual([{ key: 'solve', step: 'solve', messages, model: 'big', timeoutS: 5, tries: 7 }]);
+    expect(pendingCalls(run)).toEqual([{ key: 'solve', step: 'solve', messages, model: 'big', timeoutS: 5, tries: 7 }]);
     expect(outcomeOf(run)).toEqual({ status: 'running' });
     const after = answered(run, 'solve', 'So.');
     expect(outcomeOf(after)).toEqual({ status: 'done', value: 'So.' });
-    expect(wantedCalls(after)).toEqual([]);
-    expect(valuesOf(after)).toEqual({ solve: { answer: 'So.' } });
+    expect(pendingCalls(after)).toEqual([]);
+    expect(stepValues(after)).toEqual({ solve: { answer: 'So.' } });
   });
 
-  test('has 120 seconds, three tries and the first model where the step says none', () => {
-    expect(wantedCalls(openRun(oneStep, { question: '' }))).toMatchObject([{ model: null, timeoutS: 120, tries: 3 }]);
+  test('defaults to 120 seconds, three tries and the first model', () => {
+    expect(pendingCalls(openRun(oneStep, { question: '' }))).toMatchObject([{ model: null, timeoutS: 120, tries: 3 }]);
   });
 
   test.each<[string, Json, string]>([
     ['that lacks fields', { topic: 1 }, 'the input lacks "question"'],
-    ['that is a list', [], 'the input must be an object, and is a list of 0'],
-    ['that is null', null, 'the input must be an object, and is null'],
+    ['that is a list', [], 'the input must be an object, but is a list of 0'],
+    ['that is null', null, 'the input must be an object, but is null'],
     ['that is too large', { question: 'x'.repeat(maxValueSize) }, 'the input is larger than 1000000 characters'],
     ['that is too deep', { question: nested(60) }, 'the input is nested deeper than 50 levels'],
   ])('fails on an input %s', (_, input, reason) => {
     const run = openRun(oneStep, input);
     expect(outcomeOf(run)).toEqual(failed(null, reason));
-    expect(wantedCalls(run)).toEqual([]);
+    expect(pendingCalls(run)).toEqual([]);
   });
 
-  test('takes no field that an object only inherits', () => {
+  test('ignores inherited fields', () => {
     const graph = graphWith([llm('solve', { q: 'input.constructor' })], 'solve', ['constructor']);
     expect(outcomeWith(graph, {})).toEqual(failed(null, 'the input lacks "constructor"'));
   });
 
-  test('of a graph with problems there is none', () => {
-    expect(() => openRun({ ...oneStep, output: 'nowhere' }, {})).toThrow(
-      /the graph cannot be run: output "nowhere" names no step/,
-    );
+  test('rejects an invalid graph', () => {
+    expect(() => openRun({ ...oneStep, output: 'nowhere' }, {})).toThrow(/^Cannot run an invalid graph: output /);
   });
 
-  test('wants steps that do not wait for each other at once, and what takes them after both', () => {
+  test('requests independent steps together, and dependent steps after them', () => {
     const both = llm('both', { a: 'one.answer', b: 'two.answer' });
     const graph = graphWith(
       [both, llm('one', { q: 'input.question' }), llm('two', { q: 'input.question' })],
@@ -170,10 +171,10 @@ describe('a run', () => {
     const half = answered(start, 'two', 'T {{a}}');
     expect(keys(half)).toEqual(['one']);
     const whole = answered(half, 'one', 'O {{b}}');
-    expect(wantedCalls(whole)).toMatchObject([{ key: 'both', messages: [{ content: 'Do it. O {{b}} T {{a}}' }] }]);
+    expect(pendingCalls(whole)).toMatchObject([{ key: 'both', messages: [{ content: 'Do it. O {{b}} T {{a}}' }] }]);
   });
 
-  test('wants a step once that several take', () => {
+  test('requests a shared step once', () => {
     const base = llm('base', { q: 'input.question' });
     const object: Step = {
       id: 'all',
@@ -190,7 +191,7 @@ describe('a run', () => {
     });
   });
 
-  test('samples give a list in the order of their keys', () => {
+  test('returns samples in the order of their keys', () => {
     const graph = graphWith([llm('solve', { q: 'input.question' }, { samples: 3 })], 'solve');
     const start = openRun(graph, { question: '' });
     expect(keys(start)).toEqual(['solve', 'solve#2', 'solve#3']);
@@ -198,7 +199,7 @@ describe('a run', () => {
     expect(outcomeOf(run)).toEqual({ status: 'done', value: [{ answer: 'a' }, { answer: 'b' }, { answer: 'c' }] });
   });
 
-  test('a map asks for each item, and no more than it may', () => {
+  test('requests a call for each map item, up to the limit', () => {
     const step: Step = {
       ...llm('each', { q: 'input.question', part: 'one.text' }),
       type: 'map',
@@ -209,7 +210,7 @@ describe('a run', () => {
     };
     const graph = graphWith([step], 'each', ['question', 'list']);
     const start = openRun(graph, { question: 'Q', list: [{ text: 'x' }, { text: '{{q}}' }] });
-    expect(wantedCalls(start).map(({ key, messages }) => [key, messages[0]!.content])).toEqual([
+    expect(pendingCalls(start).map(({ key, messages }) => [key, messages[0]!.content])).toEqual([
       ['each', 'Q x of {"text":"x"}'],
       ['each#2', 'Q {{q}} of {"text":"{{q}}"}'],
     ]);
@@ -221,19 +222,19 @@ describe('a run', () => {
     expect(outcomeOf(answerAll(one, { each: '1' }))).toEqual({ status: 'done', value: [{ answer: '1' }] });
     const on = (list: Json) => outcomeWith(graph, { question: 'Q', list });
     expect(on([])).toEqual({ status: 'done', value: [] });
-    expect(on([1, 2, 3])).toEqual(failed('each', 'map takes at most 2 items, and got a list of 3'));
-    expect(on('x')).toEqual(failed('each', 'map takes a list, and got the text "x"'));
+    expect(on([1, 2, 3])).toEqual(failed('each', 'map accepts at most 2 items, but got a list of 3'));
+    expect(on('x')).toEqual(failed('each', 'map expects a list, but got the text "x"'));
     expect(on([{ text: 'x' }, { txt: 'y' }])).toEqual(
       failed('each', 'one.text: there is no "text" in an object with txt'),
     );
   });
 
-  test('an answer that is not of the form can be asked for again', () => {
+  test('keeps a call pending after an unusable answer', () => {
     const graph = graphWith([llm('solve', { q: 'input.question' }, { output: answerSchema })], 'solve');
     const run = openRun(graph, { question: '' });
     expect(answerCall(run, 'solve', 'It is 4.')).toEqual({ problem: 'the answer is not JSON: the text "It is 4."' });
     expect(answerCall(run, 'solve', '{"answer": 4}')).toEqual({
-      problem: 'the answer is not of the form wanted: answer must be of type string, and is the number 4',
+      problem: 'the answer does not match the schema: answer must be of type string, but is the number 4',
     });
     expect(keys(run)).toEqual(['solve']);
     expect(outcomeOf(answered(run, 'solve', '```json\n{"answer": "4"}\n```'))).toEqual({
@@ -242,28 +243,28 @@ describe('a run', () => {
     });
   });
 
-  test('an answer that is too long for a value is not usable', () => {
+  test('rejects an answer that is too long', () => {
     const run = openRun(oneStep, { question: '' });
     expect(answerCall(run, 'solve', 'x'.repeat(600_000))).toEqual({
       problem: 'the answer is longer than 500000 characters',
     });
   });
 
-  test('a call that fails ends it, and what comes later changes nothing', () => {
+  test('ends with a failed call; later answers change nothing', () => {
     const both: Step = { id: 'both', type: 'vote', of: ['one', 'two'], by: 'majority' };
     const graph = graphWith([llm('one', { q: 'input.question' }), llm('two', { q: 'input.question' }), both], 'both');
     const run = failCall(openRun(graph, { question: '' }), 'two', 'no model answered');
     expect(outcomeOf(run)).toEqual({ status: 'failed', step: 'two', reason: 'no model answered' });
-    expect(wantedCalls(run)).toEqual([]);
+    expect(pendingCalls(run)).toEqual([]);
     expect(answered(run, 'one', 'late')).toBe(run);
     expect(failCall(run, 'one', 'late')).toBe(run);
     const done = answerAll(openRun(graph, { question: '' }), {});
-    expect(() => answerCall(done, 'both', 'x')).toThrow(/no call "both" is wanted/);
-    expect(() => answerCall(done, 'one#2', 'x')).toThrow(/no call "one#2" is wanted/);
+    expect(() => answerCall(done, 'both', 'x')).toThrow(/"both" is not pending/);
+    expect(() => answerCall(done, 'one#2', 'x')).toThrow(/"one#2" is not pending/);
     expect(failCall(done, 'one', 'late')).toBe(done);
   });
 
-  test('the first answer to a call counts', () => {
+  test('keeps the first answer to a call', () => {
     const graph = graphWith([llm('solve', { q: 'input.question' }, { samples: 2 })], 'solve');
     const run = answered(openRun(graph, { question: '' }), 'solve', 'first');
     expect(answered(run, 'solve', 'second')).toBe(run);
@@ -271,15 +272,15 @@ describe('a run', () => {
   });
 
   test.each(['nobody', 'solve#2', 'solve#1', 'solve#0', 'solve#x', 'solve#0.5', 'solve#', 'solve##', 'later', ''])(
-    'a call %j that was not wanted is told as a fault',
+    'throws for the unknown call %j',
     (key) => {
       const run = openRun(graphWith([oneStep.steps[0]!, llm('later', { a: 'solve' })], 'later'), { question: '' });
-      expect(() => answerCall(run, key, 'x')).toThrow(/no call .* is wanted in this run/);
-      expect(() => failCall(run, key, 'x')).toThrow(/no call .* is wanted in this run/);
+      expect(() => answerCall(run, key, 'x')).toThrow(/is not pending/);
+      expect(() => failCall(run, key, 'x')).toThrow(/is not pending/);
     },
   );
 
-  test('messages, with what is put into them, are bounded', () => {
+  test('bounds the rendered messages', () => {
     const long = 'x'.repeat(limits.callChars);
     expect(outcomeWith(oneStep, { question: long })).toEqual(
       failed('solve', 'its messages have more than 400000 characters'),
@@ -289,7 +290,7 @@ describe('a run', () => {
     expect(outcomeWith(graphWith([two], 'solve'), half)).toEqual(failed('solve', 'its messages have more than'));
   });
 
-  test('messages are put together when a call is made, and not held for all that wait', () => {
+  test('renders messages only when a call is made', () => {
     let reads = 0;
     const big = {
       get text() {
@@ -306,23 +307,23 @@ describe('a run', () => {
     expect(JSON.stringify(run.states).length).toBeLessThan(10_000);
     const before = reads;
     expect(before).toBeLessThan(10);
-    const calls = wantedCalls(run);
+    const calls = pendingCalls(run);
     expect([calls.length, reads]).toEqual([100, before]);
     expect(calls[7]!.messages[0]!.content).toMatch(/^Do it. {"text":"x+"} item 7$/);
     expect(reads).toBe(before + 1);
   });
 
-  test('messages of all calls of a run together are bounded, by whichever step they are', () => {
+  test('bounds the messages of all calls together', () => {
     const question = 'x'.repeat(limits.runChars / 20 - 'Do it. '.length);
     const many = (samples: number) => llm('many', { question: 'input.question' }, { samples });
-    expect(wantedCalls(openRun(graphWith([many(20)], 'many'), { question }))).toHaveLength(20);
+    expect(pendingCalls(openRun(graphWith([many(20)], 'many'), { question }))).toHaveLength(20);
     const more = graphWith([many(20), llm('more', { many: 'many' })], 'more');
     const reason = "the messages of the run's model calls have more than 4000000 characters in all";
     expect(outcomeWith(more, { question })).toEqual({ status: 'failed', step: null, reason });
     expect(outcomeWith(graphWith([many(20)], 'many'), { question: `${question}!` })).toEqual(failed(null, reason));
   });
 
-  test('what lists of lists grow to is bounded, and costs no more than the bound', () => {
+  test('bounds values that grow by repetition', () => {
     const steps = Array.from({ length: 40 }, (_, at): Step => {
       const of = at === 0 ? 'input.question' : `s${at - 1}`;
       return { id: `s${at}`, type: 'transform', op: 'list', inputs: { a: of, b: of } };
@@ -332,14 +333,14 @@ describe('a run', () => {
     );
   });
 
-  test('an output that leads nowhere is told', () => {
+  test('fails if the output cannot be resolved', () => {
     const step: Step = { id: 'pick', type: 'vote', of: ['input.question', 'input.question'], by: 'majority' };
     expect(outcomeWith(graphWith([step], 'pick.answer'), { question: 'x' })).toEqual(
       failed(null, 'pick.answer: there is no "answer" in the text "x"'),
     );
   });
 
-  test('an output can be of the input alone only where a step is used', () => {
+  test('rejects an output that uses no step', () => {
     expect(graphProblems({ ...oneStep, output: 'input.question' })).toMatchObject([{ path: 'steps[0]' }]);
   });
 });
@@ -357,7 +358,7 @@ describe('a select', () => {
   };
   const graph = graphWith([branch('kind'), branch('second'), branch('hard'), branch('easy'), select], 'route');
 
-  test('runs the branch that it chooses, and no other', () => {
+  test('runs only the chosen branch', () => {
     const start = openRun(graph, { question: 'Q' });
     expect(keys(start)).toEqual(['kind']);
     const chosen = answered(start, 'kind', 'A SUM!');
@@ -365,33 +366,33 @@ describe('a select', () => {
     expect(outcomeOf(answered(chosen, 'hard', '42'))).toEqual({ status: 'done', value: '42' });
   });
 
-  test('asks for a later condition only when those before do not hold', () => {
+  test('evaluates a later condition only if the earlier ones do not hold', () => {
     const other = answered(openRun(graph, { question: 'Q' }), 'kind', 'other');
     expect(keys(other)).toEqual(['second']);
     expect(keys(answered(other, 'second', '  '))).toEqual(['easy']);
     expect(outcomeOf(answered(other, 'second', 'x'))).toEqual({ status: 'done', value: 'Q' });
   });
 
-  test('takes a field that an answer leaves out as empty, and fails on it by any other condition', () => {
-    const asked = llm('kind', { q: 'input.question' }, { output: answerSchema });
+  test('treats a missing field as empty, and fails for any other condition', () => {
+    const answeredKeys = llm('kind', { q: 'input.question' }, { output: answerSchema });
     const on = (is: 'empty' | 'less') => {
       const when = is === 'empty' ? { of: 'kind.sure', is } : { of: 'kind.sure', is, value: 1 };
       const step: Step = { id: 'route', type: 'select', cases: [{ when, then: 'kind.answer' }], otherwise: 'kind' };
-      return outcomeWith(graphWith([asked, step], 'route'), { question: '' }, { kind: '{"answer": "A"}' });
+      return outcomeWith(graphWith([answeredKeys, step], 'route'), { question: '' }, { kind: '{"answer": "A"}' });
     };
     expect(on('empty')).toEqual({ status: 'done', value: 'A' });
     expect(on('less')).toEqual(failed('route', 'kind.sure: there is no "sure" in an object with answer'));
   });
 
-  test('says on what its condition fails', () => {
+  test('reports the ref of a failed condition', () => {
     const when = { of: 'input.question', is: 'greater' as const, value: 3 };
     const step: Step = { id: 'route', type: 'select', cases: [{ when, then: 'input' }], otherwise: 'input' };
     expect(outcomeWith(graphWith([step], 'route'), { question: 'many' })).toEqual(
-      failed('route', 'the condition on input.question: greater takes a number, and got the text "many"'),
+      failed('route', 'the condition on input.question: greater expects a number, but got the text "many"'),
     );
   });
 
-  test('whose chosen step another takes too waits for it', () => {
+  test('waits for a chosen step that another step also uses', () => {
     const chain: Step = {
       id: 'both',
       type: 'transform',
@@ -411,37 +412,37 @@ describe('a vote', () => {
   const judged = graphWith([sampled, { id: 'best', type: 'vote', over: 'solve', by: { judge } }], 'best.answer');
   const given = { solve: 'one', 'solve#2': ' ONE', 'solve#3': 'Candidate 9:\ntwo' };
 
-  test('by majority takes what most say', () => {
+  test('takes the majority', () => {
     const graph = graphWith([sampled, { id: 'best', type: 'vote', over: 'solve', by: 'majority' }], 'best.answer');
     expect(outcomeWith(graph, { question: '' }, given)).toEqual({ status: 'done', value: 'one' });
   });
 
-  test('by a judge shows it the different answers, numbered and quoted, and takes the one that it names', () => {
+  test('shows distinct candidates to a judge, numbered and quoted, and takes its choice', () => {
     let run = openRun(judged, { question: 'Q' });
     for (const [key, text] of Object.entries(given)) run = answered(run, key, text);
     const content = 'Q?\nCandidate 1:\n> one\n\nCandidate 2:\n> Candidate 9:\n> two';
-    expect(wantedCalls(run)).toMatchObject([{ key: 'best', model: 'big', messages: [{ role: 'user', content }] }]);
+    expect(pendingCalls(run)).toMatchObject([{ key: 'best', model: 'big', messages: [{ role: 'user', content }] }]);
     expect(answerCall(run, 'best', 'the second')).toMatchObject({
       problem: expect.stringContaining('names no candidate'),
     });
     expect(outcomeOf(answered(run, 'best', 'I take 2.'))).toEqual({ status: 'done', value: 'Candidate 9:\ntwo' });
   });
 
-  test('asks no judge where all say the same', () => {
+  test('asks no judge if all values are equivalent', () => {
     const run = answerAll(openRun(judged, { question: 'Q' }), { solve: 'x', 'solve#2': 'X', 'solve#3': 'x ' });
     expect(outcomeOf(run)).toEqual({ status: 'done', value: 'x' });
   });
 
-  test('fails on an empty list, and on what is no list', () => {
+  test('fails for an empty list and for a value that is no list', () => {
     const graph = graphWith([{ id: 'best', type: 'vote', over: 'input.question', by: 'majority' }], 'best');
     expect(outcomeWith(graph, { question: [] })).toEqual(
       failed('best', 'vote has nothing to choose from: the list is empty'),
     );
-    expect(outcomeWith(graph, { question: 7 })).toEqual(failed('best', 'vote takes a list, and got the number 7'));
+    expect(outcomeWith(graph, { question: 7 })).toEqual(failed('best', 'vote expects a list, but got the number 7'));
   });
 });
 
-test('a transform that fails says its step, its op and what it got', () => {
+test('a failed transform reports its step, op and input', () => {
   const step: Step = { id: 'n', type: 'transform', op: 'number', inputs: { text: 'solve.answer' } };
   const graph = graphWith([oneStep.steps[0]!, step], 'n');
   expect(outcomeWith(graph, { question: '' }, { solve: 'none' })).toEqual(
@@ -449,10 +450,10 @@ test('a transform that fails says its step, its op and what it got', () => {
   );
 });
 
-test('a value that no step gives a text for is put in as JSON, once', () => {
+test('inserts a value that is no text as JSON, without expanding it', () => {
   const step = llm('solve', { q: 'input' });
   const run = openRun(graphWith([step], 'solve', []), { b: [1, '{{q}}'] });
-  expect(wantedCalls(run)[0]!.messages[0]!.content).toBe('Do it. {"b":[1,"{{q}}"]}');
+  expect(pendingCalls(run)[0]!.messages[0]!.content).toBe('Do it. {"b":[1,"{{q}}"]}');
 });
 
 function nested(depth: number): Json {

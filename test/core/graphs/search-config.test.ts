@@ -11,8 +11,8 @@ const request = fc.record<GraphSearchRequest>({
   rngSeed: fc.integer(),
 });
 
-describe('how a graph job searches', () => {
-  test('is usable whatever is asked for, but for a budget that is too small; every task has one place', () => {
+describe('graphSearch', () => {
+  test('gives a valid configuration unless the budget is too small, and assigns every task once', () => {
     fc.assert(
       fc.property(request, (asked) => {
         const config = graphSearch(asked);
@@ -39,7 +39,7 @@ describe('how a graph job searches', () => {
     expect(config.generations).toBe(Math.floor((500 - 2 * 32 - 2 * 20) / (populationSize * 2 * (minibatchSize + 4))));
   });
 
-  test('a small budget has small evaluations, and what is left over trains', () => {
+  test('a small budget has small evaluations; the other tasks train', () => {
     const config = graphSearch({ tasks: 100, rolloutBudget: 100, effort: 'low', rngSeed: 1 });
     expect([config.trainSeeds.length, config.evaluationSeeds.length, config.heldoutSeeds!.length]).toEqual([85, 10, 5]);
   });

@@ -10,7 +10,7 @@ const sizes = (count: number) => {
 };
 const all = (count: number) => [...Array(count).keys()];
 
-describe('how tasks are split', () => {
+describe('splitTasks', () => {
   test.each([
     [1, [1, 1, 0]],
     [9, [9, 9, 0]],
@@ -19,17 +19,17 @@ describe('how tasks are split', () => {
     [30, [14, 10, 6]],
     [100, [48, 32, 20]],
     [10_000, [8_000, 1_000, 1_000]],
-  ])('%i tasks into %j', (count, expected) => {
+  ])('splits %i tasks into %j', (count, expected) => {
     expect(sizes(count)).toEqual(expected);
   });
 
-  test('fewer than 10 are all in both parts', () => {
+  test('uses fewer than 10 tasks for both parts', () => {
     for (let count = 1; count < 10; count++) {
       expect(splitTasks(count, 7)).toEqual({ train: all(count), evaluation: all(count), heldout: [] });
     }
   });
 
-  test('from 10 on every task is in exactly one part, each in ascending order', () => {
+  test('assigns each of 10 or more tasks to exactly one part, in ascending order', () => {
     fc.assert(
       fc.property(fc.integer({ min: 10, max: 400 }), seeds, (count, seed) => {
         const { train, evaluation, heldout } = splitTasks(count, seed);
@@ -39,7 +39,7 @@ describe('how tasks are split', () => {
     );
   });
 
-  test('the seed alone decides, and does', () => {
+  test('depends on the seed only', () => {
     fc.assert(
       fc.property(counts, seeds, (count, seed) => {
         expect(splitTasks(count, seed)).toEqual(splitTasks(count, seed));
@@ -49,14 +49,14 @@ describe('how tasks are split', () => {
     expect(splitTasks(12, 0)).toEqual({ train: [0, 1, 2, 8, 9, 10, 11], evaluation: [3, 4, 5, 6, 7], heldout: [] });
   });
 
-  test('no task is favoured', () => {
+  test('selects tasks uniformly', () => {
     const often = new Array<number>(20).fill(0);
     for (let seed = 0; seed < 2_000; seed++) for (const task of splitTasks(20, seed).evaluation) often[task]!++;
     // 8 of 20, 2,000 times: 800 each, with a standard deviation of about 22.
     expect(often.every((count) => count > 680 && count < 920)).toBe(true);
   });
 
-  test('parts keep to their bounds, and what is left over trains', () => {
+  test('keeps the bounds; the remaining tasks train', () => {
     fc.assert(
       fc.property(counts, seeds, fc.integer({ min: 1, max: 50 }), (count, seed, most) => {
         const split = splitTasks(count, seed, { train: most, evaluation: most, heldout: most });
@@ -68,11 +68,11 @@ describe('how tasks are split', () => {
     expect([train.length, evaluation.length, heldout.length]).toEqual([85, 10, 5]);
     const few = splitTasks(9, 0, { train: 4, evaluation: 3, heldout: 1 });
     expect([few.train.length, few.evaluation.length]).toEqual([4, 3]);
-    // The smaller part of the same order: what evaluates has been trained on.
+    // The smaller part of the same order: evaluation tasks also train.
     expect(few.evaluation.every((task) => few.train.includes(task))).toBe(true);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('%p tasks are none', (count) => {
-    expect(() => splitTasks(count, 0)).toThrow(`cannot split ${count} tasks`);
+  test.each([0, -1, 1.5, Number.NaN])('throws for %p tasks', (count) => {
+    expect(() => splitTasks(count, 0)).toThrow(RangeError);
   });
 });

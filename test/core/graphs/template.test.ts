@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   brokenPlaceholders,
   parseTemplate,
-  placeholdersOf,
+  placeholderNames,
   renderTemplate,
 } from '../../../src/core/graphs/template.js';
 import type { Json } from '../../../src/core/graphs/values.js';
@@ -11,7 +11,7 @@ import type { Json } from '../../../src/core/graphs/values.js';
 const render = (text: string, values: Record<string, Json>, most = 1_000) =>
   renderTemplate(parseTemplate(text), (name) => values[name]!, most);
 
-describe('a template', () => {
+describe('templates', () => {
   test.each<[string, Record<string, Json>, string]>([
     ['{{a}} and {{ b }}{{a}}', { a: 'x', b: 'y' }, 'x and yx'],
     ['{a} {"k": {"l": 1}} { {a} } {{}} }}{{', { a: 'x' }, '{a} {"k": {"l": 1}} { {a} } {{}} }}{{'],
@@ -25,20 +25,20 @@ describe('a template', () => {
     expect(render(text, values)).toBe(expected);
   });
 
-  test('names its placeholders once, and what only looks like one', () => {
+  test('list distinct placeholders and broken placeholders', () => {
     const text = '{{b}} {{a}} {{b}} {{ a.b }} {{1}} {{a b}} {{}} {{a-b}} {{ a.b }}';
-    expect(placeholdersOf(text)).toEqual(['b', 'a']);
+    expect(placeholderNames(text)).toEqual(['b', 'a']);
     expect(brokenPlaceholders(text)).toEqual(['{{ a.b }}', '{{1}}', '{{a b}}', '{{}}', '{{a-b}}']);
   });
 
-  test('is not longer than it may be', () => {
+  test('are bounded in length', () => {
     expect(render('ab{{a}}', { a: 'xyz' }, 5)).toBe('abxyz');
     expect(render('ab{{a}}', { a: 'xyz' }, 4)).toBeNull();
     expect(render('{{a}}'.repeat(10_000), { a: 'x'.repeat(1_000_000) }, 1_000_000)).toBeNull();
   });
 
-  test('never looks at what a value has: each placeholder is put in once, whatever it is', () => {
-    // No two of these are a name together that has no value.
+  test('do not expand placeholders within values', () => {
+    // No two of these words form the name of an unknown placeholder.
     const piece = fc.constantFrom('{{a}}', '{{b}}', '{{', '}}', '{', '}', ' a ', ' b ', '$&', '\\', ' ', '\n');
     const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
     fc.assert(

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { graphSchema, type GraphJson } from '../../../src/contracts/graphs/graph.js';
 import type { Graph, Step } from '../../../src/core/graphs/graph.js';
-import { graphOf, jsonOf } from '../../../src/core/graphs/json.js';
+import { graphFromJson, graphToJson } from '../../../src/core/graphs/json.js';
 import { graphMermaid } from '../../../src/core/graphs/mermaid.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { anyGraph, answerSchema, graphWith, llm, user } from './cases.js';
@@ -27,19 +27,19 @@ const every: Graph = graphWith(
 );
 
 describe('the JSON form', () => {
-  test('has its own names for two fields', () => {
-    const json = jsonOf(every);
+  test('renames two fields', () => {
+    const json = graphToJson(every);
     expect(json.steps[0]).toMatchObject({ timeout_s: 9, samples: 3, model: null });
     expect(json.steps[1]).toMatchObject({ max_items: 5 });
     expect(JSON.stringify(json)).not.toMatch(/timeoutS|maxItems/);
   });
 
-  test('of any graph is taken by its schema, and says the same', () => {
+  test('any graph passes the schema and converts back unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(anyGraph, fc.constant(every)), (graph) => {
-        const parsed = graphSchema.parse(JSON.parse(JSON.stringify(jsonOf(graph))));
-        expect(graphOf(parsed)).toEqual(graph);
-        expect(jsonOf(graphOf(parsed))).toEqual(parsed);
+        const parsed = graphSchema.parse(JSON.parse(JSON.stringify(graphToJson(graph))));
+        expect(graphFromJson(parsed)).toEqual(graph);
+        expect(graphToJson(graphFromJson(parsed))).toEqual(parsed);
       }),
     );
   });
@@ -66,14 +66,14 @@ describe('the JSON form', () => {
       (json) => ({ ...json, steps: [{ id: 'v', type: 'vote', over: 'a', by: 'chance' }] }),
       'must be \\"majority\\"',
     ],
-  ])('with %s is refused', (_, change, told) => {
-    const parsed = graphSchema.safeParse(JSON.parse(JSON.stringify(change(jsonOf(every)))));
-    expect(JSON.stringify(parsed.error?.issues ?? 'taken')).toContain(told);
+  ])('rejects %s', (_, change, expected) => {
+    const parsed = graphSchema.safeParse(JSON.parse(JSON.stringify(change(graphToJson(every)))));
+    expect(JSON.stringify(parsed.error?.issues ?? 'taken')).toContain(expected);
   });
 });
 
 describe('graph.txt', () => {
-  test('says everything', () => {
+  test('contains every field', () => {
     expect(graphText(every)).toBe(`inputs: question
 output: cut
 
@@ -125,7 +125,7 @@ step cut: transform, between
 `);
   });
 
-  test('shows texts line by line, and as JSON those that have what is not seen', () => {
+  test('quotes texts line by line, and writes texts with invisible characters as JSON', () => {
     const shown = (content: string) =>
       graphText(graphWith([llm('a', {}, { messages: user(content) })], 'a')).split('\n')[5];
     expect(shown('if x:\n\treturn é')).toBe('  > if x:');
@@ -135,7 +135,7 @@ step cut: transform, between
     );
   });
 
-  test('is another for another graph', () => {
+  test('differs for different graphs', () => {
     const change = fc.tuple(
       fc.nat(),
       fc.constantFrom(' ', '\n', '\r', '\u2028', '\u200b', '"', '\\', '\n> ', 'x\n  samples: 3'),
@@ -185,8 +185,8 @@ step cut: transform, between
   });
 });
 
-describe('the Mermaid chart', () => {
-  test('has a node for each step and an arrow for each ref', () => {
+describe('graphMermaid', () => {
+  test('draws a node for each step and an arrow for each ref', () => {
     const graph = { ...every, steps: every.steps.map((step) => step) };
     const lines = graphMermaid(graph).trimEnd().split('\n');
     expect(lines).toEqual([
@@ -215,7 +215,7 @@ describe('the Mermaid chart', () => {
     ]);
   });
 
-  test('keeps its form whatever ids, inputs and models are', () => {
+  test('escapes any id, input and model', () => {
     const piece = fc.constantFrom(
       '"',
       '\n',

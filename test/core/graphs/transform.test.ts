@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Transform } from '../../../src/core/graphs/graph.js';
-import { applyTransform, lastNumber, opForms } from '../../../src/core/graphs/transform.js';
-import { keyOf, type Json } from '../../../src/core/graphs/values.js';
+import { opSignatures } from '../../../src/core/graphs/ops.js';
+import { applyTransform, lastNumber } from '../../../src/core/graphs/transform.js';
+import { equivalenceKey, type Json } from '../../../src/core/graphs/values.js';
 
 type Inputs = Record<string, Json>;
 const text = (value: Json): Inputs => ({ text: value });
 const list = (...items: Json[]): Inputs => ({ list: items });
 
-describe('a transform', () => {
+describe('applyTransform', () => {
   test.each<[Transform, Inputs, Json]>([
     [{ op: 'template', text: '{{a}}: {{b}}' }, { a: 'A {{b}}', b: [1] }, 'A {{b}}: [1]'],
     [{ op: 'object' }, { b: 1, a: [2] }, { b: 1, a: [2] }],
@@ -47,19 +48,19 @@ describe('a transform', () => {
 
   test.each<[Transform, Inputs, string]>([
     [{ op: 'template', text: '{{a}}{{a}}' }, { a: 'x'.repeat(600_000) }, 'template gives more than 1000000 characters'],
-    [{ op: 'concat' }, { a: [], b: 'x' }, 'concat takes lists, and got the text "x" as b'],
-    [{ op: 'json_parse' }, text('{'), 'json_parse takes JSON, and what it got is not JSON: the text "{"'],
-    [{ op: 'lower' }, text(7), 'lower takes a text, and got the number 7'],
-    [{ op: 'trim' }, text({ answer: 'x' }), 'trim takes a text, and got an object with answer'],
+    [{ op: 'concat' }, { a: [], b: 'x' }, 'concat expects lists, but got the text "x" as b'],
+    [{ op: 'json_parse' }, text('{'), 'json_parse expects JSON, but its input is not JSON: the text "{"'],
+    [{ op: 'lower' }, text(7), 'lower expects a text, but got the number 7'],
+    [{ op: 'trim' }, text({ answer: 'x' }), 'trim expects a text, but got an object with answer'],
     [{ op: 'number' }, text('none at all'), 'number finds no number in the text "none at all"'],
-    [{ op: 'number' }, text([1]), 'number takes a text, and got a list of 1'],
+    [{ op: 'number' }, text([1]), 'number expects a text, but got a list of 1'],
     [{ op: 'between', start: '<', end: '>' }, text('a>'), 'between finds no "<" in the text "a>"'],
     [{ op: 'between', start: '<', end: '>' }, text('>a<b'), 'between finds no ">" after "<" in the text ">a<b"'],
     [{ op: 'first' }, list(), 'first finds no item 0 in a list of 0'],
     [{ op: 'last' }, list(), 'last finds no item -1 in a list of 0'],
     [{ op: 'item', index: 2 }, list(1, 2), 'item finds no item 2 in a list of 2'],
     [{ op: 'item', index: -3 }, list(1, 2), 'item finds no item -3 in a list of 2'],
-    [{ op: 'count' }, { list: 'abc' }, 'count takes a list, and got the text "abc"'],
+    [{ op: 'count' }, { list: 'abc' }, 'count expects a list, but got the text "abc"'],
     [{ op: 'join', by: 'x'.repeat(600_000) }, list('', '', ''), 'join gives more than 1000000 characters'],
     [{ op: 'pluck', path: 'a' }, list({ a: 1 }, { b: 1 }), 'pluck of item 1: there is no "a" in an object with b'],
     [{ op: 'pluck', path: 'length' }, list('abc'), 'pluck of item 0: there is no "length" in the text "abc"'],
@@ -68,16 +69,16 @@ describe('a transform', () => {
       list({ b: 1 }),
       'pluck of item 0: there is no "constructor" in an object with b',
     ],
-    [{ op: 'sum' }, list(1, '2'), 'sum takes a list of numbers, and got the text "2" as item 1'],
+    [{ op: 'sum' }, list(1, '2'), 'sum expects a list of numbers, but got the text "2" as item 1'],
     [{ op: 'sum' }, list(1e308, 1e308), 'sum is too large for a number'],
     [{ op: 'min' }, list(), 'min has no value for an empty list'],
-    [{ op: 'max' }, { list: null }, 'max takes a list, and got null'],
-  ])('what it cannot do fails and says why (%#)', (transform, inputs, reason) => {
+    [{ op: 'max' }, { list: null }, 'max expects a list, but got null'],
+  ])('fails with the reason %#', (transform, inputs, reason) => {
     expect(applyTransform(transform, inputs)).toEqual({ ok: false, reason });
   });
 
-  test('never throws, whatever it gets, and gives the kind of value that it says', () => {
-    const ops = Object.keys(opForms) as Transform['op'][];
+  test('never throws, and gives the kind of value of its signature', () => {
+    const ops = Object.keys(opSignatures) as Transform['op'][];
     fc.assert(
       fc.property(fc.constantFrom(...ops), fc.jsonValue({ maxDepth: 3 }), (op, json) => {
         const value = json as Json;
@@ -90,7 +91,7 @@ describe('a transform', () => {
           end: 'b',
           path: 'a',
         } as unknown as Transform;
-        const { takes, gives } = opForms[op];
+        const { takes, gives } = opSignatures[op];
         const inputs: Inputs = takes === 'any' || takes === 'some' ? { text: value } : { [takes]: value };
         const done = applyTransform(all, inputs);
         if (!done.ok) expect(done.reason.startsWith(`${op} `)).toBe(true);
@@ -120,14 +121,14 @@ test.each<[string, number | null]>([
   ['1e5', 5],
   ['9'.repeat(400), null],
   ['', null],
-])('the last number in a text (%#)', (given, expected) => {
+])('lastNumber %#', (given, expected) => {
   expect(lastNumber(given)).toBe(expected);
 });
 
-test('values are the same whatever the case and white space of texts in them, and the order of names', () => {
-  expect(keyOf({ b: ' X\u00a0\n y', a: [1] })).toBe(keyOf({ a: [1], b: 'x Y ' }));
-  expect(keyOf({ A: 1 })).not.toBe(keyOf({ a: 1 }));
-  expect(keyOf('1')).not.toBe(keyOf(1));
-  expect(keyOf(['a', 'b'])).not.toBe(keyOf(['a,b']));
-  expect(keyOf(null)).not.toBe(keyOf('null'));
+test('equivalenceKey ignores case, white space and the order of names', () => {
+  expect(equivalenceKey({ b: ' X\u00a0\n y', a: [1] })).toBe(equivalenceKey({ a: [1], b: 'x Y ' }));
+  expect(equivalenceKey({ A: 1 })).not.toBe(equivalenceKey({ a: 1 }));
+  expect(equivalenceKey('1')).not.toBe(equivalenceKey(1));
+  expect(equivalenceKey(['a', 'b'])).not.toBe(equivalenceKey(['a,b']));
+  expect(equivalenceKey(null)).not.toBe(equivalenceKey('null'));
 });

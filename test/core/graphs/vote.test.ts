@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { conditionProblem, judgeCondition } from '../../../src/core/graphs/condition.js';
+import { conditionProblem, evaluateCondition } from '../../../src/core/graphs/condition.js';
 import type { Condition } from '../../../src/core/graphs/graph.js';
 import type { Json } from '../../../src/core/graphs/values.js';
-import { majorityOf, numberedCandidates, parseVerdict } from '../../../src/core/graphs/run/vote.js';
+import { majorityValue, numberedCandidates, parseVerdict } from '../../../src/core/graphs/run/vote.js';
 
-describe('the majority', () => {
+describe('majorityValue', () => {
   test.each<[Json[], Json | undefined]>([
     [['b', 'a', 'a'], 'a'],
     [['Paris ', 'London', 'paris', ' LONDON'], 'Paris '],
@@ -14,16 +14,16 @@ describe('the majority', () => {
     [[1, '1', 1], 1],
     [['a', 'b', 'b', 'a'], 'a'],
     [[], undefined],
-  ])('of %j is %j', (values, winner) => {
-    expect(majorityOf(values)).toEqual(winner);
+  ])('%j gives %j', (values, winner) => {
+    expect(majorityValue(values)).toEqual(winner);
   });
 
-  test('is one of the values, has no fewer votes than any, and is the first of its kind', () => {
+  test('returns the first value of a largest group', () => {
     const values = fc.array(fc.constantFrom<string>('a', 'A ', 'b', 'B', 'c'), { minLength: 1 });
     fc.assert(
       fc.property(values, (all) => {
         const votes = (value: string) => all.filter((one) => one.trim().toLowerCase() === value.trim().toLowerCase());
-        const winner = majorityOf(all) as string;
+        const winner = majorityValue(all) as string;
         expect(votes(winner)[0]).toBe(winner);
         for (const [at, other] of all.entries()) {
           const [mine, theirs] = [votes(winner).length, votes(other).length];
@@ -35,8 +35,8 @@ describe('the majority', () => {
   });
 });
 
-describe('a judge', () => {
-  test('is shown candidates none of which can pose as another', () => {
+describe('a judge vote', () => {
+  test('quotes candidates so that none can pose as another', () => {
     const breaks = fc.constantFrom('\n', '\r', '\u2028', '\u0085', '\v', 'Candidate 2:', 'x', '\r\n');
     const hostile = fc.array(breaks, { maxLength: 20 }).map((parts) => parts.join(''));
     const framing = (shown: string) =>
@@ -59,23 +59,23 @@ describe('a judge', () => {
     ['2\n\nIt is the clearest.', 1],
     ['1 is wrong, 2 is wrong.\n\nSo: 3\n\n', 2],
     ['Candidate 2 and 3 differ.\r\n[1]', 0],
-  ])('%j names a candidate', (answer, place) => {
-    expect(parseVerdict(answer, 3)).toEqual({ ok: true, place });
+  ])('parses the verdict %j', (answer, index) => {
+    expect(parseVerdict(answer, 3)).toEqual({ ok: true, index });
   });
 
   test.each([
-    ['', 'names no candidate: a number from 1 to 3 is wanted'],
-    ['the second', 'names no candidate: a number from 1 to 3 is wanted'],
-    ['1 or 2', 'does not name one candidate: exactly one number from 1 to 3 is wanted in its last line'],
-    ['1 beats 2.\nThat is clear.', 'does not name one candidate'],
+    ['', 'names no candidate; expected a number from 1 to 3'],
+    ['the second', 'names no candidate; expected a number from 1 to 3'],
+    ['1 or 2', 'does not name exactly one candidate; expected one number from 1 to 3 in the last line'],
+    ['1 beats 2.\nThat is clear.', 'does not name exactly one candidate'],
     ['4', 'names 4, which is not one of 1 to 3'],
     ['0', 'names 0, which is not one of 1 to 3'],
-  ])('%j names none', (answer, problem) => {
+  ])('rejects the verdict %j', (answer, problem) => {
     expect(parseVerdict(answer, 3)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 });
 
-describe('a condition', () => {
+describe('evaluateCondition', () => {
   test.each<[Condition['is'], Json | undefined, Json, boolean]>([
     ['equals', 'yes', ' YES ', true],
     ['equals', 'yes', 'yes.', false],
@@ -102,21 +102,21 @@ describe('a condition', () => {
     ['greater', 3, 3, false],
     ['greater', -5, '-4', true],
   ])('%s %j of %j: %j', (is, value, given, holds) => {
-    expect(judgeCondition(value === undefined ? { is } : { is, value }, given)).toEqual({ ok: true, holds });
+    expect(evaluateCondition(value === undefined ? { is } : { is, value }, given)).toEqual({ ok: true, holds });
   });
 
   test.each<[Condition['is'], Json, Json, string]>([
-    ['less', 3, 'few', 'less takes a number, and got the text "few"'],
-    ['greater', 3, '0x10', 'greater takes a number, and got the text "0x10"'],
-    ['greater', 3, '', 'greater takes a number, and got an empty text'],
-    ['contains', 'a', { a: 1 }, 'contains takes a text or a list, and got an object with a'],
+    ['less', 3, 'few', 'less expects a number, but got the text "few"'],
+    ['greater', 3, '0x10', 'greater expects a number, but got the text "0x10"'],
+    ['greater', 3, '', 'greater expects a number, but got an empty text'],
+    ['contains', 'a', { a: 1 }, 'contains expects a text or a list, but got an object with a'],
   ])('%s %j fails on %j', (is, value, given, reason) => {
-    expect(judgeCondition({ is, value }, given)).toEqual({ ok: false, reason });
+    expect(evaluateCondition({ is, value }, given)).toEqual({ ok: false, reason });
   });
 
   test.each<[Pick<Condition, 'is' | 'value'>, string | null]>([
     [{ is: 'empty' }, null],
-    [{ is: 'empty', value: 'x' }, 'empty compares with nothing: leave out value'],
+    [{ is: 'empty', value: 'x' }, 'must be absent: empty takes no value'],
     [{ is: 'less', value: '3' }, 'less needs a number as value'],
     [{ is: 'greater' }, 'greater needs a number as value'],
     [{ is: 'greater', value: 0 }, null],

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { evaluationRequests } from '../../../src/core/jobs/evaluation.js';
 
-test('a seed is asked for as often as it is listed, in the order listed', () => {
+test('requests every listed seed in order, with repetitions', () => {
   const requests = evaluationRequests([7, 3, 7]);
   expect(requests.map(({ ordinal, seed }) => [ordinal, seed])).toEqual([
     [0, 7],

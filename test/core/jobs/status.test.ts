@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isTerminal, statuses, transition, type Status, type StatusCommand } from '../../../src/core/jobs/status.js';
 
-// The contract's table, cell by cell: 'status' is accepted, 'status already' changed nothing, null is refused.
+// The transition table: 'status' is accepted, 'status already' has no effect, null is refused.
 const expected: Record<Status, Record<StatusCommand, string | null>> = {
   pending: {
     pause: null,
@@ -34,7 +34,7 @@ const cells = Object.entries(expected).flatMap(([status, row]) =>
 );
 
 describe('transition', () => {
-  test('the table has a cell for every status', () => {
+  test('covers every status and command', () => {
     expect(Object.keys(expected).sort()).toEqual([...statuses].sort());
     expect(cells).toHaveLength(30);
   });
@@ -54,13 +54,13 @@ describe('transition', () => {
     });
   });
 
-  test('terminal statuses are final', () => {
+  test('never leaves a terminal status', () => {
     for (const [status, command] of cells.filter(([status]) => isTerminal(status))) {
       expect(transition(status, command).status).toBe(status);
     }
   });
 });
 
-test('three statuses are terminal', () => {
+test('isTerminal is true for completed, failed and cancelled', () => {
   expect(statuses.filter(isTerminal)).toEqual(['completed', 'failed', 'cancelled']);
 });

@@ -46,7 +46,7 @@ describe("the 0.975 quantile of Student's t", () => {
   });
 
   test('falls with the degrees of freedom, where the table ends too', () => {
-    const all = Array.from({ length: 800 }, (_, place) => studentT95(1 + place / 4));
+    const all = Array.from({ length: 800 }, (_, index) => studentT95(1 + index / 4));
     expect(all).toEqual([...all].sort((left, right) => right - left));
   });
 });

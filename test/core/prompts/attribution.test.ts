@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { attribute, removedFrom, type LineageText } from '../../../src/core/prompts/attribution.js';
-import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { attribute, removedSegments, type LineageText } from '../../../src/core/prompts/attribution.js';
+import { splitSegments } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts, prompts } from './texts.js';
 
 const chain = (...texts: string[]): LineageText[] =>
@@ -9,8 +9,8 @@ const chain = (...texts: string[]): LineageText[] =>
 
 const whose = (lineage: LineageText[]) => attribute(lineage).map(({ text, candidate }) => [text.trim(), candidate]);
 
-describe('who introduced a sentence', () => {
-  test('the ancestor from which on it was always kept, wherever it moved', () => {
+describe('attribute', () => {
+  test('attributes a kept sentence to the ancestor that introduced it, even if it moved', () => {
     expect(whose(chain('Root. Old.', 'Root.\nFirst.', 'Second.\nFirst.\n\nRoot.'))).toEqual([
       ['Second.', 2],
       ['First.', 1],
@@ -18,14 +18,14 @@ describe('who introduced a sentence', () => {
     ]);
   });
 
-  test('one that was taken out and comes back is of the candidate that brought it back', () => {
+  test('attributes a restored sentence to the candidate that restored it', () => {
     expect(whose(chain('A.\nB.', 'A.', 'A.\nB.'))).toEqual([
       ['A.', 0],
       ['B.', 2],
     ]);
   });
 
-  test('a merged candidate has its sentences from both parents, of two the earlier', () => {
+  test('attributes a merged sentence to the earlier parent', () => {
     const lineage = [
       { candidate: 0, text: 'Root.', parents: [] },
       { candidate: 3, text: 'Root.\nBoth.\nThree.', parents: [0] },
@@ -41,25 +41,25 @@ describe('who introduced a sentence', () => {
     ]);
   });
 
-  test('white space around it does not make a sentence new; saying it once more does', () => {
+  test('ignores white space; a repeated sentence is new', () => {
     expect(whose(chain('A.', '  A.  \nA.\n'))).toEqual([
       ['A.', 0],
       ['A.', 1],
     ]);
   });
 
-  test('a parent that is not in the lineage has no text', () => {
+  test('treats a missing parent as empty', () => {
     expect(whose([{ candidate: 7, text: 'A.', parents: [3] }])).toEqual([['A.', 7]]);
     expect(attribute([])).toEqual([]);
   });
 
-  test('for any lineage: the text is whole, and each introducer has the sentence where its parent lacks one', () => {
+  test('for any lineage: joins to the text, and each introducer has the sentence while its parent lacks it', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(prompts, hostile), { minLength: 1, maxLength: 6 }), (texts) => {
         const attributed = attribute(chain(...texts));
         expect(attributed.map(({ text }) => text).join('')).toBe(texts.at(-1));
         const count = (candidate: number, words: string) =>
-          segmentsOf(texts[candidate] ?? '').filter((segment) => segment.trim() === words).length;
+          splitSegments(texts[candidate] ?? '').filter((segment) => segment.trim() === words).length;
         for (const { text, candidate } of attributed) {
           const words = text.trim();
           for (let from = candidate; from < texts.length; from++) expect(count(from, words)).toBeGreaterThan(0);
@@ -70,21 +70,21 @@ describe('who introduced a sentence', () => {
   });
 });
 
-describe('whose sentences a child took out', () => {
-  test('those that it has nowhere', () => {
+describe('removedSegments', () => {
+  test('lists the sentences missing from the child', () => {
     const parent = attribute(chain('Root. Keep.', 'Root. Keep. First.'));
-    expect(removedFrom(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
+    expect(removedSegments(parent, 'Keep.\nNew.').map(({ text, candidate }) => [text.trim(), candidate])).toEqual([
       ['Root.', 0],
       ['First.', 1],
     ]);
-    expect(removedFrom(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
+    expect(removedSegments(parent, 'First.\nKeep.\nRoot.')).toEqual([]);
   });
 
-  test('for any texts: what is taken out and what is kept is the parent', () => {
+  test('for any texts: removed and kept sentences make up the parent', () => {
     fc.assert(
       fc.property(prompts, prompts, (text, child) => {
         const parent = attribute(chain(text));
-        const removed = removedFrom(parent, child);
+        const removed = removedSegments(parent, child);
         const kept = attribute(chain(text, child)).filter(({ candidate }) => candidate === 0);
         const words = (segments: { text: string }[]) => segments.map((segment) => segment.text.trim()).sort();
         expect(words([...removed, ...kept])).toEqual(words(parent));
@@ -93,12 +93,12 @@ describe('whose sentences a child took out', () => {
   });
 });
 
-test('the largest texts, whatever they are, are answered', () => {
+test('handles the largest texts', () => {
   const texts = longTexts();
   for (const text of texts)
     expect(
       attribute(chain('Root.', text))
-        .map((one) => one.text)
+        .map((left) => left.text)
         .join(''),
     ).toBe(text);
   expect(

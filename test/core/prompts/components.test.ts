@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { componentNames, textsOf, withTexts } from '../../../src/core/prompts/components.js';
+import { componentNames, componentTexts, withTexts } from '../../../src/core/prompts/components.js';
 import { promptMessagesSchema } from '../../../src/contracts/common.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 
@@ -11,15 +11,15 @@ const messages: Message[] = [
   { role: 'system', content: 'five', name: 'constructor' },
 ];
 
-describe('a message is the component', () => {
-  test('of its name, else of its role, numbered from the second on', () => {
+describe('components', () => {
+  test('are named by name, else by role with a number from the second', () => {
     expect(componentNames(messages)).toEqual(['system', 'act', 'system_2', 'user', 'constructor']);
     expect(promptMessagesSchema.parse(messages)).toEqual(messages);
   });
 
-  test('whose text it has and takes; one that no text is given for keeps its own', () => {
-    expect(textsOf(null)).toEqual({});
-    expect(withTexts(messages, textsOf(messages))).toEqual(messages);
+  test('keep their texts unless replaced', () => {
+    expect(componentTexts(null)).toEqual({});
+    expect(withTexts(messages, componentTexts(messages))).toEqual(messages);
     expect(withTexts(messages, { act: 'new', nobody: 'x' })).toEqual(
       messages.map((message) => (message.name === 'act' ? { ...message, content: 'new' } : message)),
     );

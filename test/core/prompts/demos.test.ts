@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { demosOfCall, demosWithout, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
+import { demosForCall, demosForSeed, renderPrompt, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 
 const demo = (seed: number | null, component: string | null = null): Demo => ({
@@ -17,8 +17,8 @@ const system = (content: string, name?: string): Message => ({
 });
 const user: Message = { role: 'user', content: 'own' };
 
-describe('a prompt', () => {
-  test('has its demonstrations after the leading system messages, in order', () => {
+describe('renderPrompt', () => {
+  test('inserts demonstrations after the leading system messages, in order', () => {
     const [a, b, late] = [system('a'), system('b'), system('late')];
     const demos = [demo(2), demo(1)];
     expect(renderPrompt([a, b, user, late], demos)).toEqual([a, b, ...pair(2), ...pair(1), user, late]);
@@ -29,7 +29,7 @@ describe('a prompt', () => {
     expect(renderPrompt([], demos)).toEqual([...pair(2), ...pair(1)]);
   });
 
-  test('has those of a component after its message; without demonstrations it is as it was', () => {
+  test('inserts demonstrations of a component after its message', () => {
     const [plan, act] = [system('p', 'plan'), system('a', 'act')];
     expect(renderPrompt([plan, act], [demo(1, 'act'), demo(2, 'plan'), demo(3, 'gone'), demo(4, 'act')])).toEqual([
       plan,
@@ -42,21 +42,21 @@ describe('a prompt', () => {
   });
 });
 
-describe('a rollout', () => {
-  test('is shown all but its own instance; without a seed all', () => {
+describe('demonstration selection', () => {
+  test('excludes the instance of the rollout; includes all without a seed', () => {
     const demos = [demo(0), demo(1), demo(null), demo(0)];
-    expect(demosWithout(demos, 0)).toEqual([demo(1), demo(null)]);
-    expect(demosWithout(demos, 9)).toEqual(demos);
-    expect(demosWithout(demos, null)).toEqual(demos);
+    expect(demosForSeed(demos, 0)).toEqual([demo(1), demo(null)]);
+    expect(demosForSeed(demos, 9)).toEqual(demos);
+    expect(demosForSeed(demos, null)).toEqual(demos);
   });
 
-  test('is shown in a call what belongs to its first marked component, in the prompt’s order, and what belongs to all', () => {
+  test('includes those of the first marked component in the prompt’s order, and those without component', () => {
     const prompt = [system('p', 'plan'), system('a', 'act')];
     const demos = [demo(0, 'act'), demo(1, 'plan'), demo(2)];
-    const seeds = (...marked: string[]) => demosOfCall(demos, prompt, new Set(marked)).map(({ seed }) => seed);
+    const seeds = (...marked: string[]) => demosForCall(demos, prompt, new Set(marked)).map(({ seed }) => seed);
     expect(seeds('act', 'plan')).toEqual([1, 2]);
     expect(seeds('other', 'act')).toEqual([0, 2]);
     expect(seeds()).toEqual([2]);
-    expect(demosOfCall(demos, null, new Set(['act']))).toEqual([demo(2)]);
+    expect(demosForCall(demos, null, new Set(['act']))).toEqual([demo(2)]);
   });
 });

@@ -4,7 +4,7 @@ import { matchMoved, matchRows } from '../../../src/core/prompts/match.js';
 
 const rows = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 14 });
 
-/** The length of a longest common subsequence by its definition. */
+/** The length of a longest common subsequence, by definition. */
 function longest(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return 0;
   const [[x, ...as], [y, ...bs]] = [a as [string], b as [string]];
@@ -13,36 +13,36 @@ function longest(a: readonly string[], b: readonly string[]): number {
 
 function expectPairs(a: readonly string[], b: readonly string[], partner: readonly number[]): number[] {
   expect(partner).toHaveLength(b.length);
-  const paired = partner.filter((place) => place >= 0);
+  const paired = partner.filter((index) => index >= 0);
   for (const [index, place] of partner.entries()) if (place >= 0) expect(a[place]).toBe(b[index]);
   expect(new Set(paired).size).toBe(paired.length);
   return paired;
 }
 
-describe('matching rows', () => {
-  test('pairs equal elements in order, and as many as can be', () => {
+describe('matchRows', () => {
+  test('matches as many equal elements in order as possible', () => {
     const short = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 });
     fc.assert(
       fc.property(short, short, (a, b) => {
         const paired = expectPairs(a, b, matchRows(a, b));
-        expect(paired).toEqual([...paired].sort((one, two) => one - two));
+        expect(paired).toEqual([...paired].sort((left, two) => left - two));
         expect(paired).toHaveLength(longest(a, b));
       }),
     );
   });
 
-  test('with moved elements pairs as many of each as both have', () => {
+  test('matchMoved matches as many of each element as both have', () => {
     fc.assert(
       fc.property(rows, rows, (a, b) => {
         const paired = expectPairs(a, b, matchMoved(a, b));
-        const count = (row: string[], text: string) => row.filter((one) => one === text).length;
+        const count = (row: string[], text: string) => row.filter((left) => left === text).length;
         const both = ['a', 'b', 'c', 'd'].map((text) => Math.min(count(a, text), count(b, text)));
         expect(paired).toHaveLength(both.reduce((sum, n) => sum + n));
       }),
     );
   });
 
-  test('rows too long for a table are matched in order too, along what is unique', () => {
+  test('matches long rows in order along unique elements', () => {
     const numbers = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 900, maxLength: 1_200 });
     const letters = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 900, maxLength: 1_200 });
     fc.assert(
@@ -50,13 +50,13 @@ describe('matching rows', () => {
         const a = list.map(String);
         const b = [...a.slice(at), 'new', ...a.slice(0, at).reverse(), ...a.slice(0, 700)];
         const paired = expectPairs(a, b, matchRows(a, b));
-        expect(paired).toEqual([...paired].sort((one, two) => one - two));
+        expect(paired).toEqual([...paired].sort((left, two) => left - two));
         expect(paired.length).toBeGreaterThan(0);
       }),
       { numRuns: 20 },
     );
     const long = Array.from({ length: 3_000 }, (_, i) => `line ${i}`);
     const changed = long.map((line, i) => (i % 100 === 50 ? 'changed' : line));
-    expect(matchRows(long, changed).filter((place) => place < 0)).toHaveLength(30);
+    expect(matchRows(long, changed).filter((index) => index < 0)).toHaveLength(30);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { mergeTexts } from '../../../src/core/prompts/merge.js';
-import { segmentsOf } from '../../../src/core/prompts/segments.js';
+import { splitSegments } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts, prompts, sentences } from './texts.js';
 
-/** What a text says, in order, white space aside. */
+/** A text's sentences in order, without white space. */
 const words = (text: string) =>
-  segmentsOf(text)
+  splitSegments(text)
     .map((segment) => segment.trim())
     .filter((segment) => segment !== '');
 const merged = (base: string, ours: string, theirs: string) => {
@@ -14,13 +14,13 @@ const merged = (base: string, ours: string, theirs: string) => {
   return result.ok ? result.text : result.conflicts;
 };
 
-/** Edits of a base that keep it recognizable: sentences put in, taken out and changed. */
+/** Edits of a base text: sentences inserted, removed and changed. */
 const edited = (base: string, name: string) =>
   fc.array(fc.tuple(fc.nat(), fc.constantFrom('in', 'out', 'change'), sentences), { maxLength: 4 }).map((edits) => {
     const lines = base.split('\n');
     for (const [where, what, text] of edits) {
-      const place = where % (lines.length + 1);
-      lines.splice(place, what === 'in' ? 0 : 1, ...(what === 'out' ? [] : [`${name} ${text}`]));
+      const index = where % (lines.length + 1);
+      lines.splice(index, what === 'in' ? 0 : 1, ...(what === 'out' ? [] : [`${name} ${text}`]));
     }
     return lines.join('\n');
   });
@@ -29,7 +29,7 @@ const bases = fc
   .map((ns) => ns.map((n) => `Rule ${n}.`).join('\n'));
 const threes = bases.chain((base) => fc.tuple(fc.constant(base), edited(base, 'Ours'), edited(base, 'Theirs')));
 
-describe('merging', () => {
+describe('mergeTexts', () => {
   test.each([
     ['edits in different places', 'A.\nB.\nC.', 'A1.\nB.\nC.', 'A.\nB.\nC1.', 'A1.\nB.\nC1.'],
     ['edits side by side', 'One. Two.', 'One 1. Two.', 'One. Two 1.', 'One 1. Two 1.'],
@@ -48,7 +48,7 @@ describe('merging', () => {
     expect(merged(base, ours, theirs)).toBe(expected);
   });
 
-  test('what only one side did, or both did, is the result', () => {
+  test('applies the change of one side, or an identical change of both', () => {
     fc.assert(
       fc.property(hostile, hostile, (base, side) => {
         expect(merged(base, side, base)).toBe(side);
@@ -58,7 +58,7 @@ describe('merging', () => {
     );
   });
 
-  test('every sentence that a side added is in it, and none that neither has, nor one that a side removed', () => {
+  test('contains every added sentence and no removed or unknown one', () => {
     fc.assert(
       fc.property(threes, ([base, ours, theirs]) => {
         const result = mergeTexts(base, ours, theirs);
@@ -70,36 +70,36 @@ describe('merging', () => {
           string[],
         ];
         for (const added of [...mine, ...yours]) if (!old.includes(added)) expect(all).toContain(added);
-        for (const one of all) expect([...mine, ...yours]).toContain(one);
+        for (const left of all) expect([...mine, ...yours]).toContain(left);
         for (const one of old) expect(all.includes(one)).toBe(mine.includes(one) && yours.includes(one));
-        expect(new Set(all.filter((one) => old.includes(one))).size).toBe(
-          all.filter((one) => old.includes(one)).length,
+        expect(new Set(all.filter((left) => old.includes(left))).size).toBe(
+          all.filter((left) => old.includes(left)).length,
         );
       }),
     );
   });
 
-  test('who is ours matters for nothing but the order of insertions', () => {
+  test('is symmetric except for the order of insertions', () => {
     fc.assert(
       fc.property(fc.oneof(threes, fc.tuple(prompts, prompts, prompts)), ([base, ours, theirs]) => {
-        const [one, other] = [mergeTexts(base, ours, theirs), mergeTexts(base, theirs, ours)];
-        if (!one.ok || !other.ok) return expect(one).toEqual(other);
-        expect(words(one.text).sort()).toEqual(words(other.text).sort());
+        const [left, right] = [mergeTexts(base, ours, theirs), mergeTexts(base, theirs, ours)];
+        if (!left.ok || !right.ok) return expect(left).toEqual(right);
+        expect(words(left.text).sort()).toEqual(words(right.text).sort());
       }),
     );
   });
 
-  test('edits of different sentences that both keep never conflict', () => {
+  test('never conflicts for edits of different sentences', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('none', 'ours', 'theirs'), { maxLength: 20 }), (who) => {
-        const side = (name: string) => who.map((one, i) => (one === name ? `New ${i}.` : `Rule ${i}.`)).join('\n');
-        const both = who.map((one, i) => (one === 'none' ? `Rule ${i}.` : `New ${i}.`)).join('\n');
+        const side = (name: string) => who.map((left, i) => (left === name ? `New ${i}.` : `Rule ${i}.`)).join('\n');
+        const both = who.map((left, i) => (left === 'none' ? `Rule ${i}.` : `New ${i}.`)).join('\n');
         expect(merged(side(''), side('ours'), side('theirs'))).toBe(both);
       }),
     );
   });
 
-  test('any texts at all are merged or refused with at least one conflict', () => {
+  test('merges any texts or reports at least one conflict', () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (base, ours, theirs) => {
         const result = mergeTexts(base, ours, theirs);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isBlank, segmentsOf, tokensOf } from '../../../src/core/prompts/segments.js';
+import { isBlank, splitSegments, tokenize } from '../../../src/core/prompts/segments.js';
 import { hostile, longTexts } from './texts.js';
 
-describe('a text in segments', () => {
-  test('joins back to exactly the same text, and no piece is empty', () => {
+describe('splitSegments', () => {
+  test('joins back to the same text; no piece is empty', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        for (const pieces of [segmentsOf(text), tokensOf(text)]) {
+        for (const pieces of [splitSegments(text), tokenize(text)]) {
           expect(pieces.join('')).toBe(text);
           expect(pieces).not.toContain('');
         }
-        if (!isBlank(text)) expect(segmentsOf(text).some(isBlank)).toBe(false);
+        if (!isBlank(text)) expect(splitSegments(text).some(isBlank)).toBe(false);
       }),
     );
-    for (const text of longTexts()) expect(segmentsOf(text).join('')).toBe(text);
+    for (const text of longTexts()) expect(splitSegments(text).join('')).toBe(text);
   });
 
   test.each([
@@ -27,13 +27,13 @@ describe('a text in segments', () => {
     ['   ', ['   ']],
     ['', []],
   ])('%j', (text, segments) => {
-    expect(segmentsOf(text)).toEqual(segments);
+    expect(splitSegments(text)).toEqual(segments);
   });
 
-  test('what is put after a sentence does not change that sentence', () => {
+  test('text after a sentence does not change the sentence', () => {
     fc.assert(
       fc.property(hostile, fc.constantFrom('\nMore.', '\n\n- more', '\r\nMORE'), (text, more) => {
-        const words = (whole: string) => segmentsOf(whole).map((segment) => segment.trim());
+        const words = (whole: string) => splitSegments(whole).map((segment) => segment.trim());
         const before = words(text).filter((segment) => segment !== '');
         expect(words(text + more).slice(0, before.length)).toEqual(before);
       }),

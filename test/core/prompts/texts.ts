@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Sentences of few different words, so that equal ones are frequent. */
+/** Sentences of few words, so that equal ones are frequent. */
 export const sentences = fc
   .tuple(
     fc.constantFrom('Answer', 'Name', 'Be', 'Never', 'Sort', 'Use'),
@@ -10,12 +10,12 @@ export const sentences = fc
 
 const spacings = fc.constantFrom('\n', ' ', '\n\n', '\n  ');
 
-/** A prompt: sentences with white space between them. */
+/** A prompt: sentences separated by white space. */
 export const prompts = fc
   .array(fc.tuple(sentences, spacings), { maxLength: 12 })
   .map((parts) => parts.map(([text, space], i) => (i === 0 ? text : space + text)).join(''));
 
-/** Anything at all, with much of what the cut looks at. */
+/** Arbitrary text with many sentence marks. */
 export const hostile = fc.oneof(
   prompts,
   fc.string({ unit: 'binary', maxLength: 60 }),
@@ -26,7 +26,7 @@ export const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** The largest texts there are, of the kinds that cost most. */
+/** The largest texts of the slowest kinds. */
 export function longTexts(length = 32_000): string[] {
   const fill = (unit: string) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
   const numbered = (step: number) => {

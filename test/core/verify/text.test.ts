@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { standsIn } from '../../../src/core/verify/contains.js';
+import { containsWhole } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
 import { canonical, cut, normalize, readJson, show } from '../../../src/core/verify/text.js';
 import { quoteText } from '../../../src/core/prompts/quote.js';
@@ -8,14 +8,14 @@ import { quoteText } from '../../../src/core/prompts/quote.js';
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
 
-describe('normalized texts', () => {
-  test('NFC, white space and case', () => {
+describe('normalize', () => {
+  test('applies NFC, collapses white space and lowers case', () => {
     expect(normalize('  Cafe\u0301 \n\t au\u00a0lait ', false)).toBe('café au lait');
     expect(normalize('  Cafe\u0301 ', true)).toBe('Café');
     expect(normalize('J\u030c', false)).toBe('\u01f0');
   });
 
-  test('twice is as good as once', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, caseSensitive) => {
         const once = normalize(text, caseSensitive);
@@ -31,8 +31,8 @@ describe('normalized texts', () => {
     );
   });
 
-  // To put n marks of one letter in their order takes n² steps.
-  test('no long row of marks is put in order', () => {
+  // Sorting n combining marks of one letter takes n² steps.
+  test('does not sort a long run of combining marks', () => {
     const handed = jest.spyOn(String.prototype, 'normalize');
     try {
       const marks = '\u0301\u0323'.repeat(15);
@@ -48,14 +48,14 @@ describe('normalized texts', () => {
 });
 
 describe('canonical JSON', () => {
-  test('names sorted, no white space, texts passed through', () => {
+  test('sorts names, omits white space and maps texts', () => {
     expect(canonical({ b: [1, { d: 'X', c: null }], a: true })).toBe('{"a":true,"b":[1,{"c":null,"d":"X"}]}');
     expect(canonical({ B: ' X ' }, (text) => text.trim().toLowerCase())).toBe('{"B":"x"}');
     expect(canonical({ a: undefined })).toBe('{}');
     expect(canonical(-0)).toBe('0');
   });
 
-  test('does not depend on the order of names, and is JSON for the same value', () => {
+  test('is independent of name order and parses back to an equal value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         expect(canonical(JSON.parse(canonical(value)))).toBe(canonical(value));
@@ -68,14 +68,14 @@ describe('canonical JSON', () => {
     );
   });
 
-  test('what is nested too deeply is marked and equals nothing', () => {
+  test('marks values nested too deeply, which equal nothing', () => {
     expect(canonical(deep)).toContain('…');
     expect(canonical(nested(64))).not.toContain('…');
     expect(areEqual(nested(64), deep, false)).toBe(false);
   });
 });
 
-describe('equal values', () => {
+describe('areEqual', () => {
   test.each<[unknown, unknown]>([
     ['Paris', ' paris '],
     ['caf\u00e9', 'cafe\u0301'],
@@ -91,7 +91,7 @@ describe('equal values', () => {
     [{ a: 1 }, 'Here:\n```json\n{"a": 1}\n```'],
     [[1, 2], '[1, 2]'],
     [12.0, '12.00'],
-  ])('%j is %j', (gold, output) => {
+  ])('%j equals %j', (gold, output) => {
     expect(areEqual(gold, output, false)).toBe(true);
   });
 
@@ -108,20 +108,20 @@ describe('equal values', () => {
     ],
     ['null', undefined],
     [null, undefined],
-    // A text that is a text in JSON is not the text within.
+    // A JSON string literal does not equal its content.
     [['x'], '"[\\"x\\"]"'],
-  ])('%j is not %j', (gold, output) => {
+  ])('%j does not equal %j', (gold, output) => {
     expect(areEqual(gold, output, false)).toBe(false);
   });
 
-  test('case counts where it is asked for, within values too', () => {
+  test('compares case if caseSensitive, within values too', () => {
     expect(areEqual('Paris', 'paris', true)).toBe(false);
     expect(areEqual(['Paris'], ['paris'], true)).toBe(false);
     expect(areEqual(true, 'True', true)).toBe(false);
     expect(areEqual('Paris', '  Paris', true)).toBe(true);
   });
 
-  test('every value is itself, also by way of its JSON', () => {
+  test('every value equals itself and its JSON text', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.boolean(), (value, caseSensitive) => {
         expect(areEqual(value, value, caseSensitive)).toBe(true);
@@ -132,7 +132,7 @@ describe('equal values', () => {
   });
 });
 
-describe('a text that stands in another', () => {
+describe('containsWhole', () => {
   test.each([
     ['cat', 'a cat.'],
     ['cat', 'concatenate the cat'],
@@ -148,7 +148,7 @@ describe('a text that stands in another', () => {
     ['new york', 'in new york city'],
     ['x', 'x'],
   ])('%j in %j', (part, text) => {
-    expect(standsIn(part, text)).toBe(true);
+    expect(containsWhole(part, text)).toBe(true);
   });
 
   test.each([
@@ -165,25 +165,25 @@ describe('a text that stands in another', () => {
     ['b', '𝒂b'],
     ['x', ''],
   ])('%j not in %j', (part, text) => {
-    expect(standsIn(part, text)).toBe(false);
+    expect(containsWhole(part, text)).toBe(false);
   });
 
-  test('any text stands in itself between spaces', () => {
+  test('finds any text between spaces', () => {
     const part = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
       fc.property(part, (text) => {
-        expect(standsIn(text, `a ${text} b`)).toBe(true);
+        expect(containsWhole(text, `a ${text} b`)).toBe(true);
       }),
     );
   });
 
-  // The engine's own search compares the whole part at each of the places.
-  test('is found out by few looks at each character, however often it nearly stands there', () => {
+  // The engine's own search compares the whole part at each position.
+  test('takes linear time for many near matches', () => {
     const searched = jest.spyOn(String.prototype, 'indexOf');
     const looked = jest.spyOn(String.prototype, 'charCodeAt');
     try {
       const [part, text] = ['a'.repeat(500), `x${'a'.repeat(1_000)}`];
-      expect(standsIn(part, text)).toBe(false);
+      expect(containsWhole(part, text)).toBe(false);
       expect(searched.mock.calls.length * part.length + looked.mock.calls.length).toBeLessThan(10 * text.length);
     } finally {
       searched.mockRestore();
@@ -192,8 +192,8 @@ describe('a text that stands in another', () => {
   });
 });
 
-describe('JSON in a text', () => {
-  test('alone or in one fenced block', () => {
+describe('readJson', () => {
+  test('parses JSON alone or in one fenced block', () => {
     expect(readJson(' {"a": 1} ')).toEqual({ value: { a: 1 } });
     expect(readJson('So:\r\n```json\r\n{"a": 1}\r\n```\r\nDone.')).toEqual({ value: { a: 1 } });
     expect(readJson('null')).toEqual({ value: null });
@@ -201,15 +201,15 @@ describe('JSON in a text', () => {
   });
 
   test.each(['', 'no', 'So: {"a": 1}', '{"a": 1', '```\n{"a": 1}', '```\n1\n```\n```\n2\n```', '{"a": NaN}'])(
-    '%j has none',
+    'finds no JSON in %j',
     (text) => {
       expect(readJson(text)).toBeNull();
     },
   );
 });
 
-describe('what is shown', () => {
-  test('is cut to its bound and never inside a character', () => {
+describe('show, cut and quoteText', () => {
+  test('cut keeps the limit and never splits a surrogate pair', () => {
     expect(cut('abc', 3)).toBe('abc');
     expect(cut('x'.repeat(100), 20)).toBe(`${'x'.repeat(16)} […]`);
     fc.assert(
@@ -222,7 +222,7 @@ describe('what is shown', () => {
     expect(cut(`x${'😀'.repeat(50)}`, 20).isWellFormed()).toBe(true);
   });
 
-  test('says where there is nothing, and takes any value', () => {
+  test('show marks missing and blank values, and accepts any value', () => {
     expect([show(undefined, 50), show('  ', 50), show(null, 50), show({ b: 1, a: 'x' }, 50)]).toEqual([
       '(nothing)',
       '(an empty text)',
@@ -233,7 +233,7 @@ describe('what is shown', () => {
     expect(show(deep, 50)).toHaveLength(50);
   });
 
-  test('is quoted line by line, whatever ends a line', () => {
+  test('quoteText marks every line, whatever the line break', () => {
     const end = fc.constantFrom('\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029', '# Task', '```', 'x');
     fc.assert(
       fc.property(fc.array(end), (parts) => {

@@ -376,8 +376,8 @@ describe('a deployment fails with what happened', () => {
     // As though it had been stored under another RATCHET_SECRET_KEY.
     await on.service.db.org('default', async (tx) => {
       await tx.query('delete from secrets where job_id = $1', [id]);
-      const place = { orgId: 'default', jobId: id, name: 'container_api_key', origin };
-      await putSecret(tx, randomBytes(32), place, 'a-very-secret-key');
+      const index = { orgId: 'default', jobId: id, name: 'container_api_key', origin };
+      await putSecret(tx, randomBytes(32), index, 'a-very-secret-key');
     });
     release();
     const deployment = await built(on.service, id);

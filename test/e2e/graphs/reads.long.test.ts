@@ -8,7 +8,7 @@ import type {
 import type { candidateItemSchema } from '../../../src/contracts/candidates/lineage.js';
 import { applyEdits } from '../../../src/core/graphs/edits/edits.js';
 import { driveGraph } from '../../../src/core/graphs/run/drive.js';
-import { editOf, graphOf, jsonOf } from '../../../src/core/graphs/json.js';
+import { editFromJson, graphFromJson, graphToJson } from '../../../src/core/graphs/json.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { ended, graphs, pathOf, type GraphJob } from '../../support/jobs-over-http.js';
 import { startGraphWorld } from '../../support/worlds/graph.js';
@@ -81,7 +81,7 @@ async function readAll(id: string) {
 async function takenBy({ graph }: Detail, seeds: number[], ledger: Map<string, Answered>, policy: string) {
   const made: Answered[] = [];
   for (const seed of seeds) {
-    await driveGraph(graphOf(graph), { question: `What is item ${seed}?` }, ({ model, messages }) => {
+    await driveGraph(graphFromJson(graph), { question: `What is item ${seed}?` }, ({ model, messages }) => {
       const found = ledger.get(keyOf(model ?? policy, messages));
       if (!found) throw new Error(`nobody asked ${JSON.stringify(messages)}`);
       made.push(found);
@@ -160,7 +160,7 @@ describe('what can be read of a graph job', () => {
     const made = { edits: 0, prompts: 0 };
     for (const detail of read.details.values()) {
       const { graph, edits, reflection, prompts, segments, parent_ids: parents, is_baseline: isBaseline } = detail;
-      expect(detail.graph_txt).toBe(graphText(graphOf(graph)));
+      expect(detail.graph_txt).toBe(graphText(graphFromJson(graph)));
       for (const { component, text } of prompts) {
         const own = segments.filter((segment) => segment.component === component);
         expect(own.map((segment) => segment.text).join('')).toBe(text);
@@ -178,11 +178,11 @@ describe('what can be read of a graph job', () => {
       expect(reflection!.attempts.map(({ component }) => component)).toEqual([edits ? null : expect.any(String)]);
       if (edits) {
         made.edits += 1;
-        const applied = applyEdits(graphOf(parent.graph), edits.map(editOf), {
+        const applied = applyEdits(graphFromJson(parent.graph), edits.map(editFromJson), {
           models: ['gpt-4o-mini'],
           maxAttempts: Infinity,
         });
-        expect(applied.ok && jsonOf(applied.graph)).toEqual(graph);
+        expect(applied.ok && graphToJson(applied.graph)).toEqual(graph);
         expect(reflection!.components).toEqual([]);
       } else {
         made.prompts += 1;

@@ -11,7 +11,7 @@ import {
 import { createContainer } from '../../../src/container/index.js';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
 import { graphSearch } from '../../../src/core/graphs/search-config.js';
-import { graphOf } from '../../../src/core/graphs/json.js';
+import { graphFromJson } from '../../../src/core/graphs/json.js';
 import { score } from '../../../src/core/verify/score.js';
 import { meanReward } from '../../local-model/evolve.js';
 import {
@@ -97,7 +97,7 @@ async function evolved(name: keyof typeof jobs): Evolved {
     'select id, graph from candidates where job_id = $1 order by lever_version',
     [id],
   );
-  const candidates = rows.map((row) => ({ id: row.id, graph: graphOf(row.graph) }));
+  const candidates = rows.map((row) => ({ id: row.id, graph: graphFromJson(row.graph) }));
   const heldout = config.heldoutSeeds!.map((seed) => tasksOf[name][seed]!);
   const single = candidates.filter(({ graph }) => graph.steps.length === 1);
   const best = candidates.find((one) => one.id === job.best_candidate!.candidate_id)!;

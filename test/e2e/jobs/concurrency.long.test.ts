@@ -30,8 +30,7 @@ const create = (seeds: number, more: object = {}) =>
   });
 const slow = answers.after(60, answers.reward(1));
 /** The most at once among calls from the `from`-th on. */
-const mostSince = (from: number, to?: number) =>
-  Math.max(...container.ledger.slice(from, to).map((e) => e.concurrency));
+const maxSince = (from: number, to?: number) => Math.max(...container.ledger.slice(from, to).map((e) => e.concurrency));
 
 describe('a container that pushes back', () => {
   test('a storm of 429: the number in flight goes down, stays down over a restart, and comes back', async () => {
@@ -49,18 +48,18 @@ describe('a container that pushes back', () => {
     expect(low).toMatchObject({ max_concurrent: max, lowered_because: 'The container answered 429' });
     const during = container.ledger.length;
     await until('tries go on', () => container.ledger.length > during + 12);
-    expect(mostSince(during + 8)).toBeLessThanOrEqual(4);
+    expect(maxSince(during + 8)).toBeLessThanOrEqual(4);
 
     await service.restart();
     const before = container.ledger.length;
     await until('the next runner tries', () => container.ledger.length > before + 20);
-    expect(mostSince(before)).toBeLessThanOrEqual(4);
+    expect(maxSince(before)).toBeLessThanOrEqual(4);
     const after = container.ledger.length;
     container.behave(() => slow);
     await until('rollouts run again', () => container.ledger.length > after + 2);
-    expect(mostSince(after, after + 3)).toBeLessThanOrEqual(4);
+    expect(maxSince(after, after + 3)).toBeLessThanOrEqual(4);
 
-    await until('all slots are used again', () => mostSince(after) === max, 60);
+    await until('all slots are used again', () => maxSince(after) === max, 60);
     expect(await ended(service, id)).toMatchObject({
       status: 'completed',
       summary: { num_failed: 0 },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Demo } from '../../../src/core/prompts/demos.js';
-import { surveyDemos } from '../../../src/storage/candidates/demos.js';
+import { usableDemos } from '../../../src/storage/candidates/demos.js';
 import { chainOf } from '../../support/chain.js';
 import { answerTo, demosBaseline, isQuestion, startDemosWorld, wordOf } from '../../support/worlds/demos.js';
 import { answers, startFakeContainer } from '../../support/fakes/container.js';
@@ -184,8 +184,8 @@ describe('budgets', () => {
       ...budgets.map((most) => create({}, { budget: { max_rollouts: most } })),
       ...budgets.map((most) => create(heldout, { budget: { max_rollouts: most + 6 }, rng_seed: most })),
     ]);
-    for (const [place, id] of ids.entries()) {
-      const most = place < budgets.length ? budgets[place]! : budgets[place - budgets.length]! + 6;
+    for (const [index, id] of ids.entries()) {
+      const most = index < budgets.length ? budgets[index]! : budgets[index - budgets.length]! + 6;
       const session = await ended<Session>(on.service, id);
       expect(session).toMatchObject({ status: 'completed', progress: { max_rollouts: most } });
       const calls = on.world.container.callsOf(id);
@@ -194,7 +194,7 @@ describe('budgets', () => {
       expect(session.progress.rollouts_completed).toBe(calls.length);
       expect(session.candidates.length).toBeGreaterThan(1);
       // What is held out is measured whenever there is a winner.
-      if (place >= budgets.length && !session.best_candidate!.is_baseline) {
+      if (index >= budgets.length && !session.best_candidate!.is_baseline) {
         expect(await resultsOf(on.service, id)).toMatchObject({ comparison: { basis: 'heldout', seeds: 3 } });
       }
     }
@@ -352,7 +352,7 @@ describe('prompts of several parts', () => {
       const { messages } = body;
       expect(JSON.stringify(messages)).not.toContain('lever');
       expect(messages.map(({ role }) => role)).toEqual(
-        range(0, messages.length).map((place) => (place === 0 ? 'system' : place % 2 === 1 ? 'user' : 'assistant')),
+        range(0, messages.length).map((index) => (index === 0 ? 'system' : index % 2 === 1 ? 'user' : 'assistant')),
       );
     }
     const said = asked.map(({ body }) => body.messages.slice(1).map(({ content }) => content));
@@ -360,7 +360,7 @@ describe('prompts of several parts', () => {
     // What is left out of a call is not missed where its rollout is to be shown itself.
     const ordinals = rollouts.map(({ ordinal }) => ordinal);
     const prompt = { components: ['style', 'plan'], marked: true, ordinals };
-    const [slot] = await on.service.db.org('default', (tx) => surveyDemos(tx, id, prompt));
+    const [slot] = await on.service.db.org('default', (tx) => usableDemos(tx, id, prompt));
     expect(slot).toMatchObject({ component: 'style', bootstrapped: ordinals });
   });
 });

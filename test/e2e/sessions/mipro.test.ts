@@ -21,6 +21,11 @@ const create = (mipro: object = {}, more: object = {}) =>
     ...more,
   });
 
+interface Pareto {
+  seeds: { seed: number; best_reward: number }[];
+  front: { candidate_id: string; reward: number }[];
+}
+
 const read = <T>(path: string) => on.service.api.call<T>('GET', path);
 
 describe('a MIPRO session', () => {
@@ -39,11 +44,19 @@ describe('a MIPRO session', () => {
     const [system, ...demos] = best!.messages;
     expect(system!.role).toBe('system');
     expect(demos.length).toBeGreaterThan(0);
-    for (const [place, { role, content }] of demos.entries()) {
-      expect(role).toBe(place % 2 === 0 ? 'user' : 'assistant');
-      const topic = Number(/topic-(\d+)/.exec(demos[place - (place % 2)]!.content)![1]);
+    for (const [index, { role, content }] of demos.entries()) {
+      expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+      const topic = Number(/topic-(\d+)/.exec(demos[index - (index % 2)]!.content)![1]);
       if (role === 'assistant') expect(content).toBe(wordOf(topic));
     }
+
+    const { seeds, front } = await read<Pareto>(`${pathOf(id)}/pareto`);
+    expect(seeds.map(({ seed }) => seed)).toEqual(range(0, 18));
+    const evaluated = new Map(seen.candidates.map(({ candidate_id: candidate, reward }) => [candidate, reward]));
+    for (const { candidate_id: candidate, reward } of front) expect(reward).toBe(evaluated.get(candidate));
+    expect(front.map(({ reward }) => reward)).toContain(best!.reward);
+    const highest = seeds.reduce((sum, seed) => sum + seed.best_reward, 0) / seeds.length;
+    expect(highest).toBeGreaterThanOrEqual(best!.reward!);
 
     const events = await eventsOf(on.service, id);
     expect(events.map((event) => event.seq)).toEqual(range(1, events.length));

@@ -277,8 +277,8 @@ test('a prompt of several components: each was a question of its own, judged by 
     const policy = { provider: 'openai', model: 'writer', params: {} };
     const numbers = { promptTokens: 1, completionTokens: 1, costUsd: 0, costSource: 'table', latencyMs: 1 };
     const call = { text, finishReason: 'stop', ...numbers };
-    const place = { orgId: 'default', jobId: id, candidate: 1, occurrence };
-    await http.db.org('default', (tx) => recordProposerCall(tx, place, policy, asked, call));
+    const index = { orgId: 'default', jobId: id, candidate: 1, occurrence };
+    await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call));
   }
   const { messages, reflection, segments, diff } = await get(id, `/candidates/${cand(1)}`);
   expect(reflection).toMatchObject({ components: ['style', 'system_2'], output: '```\nIn {tone}.\nNone.\n```' });

@@ -43,7 +43,7 @@ function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number
 }
 
 async function answered(occurrence: number, text: string, finishReason = 'stop') {
-  const place = { orgId: 'default', jobId: id, candidate: 1, occurrence };
+  const index = { orgId: 'default', jobId: id, candidate: 1, occurrence };
   const call = {
     text,
     finishReason,
@@ -55,7 +55,7 @@ async function answered(occurrence: number, text: string, finishReason = 'stop')
   };
   const policy = { provider: 'openai', model: 'writer', params: {} };
   const asked = [{ role: 'user' as const, content: 'Improve it.' }];
-  await http.db.org('default', (tx) => recordProposerCall(tx, place, policy, asked, call));
+  await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call));
 }
 
 beforeAll(async () => {

@@ -64,7 +64,9 @@ describe('a graph job is created', () => {
       'select place, task_id, input, gold from graph_tasks where job_id = $1 order by place',
       body.job_id,
     );
-    expect(stored).toEqual(tasks.map(({ id, input }, place) => ({ place, task_id: id, input, gold: { value: 'x' } })));
+    expect(stored).toEqual(
+      tasks.map(({ id, input }, index) => ({ place: index, task_id: id, input, gold: { value: 'x' } })),
+    );
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
 
@@ -184,7 +186,7 @@ describe('refused with 422 before anything is stored', () => {
       'a gold output that nothing compares with',
       { ...good, dataset: { ...dataset, verifier_config: { mode: 'numeric' } } },
       '/dataset/gold_outputs/0/output',
-      /holds no number/,
+      /contains no number/,
     ],
     [
       'a prompt with a place for what no task has',
@@ -236,7 +238,7 @@ describe('refused with 422 before anything is stored', () => {
         output: 'count',
       }),
       '/dataset/tasks/0/input',
-      /^fails the first graph before a model is asked: step count: count takes a list, and got the text "q0"$/,
+      /^fails the first graph before a model is asked: step count: count expects a list, but got the text "q0"$/,
     ],
     [
       'more fields than a step can be given',

@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-const tasks = Array.from({ length: 12 }, (_, place) => ({ id: `task-${place}`, input: { question: `q${place}` } }));
+const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `task-${index}`, input: { question: `q${index}` } }));
 const graph = (...texts: string[]): GraphJson => ({
   inputs: ['question'],
-  steps: texts.map((text, place) => ({
-    id: `s${place}`,
+  steps: texts.map((text, index) => ({
+    id: `s${index}`,
     type: 'llm',
-    inputs: { question: place === 0 ? 'input.question' : `s${place - 1}.answer` },
+    inputs: { question: index === 0 ? 'input.question' : `s${index - 1}.answer` },
     messages: [{ role: 'user', content: text }],
     output: { field: 'answer' },
   })),
@@ -50,7 +50,7 @@ describe('the front over reward and cost', () => {
   test('counts the calls of the rollouts that the reward is of: not tests, not what was asked again, not the judge', async () => {
     const { id, seeds } = await createJob();
     const [first, ...others] = seeds as [number, ...number[]];
-    const train = tasks.map((_, place) => place).find((place) => !seeds.includes(place))!;
+    const train = tasks.map((_, index) => index).find((index) => !seeds.includes(index))!;
     await seedCandidates(http, id, [
       { status: 'evaluated', reward: 0, generation: 0, graph: graph('{{question}}') },
       {
@@ -108,7 +108,7 @@ describe('the front over reward and cost', () => {
     ]);
     await seedRollouts(http, id, [
       ...seeds.map((seed) => one(0, seed, { reward: 0.5, tokens: [10, 10], cost: 0.001 })),
-      ...seeds.map((seed, place) => one(1, seed, { reward: 0.5, ...(place > 0 && { tokens: [3, 3], cost: null }) })),
+      ...seeds.map((seed, index) => one(1, seed, { reward: 0.5, ...(index > 0 && { tokens: [3, 3], cost: null }) })),
     ]);
     const less = (seeds.length - 1) / seeds.length;
     const cheaper = {
@@ -156,8 +156,8 @@ describe('a candidate', () => {
       [2, '```\nSay it well.\n```'],
       [2, '```\nSay it well: {{question}}\n```'],
     ];
-    for (const [place, [candidate, text]] of answers.entries()) {
-      const occurrence = candidate === 1 ? place : place - 3;
+    for (const [index, [candidate, text]] of answers.entries()) {
+      const occurrence = candidate === 1 ? index : index - 3;
       const call = { promptTokens: 1, completionTokens: 1, costUsd: null, costSource: 'unknown', latencyMs: 1 };
       await http.db.org('default', (tx) =>
         recordProposerCall(

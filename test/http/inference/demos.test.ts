@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../../src/storage/db/db.js';
-import { surveyDemos } from '../../../src/storage/candidates/demos.js';
+import { usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readJob } from '../../../src/storage/jobs/jobs.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
@@ -22,7 +22,7 @@ const demo = (seed: number, component: string | null = null): Demo => ({
   ...{ input: `question ${seed}`, output: `answer ${seed}` },
 });
 const demos = [demo(4), demo(5)];
-const pairs = (...seeds: number[]) => seeds.flatMap((seed) => pairOf(demo(seed)));
+const pairs = (...seeds: number[]) => seeds.flatMap((seed) => demoMessages(demo(seed)));
 
 const org = <T>(work: (tx: Tx) => Promise<T>) => proxy.http.db.org('default', work);
 
@@ -74,7 +74,7 @@ describe('demonstrations', () => {
     expect(calls.map(({ request }) => (request['messages'] as unknown[]).length)).toEqual([4, 4, 6]);
     // What was put in is not the question.
     const wanted = { components: ['system'], marked: false, ordinals: [0, 1, 2] };
-    expect(await org((tx) => surveyDemos(tx, job.jobId, wanted))).toEqual([
+    expect(await org((tx) => usableDemos(tx, job.jobId, wanted))).toEqual([
       { component: null, bootstrapped: [0, 1, 2], labeled: [] },
     ]);
   });

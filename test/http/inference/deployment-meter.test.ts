@@ -2,7 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
-import { createMeter, type CountedRequest, type Meter } from '../../../src/http/inference/deployment-meter.js';
+import {
+  createMeter,
+  type CountedRequest,
+  type RequestCounters,
+} from '../../../src/http/inference/deployment-meter.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { readCounters } from '../../../src/storage/deployments/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -20,7 +24,7 @@ const ok: CountedRequest = { outcome: 'ok', latencyMs: 12, promptTokens: 3, comp
 let url: string;
 let db: Db;
 let deploymentId: string;
-let meters: Meter[] = [];
+let meters: RequestCounters[] = [];
 const log = pino({ level: 'silent' });
 beforeAll(async () => {
   url = await createDatabase();
@@ -36,7 +40,7 @@ afterEach(async () => {
   meters = [];
 });
 
-function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): Meter {
+function meterOn(on: Pick<Db, 'orgApart'>, patienceMs = forEver): RequestCounters {
   const meter = createMeter({ db: on, log, patienceMs });
   meters.push(meter);
   return meter;

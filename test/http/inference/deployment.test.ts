@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SnapshotContent } from '../../../src/contracts/deployments/snapshot.js';
 import type { LlmStep } from '../../../src/core/graphs/graph.js';
-import { jsonOf } from '../../../src/core/graphs/json.js';
+import { graphToJson } from '../../../src/core/graphs/json.js';
 import { setSnapshot } from '../../../src/storage/deployments/deployments.js';
 import { putSnapshot } from '../../../src/storage/deployments/snapshots.js';
 import type { ModelReply } from '../../support/fakes/model.js';
@@ -46,7 +46,7 @@ function deployGraph(name: string): Promise<string> {
   });
   const steps = [step('plan', 'input.input'), step('write', 'plan.text')];
   return deployedAs(name, {
-    ...{ kind: 'graph', graph: jsonOf({ inputs: ['input'], steps, output: 'write.text' }), graph_txt: '' },
+    ...{ kind: 'graph', graph: graphToJson({ inputs: ['input'], steps, output: 'write.text' }), graph_txt: '' },
     ...{ policies: [{ provider: 'openai', model: 'gpt-4o-mini' }], lever_versions: {} },
     provenance: { ...provenance, source: 'graph_job' },
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import { insertDemos } from '../../../src/http/inference/demos.js';
 
 // Invariants: what was inserted is not inserted again; everything that the request had is there, in order; without
@@ -35,7 +35,7 @@ describe('demonstrations in a request', () => {
           ['system', 'developer'].includes((one as { role?: string } | null)?.role ?? '');
         const at = messages.findIndex((one) => !isSystem(one));
         const leading = at === -1 ? messages.length : at;
-        expect(inserted).toEqual([...messages.slice(0, leading), ...demos.flatMap(pairOf), ...messages.slice(leading)]);
+        expect(inserted).toEqual([...messages.slice(0, leading), ...demos.flatMap(demoMessages), ...messages.slice(leading)]);
       }),
     );
   });
@@ -55,13 +55,13 @@ describe('demonstrations in a request', () => {
     }));
     const question = { role: 'user', content: 'q' };
     const parts = { role: 'user', content: [{ type: 'text', text: '1' }] };
-    const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...pairOf(two!), question];
+    const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...demoMessages(two!), question];
     expect(insertDemos(there, [one!, two!])).toBe(there);
-    const said = (content: unknown) => [{ role: 'user', content }, pairOf(one!)[1], ...pairOf(two!), question];
+    const said = (content: unknown) => [{ role: 'user', content }, demoMessages(one!)[1], ...demoMessages(two!), question];
     for (const other of [
-      [system, ...pairOf(one!), question],
-      [system, ...pairOf(two!), ...pairOf(one!), question],
-      [system, question, ...pairOf(one!), ...pairOf(two!)],
+      [system, ...demoMessages(one!), question],
+      [system, ...demoMessages(two!), ...demoMessages(one!), question],
+      [system, question, ...demoMessages(one!), ...demoMessages(two!)],
       [system, ...said([{ type: 'image_url', text: '1' }])],
       [
         system,

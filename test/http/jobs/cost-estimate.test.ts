@@ -80,8 +80,8 @@ test('an evaluation is its seeds times one call', () => {
 });
 
 describe('what a graph job will cost', () => {
-  const tasks: GraphTask[] = [100, 300].map((length, place) => ({
-    taskId: `t${place}`,
+  const tasks: GraphTask[] = [100, 300].map((length, index) => ({
+    taskId: `t${index}`,
     input: { question: 'q'.repeat(length), note: 'n'.repeat(40) },
     gold: { value: 'g'.repeat(80) },
     rubric: null,

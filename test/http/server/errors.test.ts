@@ -164,12 +164,13 @@ describe('each status', () => {
     expect(JSON.stringify(answer.body)).not.toContain('swordfish');
   });
 
-  test('503 when the database cannot be reached', () => {
-    for (const code of ['ECONNREFUSED', '57P01', '53300', '08006']) {
+  test('503 when the database cannot be reached or a retry may succeed', () => {
+    for (const code of ['ECONNREFUSED', '57P01', '53300', '08006', '40P01', '57014', '25006']) {
       expect(toApiError(Object.assign(new Error('x'), { code })).status).toBe(503);
     }
     expect(toApiError(new Error('timeout exceeded when trying to connect')).status).toBe(503);
     expect(toApiError(Object.assign(new Error('x'), { code: '23505' })).status).toBe(500);
+    expect(toApiError(Object.assign(new Error('x'), { code: '22003' })).status).toBe(422);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { textsOf } from '../../../src/core/prompts/components.js';
-import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { componentTexts } from '../../../src/core/prompts/components.js';
+import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, demosPart, leverId } from '../../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../../src/storage/candidates/candidates.js';
@@ -50,7 +50,7 @@ const several = ['plan', 'system', 'answer'];
 const prompt = (texts: readonly string[]): Message[] =>
   texts.length === 1
     ? [{ role: 'system', content: texts[0]! }]
-    : texts.map((content, place) => ({ role: 'system', content, name: several[place]! }));
+    : texts.map((content, index) => ({ role: 'system', content, name: several[index]! }));
 
 /** Candidates as a search leaves them: versions ascend from 0 with gaps, texts come again, no two are all the same. */
 const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
@@ -71,9 +71,9 @@ test('whatever candidates there are, levers, versions and texts add up', async (
     fc.asyncProperty(sets, async ({ components, prompts, gaps, best, limit }) => {
       const id = await createSession(http);
       let next = 0;
-      const candidates = prompts.map((texts, place) => {
+      const candidates = prompts.map((texts, index) => {
         const version = next;
-        next += 1 + gaps[place]!;
+        next += 1 + gaps[index]!;
         return { version, messages: prompt(texts) };
       });
       await addAll(id, candidates);
@@ -118,7 +118,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
           for (const candidate of item.candidate_ids) {
             const own = candidates[ids.indexOf(candidate)]!.messages;
             if (component === null) expect(messages).toEqual(own);
-            else expect(text).toBe(textsOf(own)[component]);
+            else expect(text).toBe(componentTexts(own)[component]);
           }
           said.add(JSON.stringify([messages, text]));
         }
@@ -174,7 +174,7 @@ test('demonstrations are a lever beside the texts; its versions are what is show
   expect(listed.map((one) => one.candidate_ids)).toEqual(
     [[0], [1, 2], [3]].map((versions) => versions.map((version) => candidateId(id, version))),
   );
-  const pairs = (...shown: string[]) => shown.flatMap((said) => pairOf(demo(said)));
+  const pairs = (...shown: string[]) => shown.flatMap((said) => demoMessages(demo(said)));
   for (const [version, messages] of [[], pairs('x', 'y'), pairs('y', 'x')].entries())
     expect(await get(id, `${path}/${version}`)).toMatchObject({ component: '_demos', messages });
   expect(await get(id, `/levers/${leverId(id, null)}/versions/2`)).toMatchObject({

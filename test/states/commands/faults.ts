@@ -30,7 +30,7 @@ class Terminate implements fc.AsyncCommand<Model, World> {
 
   check(model: Readonly<Model>) {
     const job = jobAt(model, this.slot);
-    return job !== undefined && !job.dying && !isTerminal(job.place.status);
+    return job !== undefined && !job.dying && !isTerminal(job.state.status);
   }
 
   async run(model: Model, world: World): Promise<void> {
@@ -108,7 +108,7 @@ export async function startWorker(world: World, model: Model): Promise<void> {
   await world.startWorker();
   model.workerLives = true;
   for (const job of model.jobs) {
-    if (!job.dying && !isTerminal(job.place.status)) await catchUp(world, job);
+    if (!job.dying && !isTerminal(job.state.status)) await catchUp(world, job);
     await settle(world, job, true);
     await quieten(world, job);
   }
@@ -118,7 +118,7 @@ async function catchUp(world: World, job: Job): Promise<void> {
   const { pending } = job;
   job.pending = [];
   if (pending.length === 0) return;
-  const possible = courses(job.place, pending, { inOrder: true, done: isDone(job) });
+  const possible = courses(job.state, pending, { inOrder: true, done: isDone(job) });
   const decided = await Promise.all(
     pending.map(
       async ({ commandId }) =>
@@ -132,7 +132,7 @@ async function catchUp(world: World, job: Job): Promise<void> {
 export async function adopt(world: World, job: Job, possible: Course[], answers: (unknown | null)[]): Promise<void> {
   const fits = (course: Course) => answers.every((answer, i) => !answer || same(answer, course.answers[i]));
   const candidates = possible.filter(fits);
-  const told = () => `${job.id} was ${job.place.status}; answers ${JSON.stringify(answers)}`;
+  const told = () => `${job.id} was ${job.state.status}; answers ${JSON.stringify(answers)}`;
   assert.ok(candidates.length > 0, `no order explains what was answered: ${told()}`);
   await flush(world, job);
   let seen: unknown;
@@ -142,13 +142,13 @@ export async function adopt(world: World, job: Job, possible: Course[], answers:
       const { paused, resumed } = await changes(world, job);
       const { status } = await look(world, job);
       seen = { status, paused, resumed };
-      return candidates.find((course) => same(course.place, { status, paused, resumed }));
+      return candidates.find((course) => same(course.state, { status, paused, resumed }));
     },
     20,
   ).catch((error: Error) => {
     throw new Error(`no order explains where ${told()}, seen ${JSON.stringify(seen)}`, { cause: error });
   });
-  move(job, taken.place);
+  move(job, taken.state);
 }
 
 const same = (a: unknown, b: unknown): boolean => {
@@ -195,8 +195,8 @@ class KillApi implements fc.AsyncCommand<Model, World> {
   private either(job: Job, verb: Verb): Course[] {
     const done = isDone(job);
     return [
-      ...courses(job.place, [{ verb }], { inOrder: true, done }),
-      ...courses(job.place, [], { inOrder: true, done }),
+      ...courses(job.state, [{ verb }], { inOrder: true, done }),
+      ...courses(job.state, [], { inOrder: true, done }),
     ];
   }
 

@@ -46,11 +46,11 @@ class Race implements fc.AsyncCommand<Model, World> {
     const ending = released.filter(ends).length + job.outcomes.size === job.seeds.length;
     const mayComplete = job.kind === 'evaluation' && ending;
     const possible = [
-      ...courses(job.place, this.entrants, { inOrder: false, done: false }),
-      ...(mayComplete ? courses(job.place, this.entrants, { inOrder: false, done: true }) : []),
+      ...courses(job.state, this.entrants, { inOrder: false, done: false }),
+      ...(mayComplete ? courses(job.state, this.entrants, { inOrder: false, done: true }) : []),
     ];
     await adopt(world, job, possible, answers);
-    if (isTerminal(job.place.status)) await adoptOutcomes(world, job);
+    if (isTerminal(job.state.status)) await adoptOutcomes(world, job);
     else if (released.length > 0) {
       await recorded(
         world,
@@ -62,7 +62,7 @@ class Race implements fc.AsyncCommand<Model, World> {
   }
 
   private async toRelease(world: World, job: Job): Promise<{ id: string; seed: number }[]> {
-    if (!this.releasing || job.kind !== 'evaluation' || isTerminal(job.place.status)) return [];
+    if (!this.releasing || job.kind !== 'evaluation' || isTerminal(job.state.status)) return [];
     await settle(world, job, true);
     return world.rows(
       'select id, seed::int from rollouts where job_id = $1 and id = any($2)',

@@ -111,7 +111,7 @@ class Reward implements fc.AsyncCommand<Model, World> {
 
 /** What the table and the inbox say to a reward: taken, known already, or 409. */
 function dueOf(job: Job, rollout: string | null, reward: number): 'new' | 'known' | 409 {
-  if (isTerminal(job.place.status)) return 409;
+  if (isTerminal(job.state.status)) return 409;
   if (rollout === null) return 'new';
   const inInbox = job.inbox.find((entry) => entry.rollout === rollout && entry.counted);
   const known = inInbox?.reward ?? job.outcomes.get(rollout);
@@ -129,10 +129,10 @@ function takeReward(job: Job, rollout: string | null, reward: number, { code, bo
   const due = dueOf(job, rollout, reward);
   assert.equal(code, due === 409 ? 409 : 200, `reward for ${rollout} of ${job.id}: ${JSON.stringify(body)}`);
   if (due === 409) {
-    assert.equal(body['current_status'], job.place.status);
+    assert.equal(body['current_status'], job.state.status);
   } else {
     assertIds(job, body);
-    assert.equal(body['status'], job.place.status);
+    assert.equal(body['status'], job.state.status);
     assert.equal(body['counted'], true);
     assert.equal(body['rollout_id'], rollout);
   }
@@ -141,7 +141,7 @@ function takeReward(job: Job, rollout: string | null, reward: number, { code, bo
 
 /** Puts a reward into the model's inbox, and settles the rollout that waited for it. */
 function note(job: Job, rollout: string | null, reward: number): void {
-  const closed = isTerminal(job.place.status);
+  const closed = isTerminal(job.state.status);
   const due = dueOf(job, rollout, reward);
   const kept = rollout !== null && job.inbox.some((entry) => entry.rollout === rollout);
   if ((due === 'new' || closed) && !kept) job.inbox.push({ rollout, reward, counted: !closed });

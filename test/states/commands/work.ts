@@ -53,7 +53,7 @@ class Create implements fc.AsyncCommand<Model, World> {
       kind,
       seeds: Array.from({ length: this.args.seeds }, (_, i) => first + i),
       maxConcurrent,
-      place: { status: 'running', paused: 0, resumed: 0 },
+      state: { status: 'running', paused: 0, resumed: 0 },
       pending: [],
       dying: false,
       wasTerminated: false,
@@ -68,7 +68,7 @@ class Create implements fc.AsyncCommand<Model, World> {
     model.jobs.push(job);
     if (!doomed) return atRest(world, job);
     await reached(world, job, 'failed');
-    job.place = { ...job.place, status: 'failed' };
+    job.state = { ...job.state, status: 'failed' };
     await atRest(world, job);
     assert.deepEqual((job.atEnd!['error_details'] as { code: string }).code, 'container_refused_key');
   }
@@ -128,7 +128,7 @@ export async function recorded(world: World, job: Job, rollouts: string[]): Prom
 }
 
 const works = (model: Readonly<Model>, job: Job | undefined): boolean =>
-  job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.place.status);
+  job !== undefined && model.workerLives && !job.dying && ['running', 'paused'].includes(job.state.status);
 
 /** The container answers at most so many of a job's rollouts. */
 class Release implements fc.AsyncCommand<Model, World> {
@@ -161,7 +161,7 @@ class Finish implements fc.AsyncCommand<Model, World> {
   }
 
   check = (model: Readonly<Model>) =>
-    works(model, jobAt(model, this.slot)) && jobAt(model, this.slot)!.place.status === 'running';
+    works(model, jobAt(model, this.slot)) && jobAt(model, this.slot)!.state.status === 'running';
 
   run = (model: Model, world: World): Promise<void> => finish(world, model, jobAt(model, this.slot)!);
 
@@ -169,7 +169,7 @@ class Finish implements fc.AsyncCommand<Model, World> {
 }
 
 export async function finish(world: World, model: Model, job: Job): Promise<void> {
-  while (job.place.status === 'running') {
+  while (job.state.status === 'running') {
     await settle(world, job, model.workerLives);
     await release(world, job, world.container.held(job.id));
     for (const rollout of [...job.awaited]) {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { pairOf, type Demo } from '../../../src/core/prompts/demos.js';
+import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../../src/storage/rollouts/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { connect, type Db, type Tx } from '../../../src/storage/db/db.js';
-import { buildDemos, surveyDemos } from '../../../src/storage/candidates/demos.js';
+import { buildDemos, usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readComponentLevers } from '../../../src/storage/candidates/levers.js';
 import { readExamples } from '../../../src/storage/candidates/reflection-examples.js';
@@ -78,7 +78,7 @@ async function rollout(
 }
 const survey = (ordinals: number[], components: string[] | null = null) =>
   org((tx) =>
-    surveyDemos(tx, job.jobId, { components: components ?? ['system'], marked: components !== null, ordinals }),
+    usableDemos(tx, job.jobId, { components: components ?? ['system'], marked: components !== null, ordinals }),
   );
 const build = (...wanted: Parameters<typeof buildDemos>[2]) => org((tx) => buildDemos(tx, job.jobId, wanted));
 
@@ -137,15 +137,15 @@ describe('a rollout that can be shown', () => {
     const demo = (seed: number): Demo => ({ component: null, seed, ordinal: 0, input: `i${seed}`, output: `o${seed}` });
     const [own, other, third] = [demo(11), demo(50), { ...demo(51), seed: null }];
     await add(1, [system('Do.')], [own, other, third]);
-    const asked = [system('Do.'), ...pairOf(other), ...pairOf(third), user('q')];
+    const asked = [system('Do.'), ...demoMessages(other), ...demoMessages(third), user('q')];
     await rollout(1, [{ messages: asked }], { candidate: 1 });
     // Not this candidate's.
     await rollout(2, [{ messages: asked }]);
     // Not with these roles, and not as the seed 13 has them: beside its own.
     await rollout(3, [{ messages: asked }], { candidate: 1 });
-    await rollout(4, [{ messages: [...pairOf(own), ...pairOf(other), ...pairOf(third), user('q')] }], { candidate: 1 });
+    await rollout(4, [{ messages: [...demoMessages(own), ...demoMessages(other), ...demoMessages(third), user('q')] }], { candidate: 1 });
     const roles = asked.map((message) => (message.role === 'assistant' ? user(message.content) : message));
-    await rollout(5, [{ messages: [...pairOf(own), ...roles] }], { candidate: 1 });
+    await rollout(5, [{ messages: [...demoMessages(own), ...roles] }], { candidate: 1 });
     expect(await survey([1, 2, 3, 4, 5])).toEqual([{ component: null, bootstrapped: [1, 4], labeled: [] }]);
     expect((await build({ component: null, bootstrapped: [1], labeled: [] }))[0]).toMatchObject({ input: 'q' });
     // Reflection neither takes them for the question.
@@ -229,12 +229,12 @@ describe('marked prompts', () => {
     });
     await add(1, prompt, [demo('plan'), demo('act')]);
     const calls = [
-      { messages: [...pairOf(demo('plan')), user('q')], levers: marks('plan') },
-      { messages: [...pairOf(demo('plan')), user('q')], levers: marks('act') },
+      { messages: [...demoMessages(demo('plan')), user('q')], levers: marks('plan') },
+      { messages: [...demoMessages(demo('plan')), user('q')], levers: marks('act') },
     ];
     await rollout(0, calls, { candidate: 1 });
-    await rollout(1, [{ messages: [...pairOf(demo('act')), user('PLAN: q')], levers: marks('act') }], { candidate: 1 });
-    await rollout(2, [{ messages: [...pairOf(demo('act')), user('ACT: q')], levers: marks('act') }], { candidate: 1 });
+    await rollout(1, [{ messages: [...demoMessages(demo('act')), user('PLAN: q')], levers: marks('act') }], { candidate: 1 });
+    await rollout(2, [{ messages: [...demoMessages(demo('act')), user('ACT: q')], levers: marks('act') }], { candidate: 1 });
     expect(await survey([0, 1, 2], names)).toEqual([
       { component: 'plan', bootstrapped: [0], labeled: [] },
       { component: 'act', bootstrapped: [1], labeled: [] },

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { writeCounters } from '../../../src/storage/deployments/counters.js';
-import { insertDeployment, setSnapshot, takeName } from '../../../src/storage/deployments/deployments.js';
+import { insertDeployment, setSnapshot, promote } from '../../../src/storage/deployments/deployments.js';
 import { insertTasks } from '../../../src/storage/graphs/tasks.js';
 import { ensureBootstrapKey } from '../../../src/storage/access/keys.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
@@ -98,7 +98,7 @@ beforeAll(async () => {
       });
       await insertDeployment(tx, job, 'name');
       await setSnapshot(tx, job.jobId, snapshot);
-      await takeName(tx, job);
+      await promote(tx, job);
       await writeCounters(tx, org, [counterOf({ deploymentId: `dep_${org}` })]);
       await tx.query(`insert into idempotency_keys (org_id, key, fingerprint) values ($1, 'k', '')`, [org]);
     });

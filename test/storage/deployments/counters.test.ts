@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import {
-  mostCounted,
+  maxCounted,
   readCounters,
   writeCounters,
   type DeploymentCounter,
@@ -71,10 +71,10 @@ test('a state that is written again writes no row', async () => {
 
 test('sums stop where whole numbers do, whatever providers say', async () => {
   const deploymentId = newId();
-  const huge = { promptTokens: mostCounted, completionTokens: mostCounted, costUsd: mostCounted };
+  const huge = { promptTokens: maxCounted, completionTokens: maxCounted, costUsd: maxCounted };
   for (const counterId of ['a', 'b']) await write(counterOf({ deploymentId, counterId, requests: 1, ...huge }));
   const { promptTokens, completionTokens } = await read(deploymentId);
-  expect([promptTokens, completionTokens]).toEqual([mostCounted, mostCounted]);
+  expect([promptTokens, completionTokens]).toEqual([maxCounted, maxCounted]);
   expect(Number.isSafeInteger(promptTokens + completionTokens)).toBe(true);
 });
 

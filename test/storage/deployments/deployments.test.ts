@@ -12,7 +12,7 @@ import {
   resolveDeployment,
   rollBack,
   setSnapshot,
-  takeName,
+  promote,
 } from '../../../src/storage/deployments/deployments.js';
 import { lockJob } from '../../../src/storage/jobs/events.js';
 import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
@@ -60,7 +60,7 @@ function publish(orgId: Org, jobId: string, against?: string | null): Promise<'t
   return db
     .org(orgId, async (tx) => {
       await lockJob(tx, { orgId, jobId });
-      const found = await takeName(tx, { orgId, jobId }, against);
+      const found = await promote(tx, { orgId, jobId }, against);
       if (found === 'deleted') throw new Deleted();
       if (found === 'taken')
         await finishJob(tx, { orgId, jobId }, { ...ready, status: 'completed', events: [], accepted: [] });
@@ -136,11 +136,11 @@ class Model {
   }
 }
 
-const places = fc.record({ org: fc.constantFrom(...orgs), name: fc.nat(1) });
+const indexes = fc.record({ org: fc.constantFrom(...orgs), name: fc.nat(1) });
 const pick = fc.nat(1_000);
 const steps = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('build' as const), place: places }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('build and publish' as const), place: places }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('build' as const), place: indexes }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('build and publish' as const), place: indexes }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -155,21 +155,21 @@ const steps = fc.oneof(
 );
 type Step = typeof steps extends fc.Arbitrary<infer One> ? One : never;
 
-const place = { org: 'one' as const, name: 0 };
+const index = { org: 'one' as const, name: 0 };
 const rollBackOf = (pick: number) => ({ do: 'roll back' as const, pick, live: false });
 const deleteOf = (pick: number) => ({ do: 'delete' as const, pick, live: false });
 /** Comes by each answer that there is; the first deployment is the pick 0. */
 const everyOutcome: Step[] = [
-  { do: 'build and publish', place },
+  { do: 'build and publish', place: index },
   rollBackOf(0),
-  { do: 'build and publish', place },
+  { do: 'build and publish', place: index },
   rollBackOf(0),
-  { do: 'build and publish', place },
+  { do: 'build and publish', place: index },
   deleteOf(1),
   rollBackOf(2),
-  { do: 'build and publish', place },
+  { do: 'build and publish', place: index },
   rollBackOf(3),
-  { do: 'build', place },
+  { do: 'build', place: index },
   { do: 'publish', pick: 4, against: 'another' },
   deleteOf(4),
   { do: 'publish', pick: 4, against: 'whatever' },
@@ -185,11 +185,11 @@ describe('names', () => {
         const names = [freshName(), freshName()];
         const one = async (step: Step) => {
           if (step.do === 'build' || step.do === 'build and publish') {
-            const place = { org: step.place.org, name: names[step.place.name]! };
-            const made = { ...place, id: await build(place.org, place.name), published: false, deleted: false };
+            const index = { org: step.place.org, name: names[step.place.name]! };
+            const made = { ...index, id: await build(index.org, index.name), published: false, deleted: false };
             model.all.push(made);
             if (step.do === 'build and publish') {
-              const found = await publish(place.org, made.id);
+              const found = await publish(index.org, made.id);
               expect(found).toBe(model.publish(made));
               published.add(found);
             }

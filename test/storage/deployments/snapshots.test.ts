@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
 import type { SnapshotContent } from '../../../src/contracts/deployments/snapshot.js';
-import { graphOf } from '../../../src/core/graphs/json.js';
+import { graphFromJson } from '../../../src/core/graphs/json.js';
 import { graphText } from '../../../src/core/graphs/text.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { putSnapshot, readSnapshot, snapshotId } from '../../../src/storage/deployments/snapshots.js';
@@ -77,7 +77,7 @@ test('a graph keeps the order of its inputs, which is part of what it is', async
     };
     const graph: GraphJson = { inputs: ['question', 'thought'], steps: [step], output: 'solve.answer' };
     return {
-      ...{ kind: 'graph', graph, graph_txt: graphText(graphOf(graph)), policies: [{ provider: 'fake', model: 'm' }] },
+      ...{ kind: 'graph', graph, graph_txt: graphText(graphFromJson(graph)), policies: [{ provider: 'fake', model: 'm' }] },
       lever_versions: {},
       provenance: { source: 'graph_job', job_id: 'grf_1', candidate_id: 'cand_1', reward: 1, verdict: null },
     };

@@ -4,7 +4,12 @@ import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { insertCommand } from '../../../src/storage/jobs/commands.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
-import { exchange, type Claim, type Report, type Want } from '../../../src/storage/rollouts/exchange.js';
+import {
+  syncRollouts,
+  type Claim,
+  type CompletedRollouts,
+  type WantedSlots,
+} from '../../../src/storage/rollouts/exchange.js';
 import { acquireLease, releaseLease } from '../../../src/storage/jobs/leases.js';
 import { settleAwaited, type Outcome } from '../../../src/storage/rollouts/outcomes.js';
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
@@ -38,9 +43,9 @@ beforeEach(async () => {
 const lease = (seconds = 30) => db.org('default', (tx) => acquireLease(tx, job.jobId, 'me', seconds));
 const swap = (token: number, outcomes: Outcome[], want: number, rolloutSeconds = 30) =>
   tell(token, { outcomes }, { slots: want }, rolloutSeconds);
-const tell = (token: number, report: Partial<Report>, want: Partial<Want>, rolloutSeconds = 30) =>
+const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<WantedSlots>, rolloutSeconds = 30) =>
   db.org('default', (tx) =>
-    exchange(
+    syncRollouts(
       tx,
       job,
       { token, leaseSeconds: 30, rolloutSeconds },

@@ -9,7 +9,7 @@ import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { expireAwaiting, settleAwaited } from '../../../src/storage/rollouts/outcomes.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { mostTraces, readFrames, readLatestFrames, type FrameRow } from '../../../src/storage/rollouts/sensors.js';
+import { maxTraces, readFrames, readLatestFrames, type FrameRow } from '../../../src/storage/rollouts/sensors.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { runs } from '../../support/runs.js';
@@ -63,13 +63,13 @@ const one: Seeded = {
 /** Adds rollouts from the ordinal `from` on as they stand once their outcome is written. */
 async function add(from: number, rollouts: readonly Seeded[]): Promise<void> {
   await db.org('default', async (tx) => {
-    const requests = rollouts.map(({ candidate, stage }, place) => {
-      return { ordinal: from + place, candidate, seed: place, stage, generation: stage === 'baseline' ? 0 : 1 };
+    const requests = rollouts.map(({ candidate, stage }, index) => {
+      return { ordinal: from + index, candidate, seed: index, stage, generation: stage === 'baseline' ? 0 : 1 };
     });
     await planRollouts(tx, job, requests, true);
     await Promise.all(
-      rollouts.map(async ({ status, reward, resent, latencyMs, calls }, place) => {
-        const id = rolloutId(job.jobId, from + place);
+      rollouts.map(async ({ status, reward, resent, latencyMs, calls }, index) => {
+        const id = rolloutId(job.jobId, from + index);
         const known = calls.filter(({ tokens }) => tokens !== null);
         const tokens = known.length > 0 ? known.reduce((sum, call) => sum + call.tokens!, 0) : null;
         const isPriced = calls.length > 0 && calls.every(({ cost }) => cost !== null);
@@ -156,12 +156,12 @@ describe('frames', () => {
   test('name a hundred traces at most, and say how many rollouts there were', async () => {
     await add(
       0,
-      Array.from({ length: mostTraces + 30 }, () => ({ ...one, calls: [] })),
+      Array.from({ length: maxTraces + 30 }, () => ({ ...one, calls: [] })),
     );
-    await decide(1, mostTraces + 30);
+    await decide(1, maxTraces + 30);
     const { traceIds, rollout } = await only();
-    expect(traceIds).toEqual(Array.from({ length: mostTraces }, (_, n) => rolloutId(job.jobId, n)));
-    expect(rollout).toMatchObject({ count: mostTraces + 30 });
+    expect(traceIds).toEqual(Array.from({ length: maxTraces }, (_, n) => rolloutId(job.jobId, n)));
+    expect(rollout).toMatchObject({ count: maxTraces + 30 });
   });
 
   test('have no reading of what nobody knows', async () => {

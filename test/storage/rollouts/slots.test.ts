@@ -9,7 +9,7 @@ import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { readAnswers } from '../../../src/storage/rollouts/rollouts.js';
 import {
   areCandidates,
-  claimSlot,
+  assignRollout,
   clearWake,
   takeLostWake,
   publishSlots,
@@ -44,14 +44,14 @@ const publish = (count: number, from = 0) =>
     await publishSlots(
       tx,
       job,
-      Array.from({ length: count }, (_, place) => {
-        return { ordinal: from + place, candidate: 1, seed: place, stage: 'gate' as const, generation: 1 };
+      Array.from({ length: count }, (_, index) => {
+        return { ordinal: from + index, candidate: 1, seed: index, stage: 'gate' as const, generation: 1 };
       }),
     );
   });
 const claim = (correlationId: string, more: Partial<LiveCall> = {}) =>
   db.orgApart('default', (tx) =>
-    claimSlot(tx, job, { correlationId, seed: null, bestCandidateId: candidate(0), rewardSeconds: 60, ...more }),
+    assignRollout(tx, job, { correlationId, seed: null, bestCandidateId: candidate(0), rewardSeconds: 60, ...more }),
   );
 const reward = (correlationId: string, value: number) =>
   db.org('default', (tx) =>

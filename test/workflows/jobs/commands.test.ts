@@ -1,21 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, type Standing, type Verdict, type Waiting } from '../../../workflows/jobs/commands.js';
+import {
+  decideCommands,
+  type ControlState,
+  type CommandDecision,
+  type PendingCommand,
+} from '../../../workflows/jobs/commands.js';
 
 // Invariants: how commands are grouped changes nothing; each one with an id is answered once, or ends the job, or comes after
 // one that did; an event is told once, and only where the status changed.
 
-const waiting = fc.record<Waiting>({
+const waiting = fc.record<PendingCommand>({
   kind: fc.constantFrom('pause', 'resume', 'cancel', 'reward_stop'),
   commandId: fc.option(fc.uuid()),
 });
-const standing = fc.record<Standing>({ status: fc.constantFrom('running', 'paused'), pauses: fc.nat(3) });
+const standing = fc.record<ControlState>({ status: fc.constantFrom('running', 'paused'), pauses: fc.nat(3) });
 
 /** The same commands, decided in groups of `size` as long as the job is open. */
-function inGroups(from: Standing, commands: Waiting[], size: number): Verdict {
-  let all: Verdict = { standing: from, outcomes: [], events: [], ending: null, accepted: null };
+function inGroups(from: ControlState, commands: PendingCommand[], size: number): CommandDecision {
+  let all: CommandDecision = { standing: from, outcomes: [], events: [], ending: null, accepted: null };
   for (let i = 0; i < commands.length && !all.ending; i += size) {
-    const next = decide(all.standing, commands.slice(i, i + size));
+    const next = decideCommands(all.standing, commands.slice(i, i + size));
     all = { ...next, outcomes: [...all.outcomes, ...next.outcomes], events: [...all.events, ...next.events] };
   }
   return all;
@@ -25,7 +30,7 @@ describe('decide', () => {
   test('how commands are grouped changes nothing', () => {
     fc.assert(
       fc.property(standing, fc.array(waiting), fc.integer({ min: 1, max: 4 }), (from, commands, size) => {
-        expect(inGroups(from, commands, size)).toEqual(decide(from, commands));
+        expect(inGroups(from, commands, size)).toEqual(decideCommands(from, commands));
       }),
     );
   });
@@ -33,7 +38,7 @@ describe('decide', () => {
   test('each command is answered once, up to the one that ends the job', () => {
     fc.assert(
       fc.property(standing, fc.array(waiting), (from, commands) => {
-        const { outcomes, ending, accepted } = decide(from, commands);
+        const { outcomes, ending, accepted } = decideCommands(from, commands);
         const last = commands.findIndex(({ kind }) => kind === 'cancel' || kind === 'reward_stop');
         expect(ending === null).toBe(last < 0);
         expect(accepted).toBe(commands[last]?.commandId ?? null);
@@ -46,7 +51,7 @@ describe('decide', () => {
   test('pauses and resumes take turns in the log, each with a key of its own', () => {
     fc.assert(
       fc.property(standing, fc.array(waiting), (from, commands) => {
-        const { events, standing: after } = decide(from, commands);
+        const { events, standing: after } = decideCommands(from, commands);
         const types = events.map(({ type }) => type);
         expect(types.every((type, i) => type !== types[i - 1])).toBe(true);
         expect(new Set(events.map(({ key }) => key)).size).toBe(events.length);
@@ -58,7 +63,7 @@ describe('decide', () => {
 
   test('a command is answered with the status it left the job in, not with that after later ones', () => {
     const commands = (['pause', 'resume', 'resume', 'pause'] as const).map((kind, i) => ({ kind, commandId: `${i}` }));
-    const { outcomes, events } = decide({ status: 'running', pauses: 0 }, commands);
+    const { outcomes, events } = decideCommands({ status: 'running', pauses: 0 }, commands);
     expect(outcomes.map(({ statusAfter }) => statusAfter)).toEqual(['paused', 'running', 'running', 'paused']);
     expect(events.map(({ key }) => key)).toEqual(['paused:1', 'resumed:1', 'paused:2']);
   });

@@ -1,55 +1,56 @@
 /**
- * The test of a generation's children: waves in which each child that has no verdict yet, and the incumbent as the control
- * of all, have the same number of calls; after each wave every child is judged by the sequential test. The first that is
- * accepted ends the test for all: the others were tried against what is no longer the incumbent, and what they would still
- * cost is better spent on children of the new one. Of several accepted in one wave the one with the greatest mean gain wins.
+ * The test of a generation's children. In each round all undecided children and the incumbent, their
+ * common control, have the same number of calls; then the sequential test judges each child. The first
+ * accepted child ends the test: the others were compared with a former incumbent. If one round accepts
+ * several, the greatest mean gain wins.
  *
- * Invariant: a child that is no better than the incumbent is accepted with a chance of at most `errorRates.accept`, however
- * many waves there are; of several such children the chance that any is accepted is at most the sum.
+ * Invariant: a child that is no better than the incumbent is accepted with a probability of at most
+ * `errorRates.accept`, for any number of rounds; with several such children the probabilities add up.
  */
-import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
 import { sum } from '../../math/rewards.js';
-import type { Decision } from '../../search/protocol.js';
+import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
+import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts } from '../../search/config.js';
-import { changeCandidate } from '../../search/search-step.js';
+import { ask } from '../../search/lifecycle.js';
+import type { Decision } from '../../search/protocol.js';
+import type { PhaseOf } from '../../search/state.js';
 import { affordableChildren } from './budget.js';
-import { ask, endGeneration } from './generation.js';
-import { addFailures, mostKept, mostOffered, type Answered } from './failure-pool.js';
-import type { Arm, PhaseOf, UnpairedState } from './state.js';
-import { horizonOf, inRounds, timesAlone, waveOf } from './test-rounds.js';
+import { addFailures, maxKept, maxOffered, type Measured } from './failure-pool.js';
+import { endGeneration } from './generation.js';
+import type { Arm, UnpairedState } from './state.js';
+import { maxTestPairs, repeatCandidate, roundSize, scheduleRounds } from './test-rounds.js';
 
 /** Opens the test of new children. */
 export function beginTest(state: UnpairedState, children: readonly number[], decisions: Decision[]): UnpairedState {
   const deviation = Math.sqrt(state.incumbent!.sample.variance);
   const arms = children.map((candidate): Arm => ({ candidate, test: openTest(deviation), sum: 0, failures: [] }));
-  return goOn(state, arms, new Map(), 0, decisions);
+  return continueTest(state, arms, new Map(), 0, decisions);
 }
 
-/** A wave is answered: each child goes on or has its verdict. */
-export function afterGate(
+/** Judges each child after a round. */
+export function afterTestRound(
   before: UnpairedState,
-  phase: PhaseOf<'gate'>,
-  answered: readonly Answered[],
+  phase: PhaseOf<UnpairedState, 'gate'>,
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
-  const byCandidate = new Map<number, Answered[]>();
-  for (const one of answered) {
-    const own = byCandidate.get(one.candidate);
-    if (own) own.push(one);
-    else byCandidate.set(one.candidate, [one]);
+  const byCandidate = new Map<number, Measured[]>();
+  for (const rollout of measured) {
+    const own = byCandidate.get(rollout.candidate);
+    if (own) own.push(rollout);
+    else byCandidate.set(rollout.candidate, [rollout]);
   }
-  const of = (candidate: number) => byCandidate.get(candidate)!;
-  const control = of(incumbent!.candidate);
+  const control = byCandidate.get(incumbent!.candidate)!;
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
-  const arms = phase.arms.map((arm) => addWave(arm, of(arm.candidate), control));
-  const verdicts = new Map(arms.map(({ candidate, test }) => [candidate, judgeTest(test, horizonOf(config))]));
-  const state = { ...before, failures: addFailures(before.failures, control, mostKept) };
-  return goOn(state, arms, verdicts, controlSum, decisions);
+  const arms = phase.arms.map((arm) => addRound(arm, byCandidate.get(arm.candidate)!, control));
+  const verdicts = new Map(arms.map(({ candidate, test }) => [candidate, judgeTest(test, maxTestPairs(config))]));
+  const state = { ...before, failures: addFailures(before.failures, control, maxKept) };
+  return continueTest(state, arms, verdicts, controlSum, decisions);
 }
 
-/** Says what has become of each child, then evaluates the winner, or has another wave of those that are left. */
-function goOn(
+/** Records the verdicts, then evaluates the winner or requests another round of undecided children. */
+function continueTest(
   before: UnpairedState,
   arms: readonly Arm[],
   verdicts: ReadonlyMap<number, TestVerdict>,
@@ -58,7 +59,7 @@ function goOn(
 ): UnpairedState {
   const { config, generation } = before;
   const verdictOf = ({ candidate }: Arm) => verdicts.get(candidate) ?? null;
-  const winner = greatest(arms.filter((arm) => verdictOf(arm) === 'better'));
+  const [winner] = byGain(arms.filter((arm) => verdictOf(arm) === 'better'));
   const undecided = arms.filter((arm) => verdictOf(arm) === null);
   const open = winner === undefined ? affordable(before, undecided) : [];
   let { candidates } = before;
@@ -69,8 +70,8 @@ function goOn(
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate: childSum / test.pairs });
     } else if (!open.includes(arm)) {
       const verdict = verdictOf(arm);
-      const lost = winner === undefined ? 'budget' : 'overtaken';
-      const reason = verdict === 'worse' || verdict === 'not_better' ? verdict : lost;
+      const undecidedReason = winner === undefined ? 'budget' : 'overtaken';
+      const reason = verdict === 'worse' || verdict === 'not_better' ? verdict : undecidedReason;
       decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
       candidates = changeCandidate(candidates, candidate, { status: 'rejected' });
     }
@@ -78,33 +79,34 @@ function goOn(
   const state = { ...before, candidates };
   if (winner !== undefined) {
     const { candidate, failures } = winner;
-    const pairs = timesAlone(candidate, evaluationRollouts(config));
+    const pairs = repeatCandidate(candidate, evaluationRollouts(config));
     return ask(state, pairs, (batch) => ({ name: 'evaluation', batch, candidate, failures }));
   }
   if (open.length === 0) return endGeneration(state, decisions);
   const running = [...open.map(({ candidate }) => candidate), state.incumbent!.candidate];
-  const [pairs, rng] = inRounds(state.rng, running, waveOf(config, open.length, open[0]!.test.pairs));
+  const size = roundSize(config, open.length, open[0]!.test.pairs);
+  const [pairs, rng] = scheduleRounds(state.rng, running, size);
   return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
 }
 
-function addWave(arm: Arm, own: readonly Answered[], control: readonly Answered[]): Arm {
-  const pairs = own.map(({ reward }, place): RewardPair => [reward, control[place]!.reward]);
+function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured[]): Arm {
+  const pairs = own.map(({ reward }, index): RewardPair => [reward, control[index]!.reward]);
   return {
     candidate: arm.candidate,
     test: addPairs(arm.test, pairs),
     sum: sum([arm.sum, ...own.map(({ reward }) => reward)]),
-    failures: addFailures(arm.failures, own, mostOffered),
+    failures: addFailures(arm.failures, own, maxOffered),
   };
 }
 
-/** The one with the greatest mean gain: all have as many rewards, and one control. Of equals the earliest. */
-function greatest(arms: readonly Arm[]): Arm | undefined {
-  return [...arms].sort((left, right) => right.sum - left.sum)[0];
+/** By descending mean gain: all have the same number of rewards and the same control. Ties keep their order. */
+function byGain(arms: readonly Arm[]): Arm[] {
+  return [...arms].sort((left, right) => right.sum - left.sum);
 }
 
-/** The open children that the budget has another wave for: the most promising ones, in the order of their numbers. */
+/** The most promising open children whose next round the budget allows, by ascending number. */
 function affordable(state: UnpairedState, open: readonly Arm[]): Arm[] {
-  const places = affordableChildren(state, open.length, open[0]?.test.pairs ?? 0);
-  const kept = new Set([...open].sort((left, right) => right.sum - left.sum).slice(0, places));
+  const count = affordableChildren(state, open.length, open[0]?.test.pairs ?? 0);
+  const kept = new Set(byGain(open).slice(0, count));
   return open.filter((arm) => kept.has(arm));
 }

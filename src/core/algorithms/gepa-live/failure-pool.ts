@@ -1,45 +1,45 @@
-/** What there is to learn from: rollouts of the incumbent that failed. Each live call stands for itself. */
+/** Failures of the incumbent to learn from; each live call is an instance of its own. */
 import type { GepaConfig } from '../gepa/config.js';
 import { minibatchOf } from '../../search/config.js';
 import { isSolved } from '../../math/rewards.js';
 
-/** A rollout below the perfect score, and how often a reflection was shown it. */
+/** A rollout below the solved reward, and how many reflections were shown it. */
 export type Failure = readonly [ordinal: number, shown: number];
 
-/** A rollout that is answered; one that failed has reward 0. */
-export interface Answered {
+/** A completed rollout; a failed one has reward 0. */
+export interface Measured {
   candidate: number;
   ordinal: number;
   reward: number;
 }
 
-/** The most failures that reflections of a generation choose from. */
-export const mostOffered = 60;
+/** The most failures that the reflections of a generation choose from. */
+export const maxOffered = 60;
 /** The most failures of the incumbent that are kept: the latest. */
-export const mostKept = 200;
+export const maxKept = 200;
 
-/** The failures with those among further rollouts, `most` of them at most: the latest. */
-export function addFailures(failures: readonly Failure[], answered: readonly Answered[], most: number): Failure[] {
-  const further = answered.filter(({ reward }) => !isSolved(reward)).map(({ ordinal }): Failure => [ordinal, 0]);
+/** The latest `most` failures, with those among further rollouts. */
+export function addFailures(failures: readonly Failure[], measured: readonly Measured[], most: number): Failure[] {
+  const further = measured.filter(({ reward }) => !isSolved(reward)).map(({ ordinal }): Failure => [ordinal, 0]);
   return [...failures, ...further].sort(([left], [right]) => left - right).slice(-most);
 }
 
-/** The ordinals that are offered to a generation's reflections: those never shown first, then the latest. */
-export function offeredOf(failures: readonly Failure[], config: GepaConfig): number[] {
-  const most = Math.min(4 * minibatchOf(config) * config.populationSize, mostOffered);
+/** The ordinals for a generation's reflections: least shown first, then latest first. */
+export function offeredFailures(failures: readonly Failure[], config: GepaConfig): number[] {
+  const most = Math.min(4 * minibatchOf(config) * config.populationSize, maxOffered);
   return [...failures]
     .sort(([left, leftShown], [right, rightShown]) => leftShown - rightShown || right - left)
     .slice(0, most)
     .map(([ordinal]) => ordinal);
 }
 
-/** Whether enough failures were never shown. */
-export function isMaterialEnough(failures: readonly Failure[], config: GepaConfig): boolean {
-  const fresh = failures.filter(([, shown]) => shown === 0).length;
-  return fresh >= Math.min(minibatchOf(config), mostOffered);
+/** Whether a minibatch of failures was never shown. */
+export function hasEnoughFailures(failures: readonly Failure[], config: GepaConfig): boolean {
+  const neverShown = failures.filter(([, shown]) => shown === 0).length;
+  return neverShown >= Math.min(minibatchOf(config), maxOffered);
 }
 
-/** The failures of which some were shown once more. */
+/** The failures after reflections were shown some of them. */
 export function countShown(failures: readonly Failure[], shown: ReadonlySet<number>): Failure[] {
   return failures.map(([ordinal, times]): Failure => [ordinal, shown.has(ordinal) ? times + 1 : times]);
 }

@@ -1,109 +1,101 @@
 /**
- * What follows when a stage is answered in full, but for the test of children (`gate.ts`).
+ * The step after each complete phase, except the test of children (`acceptance.ts`).
  *
- * Invariant: an accepted child becomes the incumbent in any case, whatever its evaluation is, because its test saw both at
- * the same time and the evaluation does not.
+ * Invariant: an accepted child becomes the incumbent whatever its evaluation is: its test ran both at
+ * the same time, the evaluation does not.
  */
 import { sampleOf } from '../../math/statistics.js';
+import { recordEvaluation } from '../../search/evaluation.js';
+import { done } from '../../search/lifecycle.js';
+import { addProposals, type PlannedProposal } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import { recordProposals } from '../../proposals/proposer-failures.js';
-import { changeCandidate, newCandidates, reportFailedProposals, type Wanted } from '../../search/search-step.js';
+import type { PhaseOf } from '../../search/state.js';
 import { beginTest } from './acceptance.js';
-import { endGeneration, seek } from './generation.js';
-import { addFailures, countShown, mostKept, type Answered } from './failure-pool.js';
-import type { PhaseOf, UnpairedState } from './state.js';
+import { addFailures, countShown, maxKept, type Measured } from './failure-pool.js';
+import { endGeneration, seekFailures } from './generation.js';
+import type { UnpairedState } from './state.js';
 
-/** The baseline is evaluated. */
 export function afterBaseline(
   state: UnpairedState,
-  answered: readonly Answered[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
-  const after = evaluated(state, 0, answered, decisions);
+  const after = evaluated(state, 0, measured, decisions);
   return endGeneration({ ...after, baseline: after.incumbent!.sample }, decisions);
 }
 
-/** The incumbent was looked at for failures. */
 export function afterMinibatch(
   state: UnpairedState,
-  { sought }: PhaseOf<'minibatch'>,
-  answered: readonly Answered[],
+  { sought }: PhaseOf<UnpairedState, 'minibatch'>,
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
-  const failures = addFailures(state.failures, answered, mostKept);
-  return seek({ ...state, failures }, sought, decisions);
+  const failures = addFailures(state.failures, measured, maxKept);
+  return seekFailures({ ...state, failures }, sought, decisions);
 }
 
-/** What the proposals of a generation are asked for. */
-export function wantedOf(incumbent: number, { wanted, offered }: PhaseOf<'proposals'>): Wanted[] {
+/** The proposals of a generation. */
+export function plannedProposals(
+  incumbent: number,
+  { wanted, offered }: PhaseOf<UnpairedState, 'proposals'>,
+): PlannedProposal[] {
   const ordinals = offered.map((ordinal) => ({ ordinal }));
   return wanted.map((candidate) => ({ candidate, parents: [incumbent], offered: ordinals }));
 }
 
-/** New texts go to their test; `answers` are in the order asked. */
+/** Tests the proposed children; `answers` are in the order of `planned`. */
 export function afterProposals(
   before: UnpairedState,
-  wanted: readonly Wanted[],
+  planned: readonly PlannedProposal[],
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): UnpairedState {
-  const { generation } = before;
-  const proposed = wanted.filter((_, place) => answers[place]!.outcome === 'proposed');
-  const born = newCandidates(proposed, generation, decisions);
-  reportFailedProposals(answers, generation, decisions);
-  const { record, failure } = recordProposals(before.proposer, answers);
+  const proposed = planned.filter((_, index) => answers[index]!.outcome === 'proposed');
+  const shown = new Set(answers.flatMap((answer) => answer.shown ?? []));
   const state = {
-    ...before,
-    candidates: [...before.candidates, ...born],
-    failures: countShown(before.failures, new Set(answers.flatMap(({ shown }) => shown ?? []))),
-    proposer: record,
+    ...addProposals(before, proposed, answers, decisions),
+    failures: countShown(before.failures, shown),
   };
-  if (failure !== null) return { ...state, phase: { name: 'failed', code: 'proposer_failed', message: failure } };
+  if (state.phase.name === 'failed') return state;
   if (proposed.length === 0) return endGeneration(state, decisions);
-  return beginTest(
-    state,
-    proposed.map(({ candidate }) => candidate),
-    decisions,
-  );
+  const children = proposed.map(({ candidate }) => candidate);
+  return beginTest(state, children, decisions);
 }
 
-/** The accepted child is evaluated: it is the incumbent from now on. */
+/** The evaluated child becomes the incumbent. */
 export function afterEvaluation(
   before: UnpairedState,
-  { candidate, failures }: PhaseOf<'evaluation'>,
-  answered: readonly Answered[],
+  { candidate, failures }: PhaseOf<UnpairedState, 'evaluation'>,
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
-  return endGeneration(evaluated({ ...before, failures }, candidate, answered, decisions), decisions);
+  return endGeneration(evaluated({ ...before, failures }, candidate, measured, decisions), decisions);
 }
 
-/** Baseline and winner have run side by side, and all is done. */
 export function afterHeldout(
   state: UnpairedState,
-  { stoppedBy }: PhaseOf<'heldout'>,
-  answered: readonly Answered[],
+  { stoppedBy }: PhaseOf<UnpairedState, 'heldout'>,
+  measured: readonly Measured[],
 ): UnpairedState {
-  const of = (wanted: number) =>
-    sampleOf(answered.filter(({ candidate }) => candidate === wanted).map(({ reward }) => reward));
-  const heldout = { baseline: of(0), winner: of(state.incumbent!.candidate) };
-  return { ...state, heldout, phase: { name: 'done', stoppedBy } };
+  const sampleFor = (wanted: number) =>
+    sampleOf(measured.filter(({ candidate }) => candidate === wanted).map(({ reward }) => reward));
+  const heldout = { baseline: sampleFor(0), winner: sampleFor(state.incumbent!.candidate) };
+  return done({ ...state, heldout }, stoppedBy);
 }
 
 function evaluated(
-  state: UnpairedState,
+  before: UnpairedState,
   candidate: number,
-  answered: readonly Answered[],
+  measured: readonly Measured[],
   decisions: Decision[],
 ): UnpairedState {
-  const { generation } = state;
-  const sample = sampleOf(answered.map(({ reward }) => reward));
-  const { mean: reward, count: seedsEvaluated } = sample;
-  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated });
+  const sample = sampleOf(measured.map(({ reward }) => reward));
+  const { mean: reward, count } = sample;
+  const state = recordEvaluation(before, { candidate, reward }, count, decisions);
   return {
     ...state,
-    candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
     incumbent: { candidate, sample },
     bestReward: Math.max(state.bestReward ?? reward, reward),
-    failures: addFailures(state.failures, answered, mostKept),
+    failures: addFailures(state.failures, measured, maxKept),
   };
 }

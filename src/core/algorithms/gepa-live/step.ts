@@ -1,67 +1,57 @@
 /**
- * GEPA where rollouts are live calls that name no instance: candidates are compared as independent samples, by a sequential
- * test. `../step.ts` says what holds of both searches: the path follows from config and answers alone, `next` only reads,
- * `apply` leaves its argument as it was and refuses answers to anything else than what `next` asks for.
- *
- * Of a request after the baseline only the candidate counts: its `seed` is its place in the batch, and nobody reads it.
+ * GEPA over live calls without a known instance: a sequential test compares candidates as independent
+ * samples. After the baseline only the candidate of a request counts; its `seed` is its index in the
+ * batch.
  */
-import type { Answers, Decision, RolloutAnswer, Search, Work } from '../../search/protocol.js';
-import { rewardsOf } from '../../search/batch.js';
 import { matchProposals } from '../../proposals/proposer-failures.js';
-import { answerBatch, proposalsOf, unfit, warnOfBudget, workOf } from '../../search/search-step.js';
-import { afterGate } from './acceptance.js';
-import type { Answered } from './failure-pool.js';
-import { afterBaseline, afterEvaluation, afterHeldout, afterMinibatch, afterProposals, wantedOf } from './stages.js';
-import type { RolloutPhase, UnpairedState } from './state.js';
+import { defineSearch } from '../../search/lifecycle.js';
+import { proposalRequest } from '../../search/proposing.js';
+import type { SearchAlgorithm } from '../../search/protocol.js';
+import type { PhaseOf } from '../../search/state.js';
+import { afterTestRound } from './acceptance.js';
+import type { Measured } from './failure-pool.js';
+import {
+  afterBaseline,
+  afterEvaluation,
+  afterHeldout,
+  afterMinibatch,
+  afterProposals,
+  plannedProposals,
+} from './stages.js';
+import type { UnpairedState } from './state.js';
 import { viewUnpaired } from './view.js';
 
-/** The search by live traffic over a state that `createUnpaired` begins. */
-export const unpaired: Search<UnpairedState> = { next, apply, view: viewUnpaired };
+export const unpaired: SearchAlgorithm<UnpairedState> = defineSearch<UnpairedState>({
+  request({ phase, generation, config, incumbent }) {
+    const planned = plannedProposals(incumbent!.candidate, phase as PhaseOf<UnpairedState, 'proposals'>);
+    return proposalRequest(planned, generation, config);
+  },
 
-function next({ phase, generation, config, incumbent }: UnpairedState): Work {
-  if (phase.name !== 'proposals') return workOf(phase, generation);
-  return proposalsOf(wantedOf(incumbent!.candidate, phase), generation, config);
-}
+  respond(state, response, decisions) {
+    const { phase, incumbent } = state;
+    if (phase.name !== 'proposals' || response.kind !== 'proposals') return null;
+    const planned = plannedProposals(incumbent!.candidate, phase);
+    return afterProposals(state, planned, matchProposals(planned, response.answers), decisions);
+  },
 
-function apply(state: UnpairedState, answers: Answers): { state: UnpairedState; decisions: Decision[] } {
-  const decisions: Decision[] = [];
-  const after = fold(state, answers, decisions);
-  return { state: warnOfBudget(after, decisions), decisions };
-}
+  advance(state, phase, rewards, decisions) {
+    const { pairs, ordinals } = phase.batch;
+    const measured = pairs.map(([candidate], index): Measured => {
+      return { candidate, ordinal: ordinals[index]!, reward: rewards[index]! };
+    });
+    switch (phase.name) {
+      case 'baseline':
+        return afterBaseline(state, measured, decisions);
+      case 'minibatch':
+        return afterMinibatch(state, phase, measured, decisions);
+      case 'gate':
+        return afterTestRound(state, phase, measured, decisions);
+      case 'evaluation':
+        return afterEvaluation(state, phase, measured, decisions);
+      case 'heldout':
+        return afterHeldout(state, phase, measured);
+    }
+  },
 
-function fold(state: UnpairedState, answers: Answers, decisions: Decision[]): UnpairedState {
-  const { phase } = state;
-  if (phase.name === 'proposals' && answers.kind === 'proposals') {
-    const wanted = wantedOf(state.incumbent!.candidate, phase);
-    return afterProposals(state, wanted, matchProposals(wanted, answers.answers), decisions);
-  }
-  if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
-  throw unfit(answers, next(state));
-}
-
-function foldRollouts(
-  before: UnpairedState,
-  phase: RolloutPhase,
-  answers: readonly RolloutAnswer[],
-  decisions: Decision[],
-): UnpairedState {
-  const { batch, counts } = answerBatch(before, phase, answers);
-  const state: UnpairedState = { ...before, ...counts, phase: { ...phase, batch } };
-  const rewards = rewardsOf(batch);
-  if (rewards === null) return state;
-  const answered = batch.pairs.map(([candidate], place): Answered => {
-    return { candidate, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
-  });
-  switch (phase.name) {
-    case 'baseline':
-      return afterBaseline(state, answered, decisions);
-    case 'minibatch':
-      return afterMinibatch(state, phase, answered, decisions);
-    case 'gate':
-      return afterGate(state, phase, answered, decisions);
-    case 'evaluation':
-      return afterEvaluation(state, phase, answered, decisions);
-    case 'heldout':
-      return afterHeldout(state, phase, answered);
-  }
-}
+  view: viewUnpaired,
+});

@@ -1,48 +1,49 @@
 /**
- * How rollouts are spread over traffic that may drift: in rounds, in which each candidate has its turn. Within a round the
- * order is drawn: the test rests on calls being assigned by chance, and calls that come in a fixed rhythm would otherwise
- * meet the same candidate always.
+ * The order of rollouts over traffic that may drift: rounds in which each candidate has one turn. The
+ * order within a round is random: the test assumes random assignment, and periodic calls would
+ * otherwise always meet the same candidate.
  */
 import { shuffle, type Rng } from '../../math/random.js';
 import type { Pair } from '../../search/batch.js';
 import type { GepaConfig } from '../gepa/config.js';
 import { evaluationRollouts, minibatchOf } from '../../search/config.js';
 
-/** Waves after which a test comes to its horizon. */
-const wavesOfTest = 8;
-/** The fewest pairs at which a test ends without a verdict: fewer can hardly show anything. */
-const leastHorizon = 30;
-/** Rollouts of one wave, which bounds the state and what passes through Temporal. */
-const mostOfWave = 2_000;
-/** Rounds of one batch, for the same reason: each turn in a round is a group of requests of its own. */
-const mostRounds = 1_000;
+/** Rounds after which a test reaches its maximum. */
+const roundsOfTest = 8;
+/** The least maximum of pairs: with fewer a difference can hardly be shown. */
+const minTestPairs = 30;
+/** Rollouts of one round: limits the state and Temporal's payloads. */
+const maxRoundRollouts = 2_000;
+/** Turns of each candidate in one batch, for the same reason: each turn is a group of requests. */
+const maxTurns = 1_000;
 
-/** Pairs after which a test that has shown nothing ends. */
-export function horizonOf(config: GepaConfig): number {
-  return Math.max(leastHorizon, evaluationRollouts(config));
+/** Pairs after which an undecided test ends. */
+export function maxTestPairs(config: GepaConfig): number {
+  return Math.max(minTestPairs, evaluationRollouts(config));
 }
 
-/** Rollouts of each child, and of the control, in the next wave of a test in which each had `pairs`. */
-export function waveOf(config: GepaConfig, children: number, pairs: number): number {
-  const horizon = horizonOf(config);
-  const wanted = Math.max(minibatchOf(config), Math.ceil(horizon / wavesOfTest));
-  return Math.min(wanted, Math.max(1, Math.floor(mostOfWave / (children + 1))), horizon - pairs);
+/** Rollouts of the incumbent and of each child in the next round, after `pairs` tested pairs. */
+export function roundSize(config: GepaConfig, children: number, pairs: number): number {
+  const most = maxTestPairs(config);
+  const wanted = Math.max(minibatchOf(config), Math.ceil(most / roundsOfTest));
+  return Math.min(wanted, Math.max(1, Math.floor(maxRoundRollouts / (children + 1))), most - pairs);
 }
 
-/** Each candidate `count` times, in rounds; as seed each has its place. Where they are many a turn is several rollouts. */
-export function inRounds(before: Rng, candidates: readonly number[], count: number): [pairs: Pair[], rng: Rng] {
-  const turn = Math.ceil(count / mostRounds);
-  const drawn: number[] = [];
+/** Each candidate `count` times, in turns of equal length; the seed of a pair is its index. */
+export function scheduleRounds(before: Rng, candidates: readonly number[], count: number): [pairs: Pair[], rng: Rng] {
+  const turn = Math.ceil(count / maxTurns);
+  const schedule: number[] = [];
   let rng = before;
   for (let done = 0; done < count; done += turn) {
     const [round, next] = shuffle(rng, candidates);
     rng = next;
-    for (const candidate of round) for (let at = done; at < Math.min(done + turn, count); at++) drawn.push(candidate);
+    for (const candidate of round)
+      for (let at = done; at < Math.min(done + turn, count); at++) schedule.push(candidate);
   }
-  return [drawn.map((candidate, place): Pair => [candidate, place]), rng];
+  return [schedule.map((candidate, index): Pair => [candidate, index]), rng];
 }
 
-/** A candidate `count` times, with its places as seeds. */
-export function timesAlone(candidate: number, count: number): Pair[] {
-  return Array.from({ length: count }, (_, place): Pair => [candidate, place]);
+/** A candidate `count` times; the seed of a pair is its index. */
+export function repeatCandidate(candidate: number, count: number): Pair[] {
+  return Array.from({ length: count }, (_, index): Pair => [candidate, index]);
 }

@@ -28,7 +28,7 @@ export const gepaLimits = {
 } as const;
 
 /** The most seeds on which a child is tried for what its parent already solves. */
-export function guardsOf(config: GepaConfig): number {
+export function maxRegressionSeeds(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
 }
 
@@ -40,7 +40,7 @@ export function minimumRollouts(config: GepaConfig): number {
 /** The most rollouts a search asks for when no infrastructure fails: every proposal is accepted, or the budget is spent. */
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
-  const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + guardsOf(config));
+  const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
   const all = evaluations + proposals;
   return Math.min(all, config.maxRollouts ?? Infinity);
 }

@@ -9,7 +9,7 @@
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
-import type { Beliefs } from '../../search/reward-model.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';
@@ -24,9 +24,9 @@ export interface Forecast {
 /** What share of the failures mended among the shown ones is mended among others: mean and variance before anything is known. */
 const transfer = { mean: 0.2, variance: square(0.2), drift: square(0.03) };
 /** What share of what was solved an edit spoils before anything is known, and of how many guards' worth that is. */
-const spoilt = { share: 0.005, weight: 20 };
+const regressionPrior = { share: 0.005, weight: 20 };
 /** How far an edit's true gain lies beside what is expected of it: a standard deviation. */
-const surprise = 0.06;
+const processNoise = 0.06;
 /** The variance between seeds before it is known, and of how many measurements that is. */
 const spread = { variance: 0.12, weight: 4 };
 
@@ -37,40 +37,40 @@ type Vector = readonly [number, number, number];
 interface Filter {
   at: Vector;
   /** Covariance, by rows. */
-  doubt: readonly [Vector, Vector, Vector];
+  covariance: readonly [Vector, Vector, Vector];
 }
 
 /** What was read from the results behind some beliefs: several candidates are asked for. Not part of any state. */
-const lastRead = new WeakMap<Beliefs, Tests>();
+const lastRead = new WeakMap<RewardModel, TrainScores>();
 
 /** What is expected of a candidate on the evaluation seeds; of one that was evaluated that is what was measured. */
-export function forecast(state: GepaState, beliefs: Beliefs, candidate: number): Forecast {
+export function forecast(state: GepaState, model: RewardModel, candidate: number): Forecast {
   const summaries = new Map(state.candidates.map((one) => [one.candidate, one]));
-  let tests = lastRead.get(beliefs);
-  if (!tests) lastRead.set(beliefs, (tests = new Tests(state, beliefs)));
-  const { scale, spoils } = tests;
-  const noise = beliefs.noise.variance / scale.range / scale.range / evaluationRollouts(state.config);
+  let tests = lastRead.get(model);
+  if (!tests) lastRead.set(model, (tests = new TrainScores(state, model)));
+  const { scale, regressionRate: spoils } = tests;
+  const noise = model.noise.variance / scale.range / scale.range / evaluationRollouts(state.config);
   const measured = summaries.get(candidate)!.reward;
   if (measured !== null) {
-    const { variance, comparisons } = beliefs.noise;
+    const { variance, comparisons } = model.noise;
     const reach = variance === 0 ? 0 : studentT95(comparisons) * Math.sqrt(variance / evaluationRollouts(state.config));
     return { mean: measured, low: measured - reach, high: measured + reach };
   }
   const steps = lineage(candidate, (one) => summaries.get(one)!.parents);
-  const between = spreadOf(steps.flatMap(([one]) => (one === 0 ? [] : tests.unshown(one))));
+  const between = spreadOf(steps.flatMap(([one]) => (one === 0 ? [] : tests.unseenScores(one))));
   let filter: Filter = {
     at: [scale.to(summaries.get(0)!.reward!), transfer.mean, 0],
-    doubt: [
+    covariance: [
       [noise, 0, 0],
       [0, transfer.variance, 0],
       [0, 0, between / state.config.evaluationSeeds.length],
     ],
   };
   for (const [one, edits] of steps) {
-    for (const edit of edits) filter = edited(filter, tests.mended(edit), spoils);
+    for (const edit of edits) filter = edited(filter, tests.repairRate(edit), spoils);
     const { reward } = summaries.get(one)!;
     if (reward !== null) filter = observed(filter, [1, 0, 0], scale.to(reward), noise);
-    for (const score of tests.unshown(one)) filter = observed(filter, [1, 0, 1], score, between);
+    for (const score of tests.unseenScores(one)) filter = observed(filter, [1, 0, 1], score, between);
   }
   const base = steps.findLast(([one]) => summaries.get(one)!.reward !== null)![0];
   const from = scale.to(summaries.get(base)!.reward!);
@@ -78,8 +78,8 @@ export function forecast(state: GepaState, beliefs: Beliefs, candidate: number):
   const isApart = !state.config.evaluationSeeds.some((seed) => tests.train.has(seed));
   const { expected, open } = isApart
     ? { expected: to, open: 1 }
-    : onEvaluationSeeds(state, beliefs, scale, { base, candidate, from, to });
-  const reach = 1.96 * Math.sqrt(Math.max(0, filter.doubt[0][0])) * open;
+    : onEvaluationSeeds(state, model, scale, { base, candidate, from, to });
+  const reach = 1.96 * Math.sqrt(Math.max(0, filter.covariance[0][0])) * open;
   const [low, center, high] = [-reach, 0, reach].map((by) => scale.from(Math.min(1, Math.max(0, expected + by))));
   return { mean: center!, low: low!, high: high! };
 }
@@ -91,16 +91,16 @@ export function forecast(state: GepaState, beliefs: Beliefs, candidate: number):
  */
 function onEvaluationSeeds(
   { config, results }: GepaState,
-  beliefs: Beliefs,
+  model: RewardModel,
   scale: Scale,
   { base, candidate, from, to }: { base: number; candidate: number; from: number; to: number },
 ): { expected: number; open: number } {
   const scores: number[] = [];
   let own = 0;
   for (const seed of config.evaluationSeeds) {
-    const now = beliefs.of(candidate, seed)!;
+    const now = model.posterior(candidate, seed)!;
     if (now.age === 0) own += 1;
-    if (now.ordinal !== beliefs.of(base, seed)!.ordinal) {
+    if (now.ordinal !== model.posterior(base, seed)!.ordinal) {
       scores.push(scale.to(now.mean));
       continue;
     }
@@ -154,41 +154,41 @@ interface Tested {
 }
 
 /** What candidates scored on train seeds. */
-class Tests {
+class TrainScores {
   readonly scale: Scale;
   /** The share of what was solved that an edit spoils. */
-  readonly spoils: number;
+  readonly regressionRate: number;
   readonly train: ReadonlySet<number>;
   private readonly state: GepaState;
-  private readonly beliefs: Beliefs;
+  private readonly beliefs: RewardModel;
   private readonly perfect: number;
   private readonly known = new Map<number, Tested[]>();
 
-  constructor(state: GepaState, beliefs: Beliefs) {
+  constructor(state: GepaState, model: RewardModel) {
     this.state = state;
-    this.beliefs = beliefs;
+    this.beliefs = model;
     this.scale = scaleOf(state);
     this.train = new Set(state.order);
     this.perfect = this.scale.to(solvedReward);
-    this.spoils = this.spoilt();
+    this.regressionRate = this.estimateRegressionRate();
   }
 
   /** On seeds on which its ancestors were never run. */
-  unshown(candidate: number): number[] {
+  unseenScores(candidate: number): number[] {
     return this.of(candidate).flatMap(({ score, expected }) => (expected === null ? [score] : []));
   }
 
   /** The share of what was to be gained on the failures that a candidate was tried on. */
-  mended(candidate: number): number {
+  repairRate(candidate: number): number {
     const failed = this.of(candidate).filter(({ expected }) => expected !== null && expected < this.perfect - 1e-9);
     const gained = sum(failed.map(({ score, expected }) => score - expected!));
     const open = sum(failed.map(({ expected }) => this.perfect - expected!));
     return open <= 1e-9 ? 0 : Math.min(1, Math.max(-1, gained / open));
   }
 
-  private spoilt(): number {
-    let lost = spoilt.share * spoilt.weight;
-    let edits = spoilt.weight;
+  private estimateRegressionRate(): number {
+    let lost = regressionPrior.share * regressionPrior.weight;
+    let edits = regressionPrior.weight;
     for (const { candidate, parents } of this.state.candidates) {
       if (parents.length !== 1) continue;
       for (const { score, expected, age } of this.of(candidate)) {
@@ -210,7 +210,7 @@ class Tests {
     return readOwn(this.state.results[candidate] ?? {}).seeds.flatMap(([seed, own]) => {
       if (!this.train.has(seed)) return [];
       const score = this.scale.to(own.length === 1 ? own[0]![1] : mean(own.map(([, reward]) => reward))!);
-      const before = this.beliefs.expected(candidate, seed);
+      const before = this.beliefs.prior(candidate, seed);
       return [{ score, expected: before && this.scale.to(before.mean), age: before?.age ?? 0 }];
     });
   }
@@ -223,25 +223,25 @@ function spreadOf(scores: readonly number[]): number {
   return (spread.weight * spread.variance + squares) / (spread.weight + scores.length);
 }
 
-function edited({ at, doubt }: Filter, mended: number, spoils: number): Filter {
+function edited({ at, covariance: doubt }: Filter, mended: number, spoils: number): Filter {
   const [center, share, ease] = at;
   const open = Math.max(0, 1 - center);
   const row: Vector = [1 - share * mended - spoils, mended * open, 0];
   const [a, b, c] = times(doubt, row);
   return {
     at: [center + share * mended * open - spoils * center, share, ease],
-    doubt: [
-      [row[0] * a + row[1] * b + square(surprise), b, c],
+    covariance: [
+      [row[0] * a + row[1] * b + square(processNoise), b, c],
       [b, doubt[1][1] + transfer.drift, doubt[1][2]],
       [c, doubt[2][1], doubt[2][2]],
     ],
   };
 }
 
-function observed({ at, doubt }: Filter, of: Vector, value: number, variance: number): Filter {
+function observed({ at, covariance: doubt }: Filter, of: Vector, value: number, variance: number): Filter {
   const [a, b, c] = times(doubt, of);
   const total = of[0] * a + of[1] * b + of[2] * c + variance;
-  if (total <= 0) return { at, doubt };
+  if (total <= 0) return { at, covariance: doubt };
   const off = (value - (of[0] * at[0] + of[1] * at[1] + of[2] * at[2])) / total;
   const less = ([x, y, z]: Vector, by: number): Vector => [
     x - (by * a) / total,
@@ -250,11 +250,11 @@ function observed({ at, doubt }: Filter, of: Vector, value: number, variance: nu
   ];
   return {
     at: [at[0] + a * off, at[1] + b * off, at[2] + c * off],
-    doubt: [less(doubt[0], a), less(doubt[1], b), less(doubt[2], c)],
+    covariance: [less(doubt[0], a), less(doubt[1], b), less(doubt[2], c)],
   };
 }
 
-function times(doubt: Filter['doubt'], [x, y, z]: Vector): Vector {
+function times(doubt: Filter['covariance'], [x, y, z]: Vector): Vector {
   const row = ([a, b, c]: Vector) => a * x + b * y + c * z;
   return [row(doubt[0]), row(doubt[1]), row(doubt[2])];
 }

@@ -1,268 +1,133 @@
 /**
- * What follows when a stage of a generation is answered in full: each function decides and opens the next stage. The loop is
- * GEPA's (arXiv 2507.19457, algorithm 1) but for what costs it its rollouts: a child is not evaluated when it is accepted, it
- * takes a targeted test (`gate.ts`); the parent is the candidate with the best estimate over everything it or its ancestors
- * were run on; reflection sees failures that are paid for; what several accepted children of a generation changed is
- * combined; and the full evaluation is spent on the most promising candidate alone, at long intervals and at the end.
+ * The loop of generations: GEPA's (arXiv 2507.19457, algorithm 1) with fewer rollouts. An accepted
+ * child takes a targeted test instead of a full evaluation (`acceptance.ts`). The parent is the
+ * candidate with the best estimate over all rollouts of its lineage. Reflection sees failures of
+ * earlier rollouts. Accepted children of a generation are merged. Full evaluations go to the most
+ * promising candidate, at long intervals and at the end.
  *
- * Invariants: a candidate counts as the best only with its full evaluation, so `history` never falls; decisions come in the
- * order of the candidates' numbers.
+ * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
+ * come in the order of the candidates' numbers.
  */
-import { exceeds, largestReward, mean } from '../../math/rewards.js';
-import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
-import { openBatch, type Batch, type Pair } from '../../search/batch.js';
-import { Beliefs } from '../../search/reward-model.js';
-import { isCheaper } from '../../search/costs.js';
-import { canSpareEvaluation, rolloutsPerProposal } from './budget.js';
+import { mean } from '../../math/rewards.js';
+import type { Pair } from '../../search/batch.js';
 import { remainingRollouts, searchRollouts } from '../../search/budget.js';
-import { gepaLimits, guardsOf } from './config.js';
+import { changeCandidate } from '../../search/candidates.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../search/config.js';
-import { evaluationPairs, heldoutMeans, heldoutPairs } from '../../search/evaluation.js';
+import { evaluationRewards, heldoutPairs, missingPairs, recordEvaluation } from '../../search/evaluation.js';
+import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { ask, finish, recordGeneration, stopReason } from '../../search/lifecycle.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { Decision, ProposalAnswer, StoppedBy } from '../../search/protocol.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import type { PhaseOf } from '../../search/state.js';
+import { decideAcceptance, decideFromKnownResults } from './acceptance.js';
+import { canSpareEvaluation } from './budget.js';
+import { addChildren, merge, reflect } from './children.js';
+import { gepaLimits } from './config.js';
+import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
-import { gainedOn, judge, judgeKnown } from './acceptance.js';
-import { countShown, failuresOf, unseenBy } from '../../search/failure-pool.js';
-import { recordProposals } from '../../proposals/proposer-failures.js';
-import { measuredOn, type Results } from '../../search/results.js';
-import type { GepaState, Phase, PhaseOf, Trial } from './state.js';
-import { changeCandidate, newCandidates, reportFailedProposals } from '../../search/search-step.js';
+import { incumbentOf, isBetter, trimPool } from './parents.js';
+import type { GepaState } from './state.js';
 
-/** Equal rollouts with which the noise is looked for before the first proposal. */
-const probes = 4;
-/** Rollouts between two evaluations on the way, in full evaluations. */
+/** Rollouts between two evaluations before the end, in full evaluations. */
 const evaluationInterval = 6;
-/** The most failures that reflections of a generation choose from. */
-const mostOffered = 60;
-/** Rollouts of evaluations on the way, in all: their rewards are the largest part of the state. */
-const mostEvaluationRollouts = 15_000;
-/** The most candidates that are kept as possible parents. */
-const poolSize = 24;
+/** Rollouts of all evaluations before the end: their rewards are the largest part of the state. */
+const maxEvaluationRollouts = 15_000;
 
-/** The last beliefs that were read from some results: a turn asks for the same ones many times. Not part of any state. */
-const lastRead = new WeakMap<Results, { candidates: GepaState['candidates']; beliefs: Beliefs }>();
-
-export function beliefsOf({ results, candidates }: GepaState): Beliefs {
-  const last = lastRead.get(results);
-  if (last && haveSameLineage(last.candidates, candidates)) return last.beliefs;
-  const parents = new Map(candidates.map((one) => [one.candidate, one.parents]));
-  const beliefs = new Beliefs(results, (candidate) => parents.get(candidate) ?? noParents);
-  lastRead.set(results, { candidates, beliefs });
-  return beliefs;
-}
-
-function haveSameLineage(left: GepaState['candidates'], right: GepaState['candidates']): boolean {
-  return (
-    left.length === right.length &&
-    left.every(({ candidate, parents }, place) => {
-      return right[place]!.candidate === candidate && right[place]!.parents === parents;
-    })
-  );
-}
-
-const noParents: readonly number[] = [];
-
-/** The baseline's evaluation is the first of the history; then each generation from its beginning. */
+/** The evaluation of the baseline is generation 0. */
 export function afterBaseline(state: GepaState, decisions: Decision[]): GepaState {
   return endGeneration(evaluated(state, 0, decisions), decisions);
 }
 
-/** Parents were run on seeds of which too little was known. */
-export function afterMinibatch(state: GepaState, { batch }: PhaseOf<'minibatch'>, decisions: Decision[]): GepaState {
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
-  const fresh = failuresOf(state, beliefs, incumbent).some(({ shown }) => shown === 0);
-  // A parent that solved all that it was run on is looked for failures further, twice as far each time.
-  const more = fresh
-    ? []
-    : unseenBy(state, beliefs, incumbent).slice(0, Math.min(2 * batch.pairs.length, spareRollouts(state)));
-  if (more.length === 0) return reflect(state, decisions);
-  return ask(
-    state,
-    more.map((seed): Pair => [incumbent, seed]),
-    (next) => ({ name: 'minibatch', batch: next }),
-  );
+export function afterEvaluation(
+  state: GepaState,
+  { candidate }: PhaseOf<GepaState, 'evaluation'>,
+  decisions: Decision[],
+): GepaState {
+  return endGeneration(evaluated(state, candidate, decisions), decisions);
 }
 
-/** New texts go to the gate; proposals that came to nothing end here, at no further cost. */
+export function afterMinibatch(
+  state: GepaState,
+  { batch }: PhaseOf<GepaState, 'minibatch'>,
+  decisions: Decision[],
+): GepaState {
+  return exploreFurther(state, batch.pairs.length) ?? reflect(state) ?? endGeneration(state, decisions);
+}
+
+/** Tests the proposed children, as many as the budget allows. */
 export function afterProposals(
   before: GepaState,
-  { trials }: PhaseOf<'proposals'>,
+  { trials: planned }: PhaseOf<GepaState, 'proposals'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
 ): GepaState {
-  const { generation } = before;
-  const isMerge = trials.every((trial) => trial.parents.length > 1);
-  const wanted = trials.map((trial, index) => answered(trial, answers[index]!));
-  const proposed = wanted.filter((_, index) => answers[index]!.outcome === 'proposed');
-  const shown = wanted.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
-  const born = newCandidates(proposed, generation, decisions);
-  if (!isMerge) reportFailedProposals(answers, generation, decisions);
-  const state = {
-    ...before,
-    candidates: [...before.candidates, ...born],
-    attempts: isMerge ? before.attempts : countShown(before.attempts, shown),
-  };
-  if (isMerge) {
-    if (proposed.length === 0) return endGeneration(state, decisions);
-  } else {
-    const { record, failure } = recordProposals(before.proposer, answers);
-    state.proposer = record;
-    if (failure !== null) return { ...state, phase: { name: 'failed', code: 'proposer_failed', message: failure } };
-    if (proposed.length === 0) return endGeneration(state, decisions);
-  }
-  const pairs = proposed.flatMap(({ candidate, shown: seeds }) => seeds.map((seed): Pair => [candidate, seed]));
+  const { state, trials: proposed } = addChildren(before, planned, answers, decisions);
+  if (state.phase.name === 'failed') return state;
+  const pairs = proposed.flatMap(({ candidate, shown }) => shown.map((seed): Pair => [candidate, seed]));
   const affordable = pairs.slice(0, Math.max(0, searchRollouts(state)));
-  const tried = proposed.filter(({ candidate }) => affordable.some(([one]) => one === candidate));
-  if (tried.length === 0) return endGeneration(state, decisions);
-  return ask(state, affordable, (batch) => ({
-    name: 'gate',
-    batch,
-    trials: tried,
-    open: tried.map(({ candidate }) => candidate),
-  }));
+  const tested = new Set(affordable.map(([candidate]) => candidate));
+  if (tested.size === 0) return endGeneration(state, decisions);
+  const trials = proposed.filter(({ candidate }) => tested.has(candidate));
+  return ask(state, affordable, (batch) => ({ name: 'gate', batch, trials, open: [...tested] }));
 }
 
-function answered(trial: Trial, { shown, removed, parents }: ProposalAnswer): Trial {
-  const seedOf = new Map(trial.offered.map(({ ordinal, seed }) => [ordinal, seed]));
-  const seeds = shown === undefined ? trial.shown : shown.map((ordinal) => seedOf.get(ordinal)!);
-  return { ...trial, shown: [...new Set(seeds)], removed: removed ?? [], parents: parents ?? trial.parents };
-}
-
-/** Each child goes on with its test or has its verdict; accepted ones may be parents from now on. */
-export function afterGate(before: GepaState, phase: PhaseOf<'gate'>, decisions: Decision[]): GepaState {
+/** Continues each child's test or records its verdict; accepted children become possible parents. */
+export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gate'>, decisions: Decision[]): GepaState {
   const { generation } = before;
+  const isOpen = (candidate: number) => phase.open.includes(candidate);
   const trials = phase.trials.map((trial) =>
-    phase.open.includes(trial.candidate) ? { ...trial, waves: trial.waves + 1 } : trial,
+    isOpen(trial.candidate) ? { ...trial, rounds: trial.rounds + 1 } : trial,
   );
-  const beliefs = beliefsOf(before);
+  const model = rewardModelOf(before);
   const pairs: Pair[] = [];
   const open: number[] = [];
   let state = before;
   let left = Math.max(0, searchRollouts(before));
   for (const trial of trials) {
-    if (!phase.open.includes(trial.candidate)) continue;
     const { candidate } = trial;
-    const step = judge(before, beliefs, trial);
+    if (!isOpen(candidate)) continue;
+    const step = decideAcceptance(before, model, trial);
     if ('ask' in step && step.ask.length <= left) {
       left -= step.ask.length;
       pairs.push(...step.ask);
       open.push(candidate);
       continue;
     }
-    const verdict = 'ask' in step ? judgeKnown(before, beliefs, trial) : step;
+    const verdict = 'ask' in step ? decideFromKnownResults(before, model, trial) : step;
     const { accepted, cheaper, expectedSum: parentSum, childSum } = verdict;
     if (accepted) {
-      const estimate = forecast(state, beliefs, candidate).mean;
+      const estimate = forecast(state, model, candidate).mean;
       const reason = cheaper && ({ reason: 'cheaper' } as const);
       decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate, ...reason });
       state = { ...state, pool: [...state.pool, candidate] };
-      continue;
+    } else {
+      const reason = 'ask' in step ? 'budget' : 'not_better';
+      decisions.push({ type: 'candidate_rejected', candidate, generation, reason, parentSum, childSum });
+      state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
     }
-    const reason = 'ask' in step ? 'budget' : 'not_better';
-    decisions.push({ type: 'candidate_rejected', candidate, generation, reason, parentSum, childSum });
-    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
   }
   if (open.length > 0) return ask(state, pairs, (batch) => ({ name: 'gate', batch, trials, open }));
-  return combine(state, trials, decisions);
+  return merge(state, trials) ?? endGeneration(state, decisions);
 }
 
-/** Combines what the accepted children of one parent changed; without two of them the generation ends. */
-function combine(state: GepaState, trials: readonly Trial[], decisions: Decision[]): GepaState {
-  const beliefs = beliefsOf(state);
-  const gains = ({ candidate, shown: seeds }: Trial) =>
-    seeds.filter((seed) => gainedOn(state, beliefs, candidate, seed));
-  // One that is cheaper and gains nothing has nothing to bring in.
-  const accepted = trials.filter((trial) => {
-    return state.pool.includes(trial.candidate) && (!state.costs || gains(trial).length > 0);
-  });
-  const isMerge = trials.some(({ parents }) => parents.length > 1);
-  const full = state.nextCandidate >= gepaLimits.candidates;
-  if (isMerge || accepted.length < 2 || full || !state.config.merge) return endGeneration(state, decisions);
-  const shown = accepted.flatMap((trial) => gains(trial).slice(0, 1));
-  const trial: Trial = {
-    candidate: state.nextCandidate,
-    parents: accepted.map(({ candidate }) => candidate),
-    offered: [],
-    shown: [...new Set(shown)],
-    removed: [],
-    waves: 0,
-  };
-  if (trial.shown.length > searchRollouts(state)) return endGeneration(state, decisions);
-  return { ...state, nextCandidate: state.nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
+function evaluated(before: GepaState, candidate: number, decisions: Decision[]): GepaState {
+  const rated = { candidate, reward: mean(evaluationRewards(before, candidate))! };
+  const state = recordEvaluation(before, rated, before.config.evaluationSeeds.length, decisions);
+  const { best, asked: evaluatedAt } = state;
+  return { ...state, evaluatedAt, best: best === null || isBetter(state, rated, best) ? rated : best };
 }
 
-/** A candidate has all its evaluation seeds. */
-export function afterEvaluation(
-  state: GepaState,
-  { candidate }: PhaseOf<'evaluation'>,
-  decisions: Decision[],
-): GepaState {
-  return endGeneration(evaluated(state, candidate, decisions), decisions);
-}
-
-/** Baseline and winner have run on what was held out, and all is done. */
-export function afterHeldout(
-  state: GepaState,
-  { stoppedBy }: PhaseOf<'heldout'>,
-  rewards: readonly number[],
-): GepaState {
-  const heldout = heldoutMeans(state.config, rewards);
-  return { ...state, heldout, phase: { name: 'done', stoppedBy } };
-}
-
-function evaluated(state: GepaState, candidate: number, decisions: Decision[]): GepaState {
-  const { generation, best, config } = state;
-  const rewards = config.evaluationSeeds.flatMap((seed) =>
-    measuredOn(state.results, candidate, seed)
-      .slice(-config.repeats)
-      .map(([, reward]) => reward),
-  );
-  const reward = mean(rewards)!;
-  const seedsEvaluated = config.evaluationSeeds.length;
-  decisions.push({ type: 'candidate_evaluated', candidate, generation, reward, seedsEvaluated });
-  return {
-    ...state,
-    candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }),
-    evaluatedAt: state.asked,
-    best: best === null || isBetter(state, { candidate, reward }, best) ? { candidate, reward } : best,
-  };
-}
-
-/** The candidate with the best estimate on the train seeds; of equals the cheaper, then the earliest. */
-export function incumbentOf(state: GepaState, beliefs: Beliefs): number {
-  let best = { candidate: 0, reward: beliefs.over(0, state.order)?.mean ?? -largestReward };
-  for (const candidate of state.pool) {
-    const one = { candidate, reward: beliefs.over(candidate, state.order)?.mean ?? -largestReward };
-    if (isBetter(state, one, best)) best = one;
-  }
-  return best.candidate;
-}
-
-type Rated = NonNullable<GepaState['best']>;
-
-/** More reward, or as much for less. */
-function isBetter({ costs }: GepaState, one: Rated, than: Rated): boolean {
-  if (exceeds(one.reward, than.reward)) return true;
-  return !exceeds(than.reward, one.reward) && isCheaper(costs, one.candidate, than.candidate);
-}
-
-/** The generation is over unless the most promising candidate is to be evaluated first. */
+/** Ends the generation, after an evaluation of the most promising candidate if one is due. */
 function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   const state = trimPool(before);
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
-  const stop = whyStop(state, beliefs, incumbent);
-  const isMeasured = state.candidates.some(({ candidate, reward }) => candidate === incumbent && reward !== null);
-  const { targetReward } = state.config;
-  const promising = targetReward !== null && forecast(state, beliefs, incumbent).mean >= targetReward;
-  const inFull = evaluationRollouts(state.config);
-  const due = state.asked - state.evaluatedAt >= evaluationInterval * inFull;
-  const isRoom = inFull * state.candidates.filter(({ reward }) => reward !== null).length < mostEvaluationRollouts;
-  const isSpare = canSpareEvaluation(state) || (due && searchRollouts(state) >= inFull);
-  const isWanted = stop !== null || (isRoom && (promising || isSpare));
-  if (!isMeasured && isWanted) {
-    const missing = missingOf(state, beliefs, incumbent);
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
+  const stop = whyStop(state, model, incumbent);
+  if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
+    const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
-    // An evaluation may show that another candidate is the most promising one: what is reserved pays for one of them.
+    // An evaluation may make another candidate the most promising; the reserve pays for one evaluation.
     if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
       return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
     }
@@ -270,116 +135,44 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   return finishGeneration(state, stop, decisions);
 }
 
-/** What is missing of a candidate's evaluation. Where rewards are noisy what was measured in its test does not count. */
-function missingOf(state: GepaState, beliefs: Beliefs, candidate: number): Pair[] {
-  const { config } = state;
-  const pairs = evaluationPairs(config, candidate, config.evaluationSeeds);
-  if (beliefs.noise.variance > 0 || config.repeats > 1) return pairs;
-  return pairs.filter(([, seed]) => measuredOn(state.results, candidate, seed).length === 0);
+function isEvaluated({ candidates }: GepaState, candidate: number): boolean {
+  return candidates.some((summary) => summary.candidate === candidate && summary.reward !== null);
+}
+
+/** Whether the incumbent is evaluated before the search ends. */
+function isEvaluationDue(state: GepaState, model: RewardModel, incumbent: number): boolean {
+  const { config, candidates } = state;
+  const cost = evaluationRollouts(config);
+  const spent = cost * candidates.filter(({ reward }) => reward !== null).length;
+  if (spent >= maxEvaluationRollouts) return false;
+  const { targetReward } = config;
+  if (targetReward !== null && forecast(state, model, incumbent).mean >= targetReward) return true;
+  const isLongAgo = state.asked - state.evaluatedAt >= evaluationInterval * cost;
+  return canSpareEvaluation(state) || (isLongAgo && searchRollouts(state) >= cost);
 }
 
 function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: Decision[]): GepaState {
-  const { generation, config } = before;
-  const { candidate, reward } = before.best!;
-  decisions.push({ type: 'generation_complete', generation, bestReward: reward, bestCandidate: candidate });
-  const isQuiet = !before.candidates.some(
-    (one) => one.generation === generation && before.pool.includes(one.candidate),
+  const { generation, candidates, pool, quiet } = before;
+  const best = before.best!;
+  const hasAccepted = candidates.some(
+    (summary) => summary.generation === generation && pool.includes(summary.candidate),
   );
-  const state = { ...before, history: [...before.history, reward], quiet: isQuiet ? before.quiet + 1 : 0 };
-  const { patience, targetReward } = config;
-  if (targetReward !== null && reward >= targetReward) return finish(state, 'target_reward');
-  if (stop !== null) return finish(state, stop);
-  if (patience !== null && state.quiet >= patience) return finish(state, 'patience');
+  const state = recordGeneration(before, best, hasAccepted ? 0 : quiet + 1, decisions);
+  const stoppedBy = stopReason(state, best.reward, stop);
+  if (stoppedBy !== null) return finish(state, stoppedBy, heldoutPairs(state, best.candidate));
   return beginGeneration({ ...state, generation: generation + 1 }, decisions);
 }
 
-/** Why no further generation follows, or null. */
-function whyStop(state: GepaState, beliefs: Beliefs, incumbent: number): StoppedBy | null {
-  const full = state.nextCandidate >= gepaLimits.candidates;
-  if (state.generation >= state.config.generations || full) return 'generations';
-  if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
-  const nothing =
-    failuresOf(state, beliefs, incumbent).length === 0 && unseenBy(state, beliefs, incumbent).length === 0;
-  return nothing ? 'solved' : null;
-}
-
-function finish(state: GepaState, stoppedBy: StoppedBy): GepaState {
-  const pairs = heldoutPairs(state, state.best!.candidate);
-  if (pairs.length === 0) return { ...state, phase: { name: 'done', stoppedBy } };
-  return ask(state, pairs, (batch) => ({ name: 'heldout', batch, stoppedBy }));
-}
-
-/** Runs the parent on further seeds where too few of its failures are known, else reflects on what there is. */
 function beginGeneration(state: GepaState, decisions: Decision[]): GepaState {
-  const { config } = state;
-  const beliefs = beliefsOf(state);
-  const incumbent = incumbentOf(state, beliefs);
-  const size = minibatchOf(config);
-  const fresh = failuresOf(state, beliefs, incumbent).filter(({ shown }) => shown === 0).length;
-  const spare = spareRollouts(state);
-  const isFirst = state.generation === 1;
-  // Where rollouts are scarce one new failure is enough to go on with; where proposals are, each is to have its own.
-  const each = Math.min(size, rolloutsPerProposal(state) - size - guardsOf(config));
-  const wanted = Math.max(isFirst ? size : 1, Math.floor(each * config.populationSize));
-  const unseen = unseenBy(state, beliefs, incumbent);
-  const more = unseen.slice(0, Math.min(Math.max(0, wanted - fresh), spare));
-  const again = isFirst && config.repeats === 1 ? probeSeeds(state, beliefs, more).slice(0, spare - more.length) : [];
-  const pairs = [...more, ...again].map((seed): Pair => [incumbent, seed]);
-  if (pairs.length === 0) return reflect(state, decisions);
-  return ask(state, pairs, (batch) => ({ name: 'minibatch', batch }));
+  return explore(state) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 
-/** What may be spent on running a parent on further seeds. */
-function spareRollouts(state: GepaState): number {
-  const beyondOne = searchRollouts(state) - minibatchOf(state.config);
-  // One rollout of the parent is always worth a child: without it the least budget buys no proposal.
-  return Math.max(Math.min(1, beyondOne), Math.floor(beyondOne / 2), 0);
-}
-
-/** Where equal rollouts are to show the noise: on seeds that are run anyway. */
-function probeSeeds(state: GepaState, beliefs: Beliefs, running: readonly number[]): number[] {
-  const known = state.order.filter((seed) => running.includes(seed) || beliefs.of(0, seed) !== null);
-  return Array.from({ length: probes }, (_, place) => known[place % known.length]!);
-}
-
-/** Opens a proposal for each of the generation's places, from failures that are known. */
-function reflect(state: GepaState, decisions: Decision[]): GepaState {
-  const { config } = state;
-  const beliefs = beliefsOf(state);
-  const size = minibatchOf(config);
-  const affordable = Math.floor(searchRollouts(state) / size);
-  const incumbent = incumbentOf(state, beliefs);
-  const failures = failuresOf(state, beliefs, incumbent).slice(
-    0,
-    Math.min(4 * size * config.populationSize, mostOffered),
-  );
-  const places = Math.min(
-    config.populationSize,
-    affordable,
-    failures.length,
-    gepaLimits.candidates - state.nextCandidate,
-  );
-  if (places <= 0) return endGeneration(state, decisions);
-  const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
-  const trials = Array.from({ length: places }, (_, place): Trial => {
-    const candidate = state.nextCandidate + place;
-    return { candidate, parents: [incumbent], offered, shown: [], removed: [], waves: 0 };
-  });
-  return { ...state, nextCandidate: state.nextCandidate + places, phase: { name: 'proposals', trials } };
-}
-
-function trimPool(state: GepaState): GepaState {
-  if (state.pool.length <= poolSize) return state;
-  const beliefs = beliefsOf(state);
-  const promise = new Map(
-    state.pool.map((candidate) => [candidate, beliefs.over(candidate, state.order)?.mean ?? -Infinity]),
-  );
-  const kept = new Set(
-    [...state.pool].sort((left, right) => promise.get(right)! - promise.get(left)! || left - right).slice(0, poolSize),
-  );
-  return { ...state, pool: state.pool.filter((candidate) => kept.has(candidate) || candidate === 0) };
-}
-
-function ask(state: GepaState, pairs: Pair[], toPhase: (batch: Batch) => Phase): GepaState {
-  return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
+/** Why no further generation follows, or null. */
+function whyStop(state: GepaState, model: RewardModel, incumbent: number): StoppedBy | null {
+  const isFull = state.nextCandidate >= gepaLimits.candidates;
+  if (state.generation >= state.config.generations || isFull) return 'generations';
+  if (searchRollouts(state) < 2 * minibatchOf(state.config)) return 'max_rollouts';
+  const isSolved =
+    knownFailures(state, model, incumbent).length === 0 && unevaluatedSeeds(state, model, incumbent).length === 0;
+  return isSolved ? 'solved' : null;
 }

@@ -1,50 +1,28 @@
-/** What operators and HTTP see of a GEPA search. */
-import type { SearchView, Verdict } from '../../search/protocol.js';
-import { mean } from '../../math/rewards.js';
-import { comparePaired } from '../../math/statistics.js';
+/** The view of a GEPA search. */
+import { evaluationRewards } from '../../search/evaluation.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { SearchView } from '../../search/protocol.js';
+import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
-import { commonView, conclude } from '../../search/view.js';
 import { forecast } from './forecast.js';
-import { beliefsOf, incumbentOf } from './generation.js';
-import { measuredOn, noiseOf } from '../../search/results.js';
+import { incumbentOf } from './parents.js';
 import type { GepaState } from './state.js';
 
-/** `rolloutsPlanned` is what was asked for and the most that is likely to follow; it meets `rolloutsCompleted` at the end. */
 export function viewGepa(state: GepaState): SearchView {
-  const { best } = state;
-  const { variance, comparisons } = noiseOf(state.results);
-  return {
-    ...commonView(state, rolloutsAhead(state)),
-    bestCandidate: best?.candidate ?? null,
-    bestReward: best?.reward ?? null,
+  const { best, config } = state;
+  return searchView(state, {
+    totalGenerations: config.generations,
+    rolloutsAhead: rolloutsAhead(state),
+    best,
     estimate: best === null ? null : estimate(state),
-    noise: comparisons === 0 ? null : { sd: Math.sqrt(variance), comparisons },
-    verdict: state.phase.name === 'done' ? verdictOf(state) : null,
-  };
+    noise: noiseView(state.results),
+    verdict: () => verdictBySeeds(state, (candidate) => evaluationRewards(state, candidate)),
+  });
 }
 
 function estimate(state: GepaState): NonNullable<SearchView['estimate']> {
-  const beliefs = beliefsOf(state);
-  const candidate = incumbentOf(state, beliefs);
-  const { mean: reward, low, high } = forecast(state, beliefs, candidate);
+  const model = rewardModelOf(state);
+  const candidate = incumbentOf(state, model);
+  const { mean: reward, low, high } = forecast(state, model, candidate);
   return { candidate, reward, low, high };
-}
-
-/** The winner against the baseline, on what was held out where there is any; a baseline that won is no better than itself. */
-function verdictOf(state: GepaState): Verdict | null {
-  const { best, config, heldout } = state;
-  if (best === null) return null;
-  const means = (candidate: number) =>
-    config.evaluationSeeds.map((seed) => {
-      const measured = measuredOn(state.results, candidate, seed).slice(-config.repeats);
-      return mean(measured.map(([, reward]) => reward))!;
-    });
-  const { baseline, winner } = heldout ?? { baseline: means(0), winner: means(best.candidate) };
-  return {
-    ...conclude(comparePaired(winner, baseline)),
-    basis: heldout ? 'heldout' : 'evaluation',
-    seeds: winner.length,
-    baseline: mean(baseline)!,
-    winner: mean(winner)!,
-  };
 }

@@ -33,11 +33,11 @@ export const miproLimits = {
 /** Trials between two evaluations, which run at the same time: a generation (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
 /** Equal rollouts with which the noise is looked for before the first trial. */
-export const probes = 4;
+export const noiseProbes = 4;
 /** Good rollouts that a writer of instructions is shown. */
 export const goodShown = 3;
 /** Rollouts that are spent on finding one that scores well, at most. */
-const mostBootstrap = 6;
+const maxBootstrap = 6;
 /** Of a minibatch that nobody named, at most (35 in DSPy's MIPROv2). */
 const largestMinibatch = 35;
 const smallestMinibatch = 5;
@@ -76,12 +76,12 @@ export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): nu
 }
 
 /** Of the instructions that are written before the first trial, at most: two generations' trials. */
-const mostGrounded = 2 * trialsAtOnce;
+const maxInitial = 2 * trialsAtOnce;
 
 /** Instructions that are written before the first trial; the others are written later, from what failed. */
-export function groundedOf(config: MiproConfig): number {
+export function initialInstructions(config: MiproConfig): number {
   const written = config.numCandidates - 1;
-  return Math.min(mostGrounded, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
+  return Math.min(maxInitial, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
 }
 
 export function mayHaveDemos({
@@ -100,7 +100,7 @@ export function wantedGood(config: MiproConfig): number {
 export function bootstrapSeeds(config: MiproConfig): number[] {
   const known = new Set(config.evaluationSeeds);
   const others = [...new Set(config.trainSeeds)].filter((seed) => !known.has(seed));
-  return others.slice(0, mostBootstrap * wantedGood(config));
+  return others.slice(0, maxBootstrap * wantedGood(config));
 }
 
 /**

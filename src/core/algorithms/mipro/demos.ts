@@ -6,14 +6,14 @@ import type { DemoSlot } from '../../search/protocol.js';
 import type { DemoSet, MiproState } from './state.js';
 
 /** How many rollouts are asked about at a time: good ones, and others whose right answer may be known. */
-const mostAsked = { good: 100, other: 100 };
+const maxAsked = { good: 100, other: 100 };
 /** Rollouts that a description of the task is written from. */
-const mostDescribed = 10;
+const maxDescribed = 10;
 /** How many of a slot are remembered, the latest. */
-const mostUsable = 200;
+const maxUsable = 200;
 
 /** A rollout that was paid for. */
-export interface Ran {
+export interface RewardedRollout {
   ordinal: number;
   candidate: number;
   seed: number;
@@ -21,17 +21,17 @@ export interface Ran {
 }
 
 /** Each slot of a survey reads all rollouts several times. Not part of any state. */
-const read = new WeakMap<Results, readonly Ran[]>();
+const read = new WeakMap<Results, readonly RewardedRollout[]>();
 
 /** All rollouts by ascending ordinal. */
-export function rolloutsOf(results: Results): readonly Ran[] {
+export function rolloutsOf(results: Results): readonly RewardedRollout[] {
   let all = read.get(results);
   if (!all) read.set(results, (all = readRollouts(results)));
   return all;
 }
 
-function readRollouts(results: Results): Ran[] {
-  const all: Ran[] = [];
+function readRollouts(results: Results): RewardedRollout[] {
+  const all: RewardedRollout[] = [];
   for (const [key, own] of Object.entries(results)) {
     const candidate = Number(key);
     for (const [seed, measured] of readOwn(own).seeds) {
@@ -42,7 +42,7 @@ function readRollouts(results: Results): Ran[] {
 }
 
 /** From which reward on a rollout scored well: four fifths of the way from the worst to the best; where all are equal, that of a solved seed. */
-export function goodFrom(all: readonly Ran[]): number {
+export function goodRewardThreshold(all: readonly RewardedRollout[]): number {
   let best = -Infinity;
   let worst = Infinity;
   for (const { reward } of all) {
@@ -53,23 +53,23 @@ export function goodFrom(all: readonly Ran[]): number {
 }
 
 /** Rollouts on train seeds that scored well, by ascending ordinal. */
-export function goodRollouts({ results, config }: MiproState): Ran[] {
+export function goodRollouts({ results, config }: MiproState): RewardedRollout[] {
   const all = rolloutsOf(results);
-  const limit = goodFrom(all) - 1e-9;
+  const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
   return all.filter(({ reward, seed }) => reward >= limit && train.has(seed));
 }
 
 /** The rollouts to ask about: those on train seeds since the last survey that scored well, best first, then others. */
-export function toSurvey({ results, surveyed, config }: MiproState): number[] {
+export function demoCandidates({ results, searchedForDemos, config }: MiproState): number[] {
   const all = rolloutsOf(results);
-  const limit = goodFrom(all) - 1e-9;
+  const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
-  const isFresh = ({ ordinal, seed }: Ran) => ordinal >= surveyed && train.has(seed);
+  const isFresh = ({ ordinal, seed }: RewardedRollout) => ordinal >= searchedForDemos && train.has(seed);
   const fresh = all.filter(isFresh).sort((left, right) => right.reward - left.reward);
-  const good = fresh.filter(({ reward }) => reward >= limit).slice(0, mostAsked.good);
+  const good = fresh.filter(({ reward }) => reward >= limit).slice(0, maxAsked.good);
   const others = config.maxLabeledDemos > 0 ? fresh.filter(({ reward }) => reward < limit) : [];
-  return [...good, ...others.slice(0, mostAsked.other)].map(({ ordinal }) => ordinal);
+  return [...good, ...others.slice(0, maxAsked.other)].map(({ ordinal }) => ordinal);
 }
 
 /** Rollouts from which the task is described, before the first instruction is written; none later. */
@@ -77,13 +77,13 @@ export function toDescribe({ results, components, config }: MiproState): number[
   if (components.length > 0) return [];
   const train = new Set(config.trainSeeds);
   const shown = rolloutsOf(results).filter(({ seed }) => train.has(seed));
-  return shown.slice(0, mostDescribed).map(({ ordinal }) => ordinal);
+  return shown.slice(0, maxDescribed).map(({ ordinal }) => ordinal);
 }
 
 /** What can be shown in a slot, with what a survey has found; of a seed the earliest rollout. */
 export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
   const all = rolloutsOf(state.results);
-  const limit = goodFrom(all) - 1e-9;
+  const limit = goodRewardThreshold(all) - 1e-9;
   const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
   const distinct = (ordinals: readonly number[]) => {
     const seeds = new Set<number>();
@@ -96,8 +96,8 @@ export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, 
   };
   const well = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
   return {
-    bootstrapped: distinct([...before.bootstrapped, ...well]).slice(-mostUsable),
-    labeled: distinct([...before.labeled, ...labeled]).slice(-mostUsable),
+    bootstrapped: distinct([...before.bootstrapped, ...well]).slice(-maxUsable),
+    labeled: distinct([...before.labeled, ...labeled]).slice(-maxUsable),
   };
 }
 
@@ -106,7 +106,7 @@ export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, 
  * there is not enough to make different ones of.
  */
 export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
-  const { maxBootstrappedDemos: mostGood, maxLabeledDemos: mostLabeled, numCandidates } = state.config;
+  const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
   const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
   const sets: DemoSet[] = [{ bootstrapped: [], labeled: [] }];
   const known = new Set(sets.map(keyOf));
@@ -120,11 +120,11 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
   const filled = (good: number[], labeled: readonly number[]) => {
     const seeds = new Set(good.map((ordinal) => seedOf.get(ordinal)));
     const others = labeled.filter((ordinal) => !seeds.has(seedOf.get(ordinal)));
-    return { bootstrapped: good, labeled: others.slice(0, Math.max(0, mostLabeled - good.length)) };
+    return { bootstrapped: good, labeled: others.slice(0, Math.max(0, maxLabeled - good.length)) };
   };
-  add(filled(usable.bootstrapped.slice(0, mostGood), usable.labeled));
-  add({ bootstrapped: [], labeled: usable.labeled.slice(0, mostLabeled) });
-  const most = Math.min(mostGood, usable.bootstrapped.length);
+  add(filled(usable.bootstrapped.slice(0, maxGood), usable.labeled));
+  add({ bootstrapped: [], labeled: usable.labeled.slice(0, maxLabeled) });
+  const most = Math.min(maxGood, usable.bootstrapped.length);
   for (let attempt = 0; attempt < 4 * numCandidates; attempt++) {
     const [good, afterGood] = shuffle(rng, usable.bootstrapped);
     const [labeled, afterLabeled] = shuffle(afterGood, usable.labeled);
@@ -140,7 +140,7 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
  * is known. Null: it would be one that there is.
  */
 export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproState): DemoSet | null {
-  const { maxBootstrappedDemos: mostGood, maxLabeledDemos: mostLabeled } = state.config;
+  const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
   const all = rolloutsOf(state.results);
   const seedOf = new Map(all.map(({ ordinal, seed }) => [ordinal, seed]));
   const rewards = new Map<number, { sum: number; count: number }>();
@@ -154,10 +154,10 @@ export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproS
   };
   const hardest = (ordinals: readonly number[], most: number) =>
     [...ordinals].sort((left, right) => ease(left) - ease(right) || left - right).slice(0, most);
-  const bootstrapped = hardest(usable.bootstrapped, mostGood);
+  const bootstrapped = hardest(usable.bootstrapped, maxGood);
   const seeds = new Set(bootstrapped.map((ordinal) => seedOf.get(ordinal)));
   const others = usable.labeled.filter((ordinal) => !seeds.has(seedOf.get(ordinal)));
-  const set = { bootstrapped, labeled: hardest(others, Math.max(0, mostLabeled - bootstrapped.length)) };
+  const set = { bootstrapped, labeled: hardest(others, Math.max(0, maxLabeled - bootstrapped.length)) };
   return sets.some((one) => keyOf(one) === keyOf(set)) ? null : set;
 }
 

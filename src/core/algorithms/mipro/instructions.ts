@@ -1,76 +1,78 @@
-/** Which instructions a generation has written, by whom of which, and what becomes of them. */
+/** The instructions of a generation: their requests, and the choices that follow from the answers. */
 import { groupBy } from '../../../util/group.js';
 import { exceeds, sum } from '../../math/rewards.js';
-import type { Beliefs } from '../../search/reward-model.js';
+import type { RewardModel } from '../../search/reward-model.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
-import { countShown, failuresOf } from '../../search/failure-pool.js';
-import { recordProposals } from '../../proposals/proposer-failures.js';
-import { newCandidates, reportFailedProposals } from '../../search/search-step.js';
-import { beliefsOf, promiseOf } from './beliefs.js';
+import { countShown, knownFailures } from '../../search/failure-pool.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import { addProposals } from '../../search/proposing.js';
+import type { PhaseOf } from '../../search/state.js';
 import { generationsLeft } from './budget.js';
-import { goodShown, groundedOf, miproLimits, trialsAtOnce } from './config.js';
-import { goodRollouts, type Ran } from './demos.js';
-import { choose, leaderOf } from './generation.js';
-import type { MiproState, PhaseOf, Writing } from './state.js';
+import { goodShown, initialInstructions, miproLimits, trialsAtOnce } from './config.js';
+import { goodRollouts, type RewardedRollout } from './demos.js';
+import { expectedReward, leaderOf } from './expected-reward.js';
+import type { InstructionProposal, MiproState } from './state.js';
 import { tipFor } from './tips.js';
 
-/** Instructions that a later generation writes, at most: the other trials are the sampler's. */
-const mostLater = Math.ceil(trialsAtOnce / 2);
-/** Failures that the writers of a generation choose from. */
-const mostOffered = 60;
+/** The most instructions of a later generation; the sampler chooses its other trials. */
+const maxLater = Math.ceil(trialsAtOnce / 2);
+/** Failures that the rewrites of a generation choose from. */
+const maxOffered = 60;
 
-/** The state that waits for this generation's instructions; null: there are none to write. */
-export function openWriting(state: MiproState): MiproState | null {
+/** Requests this generation's instructions; null: there are none to write. */
+export function proposeInstructions(state: MiproState): MiproState | null {
   const { generation, config } = state;
   const isFirst = generation === 1;
-  const beliefs = beliefsOf(state);
-  const parent = isFirst ? 0 : leaderOf(state, beliefs);
-  const failures = failuresOf(state, beliefs, parent).slice(0, mostOffered);
+  const model = rewardModelOf(state);
+  const parent = isFirst ? 0 : leaderOf(state, model);
+  const failures = knownFailures(state, model, parent).slice(0, maxOffered);
   const offered = failures.map(({ ordinal, seed }) => ({ ordinal, seed }));
-  // A candidate that was asked for and came to nothing has its number all the same.
+  // A failed proposal keeps its number.
   const room = miproLimits.candidates - state.nextCandidate - (config.numTrials - state.trials);
   const open = state.requested.map((count) => config.numCandidates - 1 - count);
-  const wanted: Writing[] = [];
-  const gained = isFirst ? [] : gainersOf(state, beliefs);
-  const merge: Writing = { candidate: state.nextCandidate, parents: gained, rewrite: null };
+  const wanted: InstructionProposal[] = [];
+  const gained = isFirst ? [] : gainersOf(state, model);
+  const merge: InstructionProposal = { candidate: state.nextCandidate, parents: gained, rewrite: null };
   if (gained.length > 1 && room > 0) {
-    // A combination of what several changed in the same component is an instruction like any other.
-    const brings = changedBy(state, merge);
-    if (brings.every((component) => open[component]! > 0)) {
+    // A merge of changes to the same component counts as an instruction of it.
+    const changed = changedBy(state, merge);
+    if (changed.every((component) => open[component]! > 0)) {
       wanted.push(merge);
-      for (const component of brings) open[component]! -= 1;
+      for (const component of changed) open[component]! -= 1;
     }
   }
   const good = goodRollouts(state).reverse();
-  const rewritten = isFirst ? firstOnes(open, groundedOf(config)) : laterOnes(open, offered.length, state);
-  for (const [place, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
+  const rewritten = isFirst
+    ? firstComponents(open, initialInstructions(config))
+    : laterComponents(open, offered.length, state);
+  for (const [index, component] of rewritten.slice(0, Math.max(0, room - wanted.length)).entries()) {
     const candidate = state.nextCandidate + wanted.length;
-    const examples = goodFor(good, candidate);
-    // Whoever is asked the same question twice says the same.
-    const tip = tipFor(isFirst ? Math.floor(place / state.components.length) : candidate);
+    const examples = examplesFor(good, candidate);
+    // Identical prompts yield identical proposals, so vary the tip.
+    const tip = tipFor(isFirst ? Math.floor(index / state.components.length) : candidate);
     wanted.push({ candidate, parents: [parent], rewrite: { component, examples, tip } });
   }
   if (wanted.length === 0) return null;
-  const brought = wanted.flatMap((one) => changedBy(state, one));
+  const added = wanted.flatMap((proposal) => changedBy(state, proposal));
   const requested = state.requested.map(
-    (count, component) => count + brought.filter((one) => one === component).length,
+    (count, component) => count + added.filter((other) => other === component).length,
   );
-  const phase = { name: 'writing' as const, wanted, offered };
+  const phase = { name: 'instructions' as const, wanted, offered };
   return { ...state, nextCandidate: state.nextCandidate + wanted.length, requested, phase };
 }
 
-/** The components of the first instructions, in turns. */
-function firstOnes(open: readonly number[], grounded: number): number[] {
-  return Array.from({ length: grounded }, (_, place) =>
-    [...open.keys()].filter((component) => open[component]! > place),
+/** The components of the first instructions, in turn. */
+function firstComponents(open: readonly number[], perComponent: number): number[] {
+  return Array.from({ length: perComponent }, (_, index) =>
+    [...open.keys()].filter((component) => open[component]! > index),
   ).flat();
 }
 
-/** The components of a later generation's instructions: a share of what is open, in turns. */
-function laterOnes(open: readonly number[], failures: number, state: MiproState): number[] {
+/** The components of a later generation's instructions: an even share of the open ones, in turn. */
+function laterComponents(open: readonly number[], failures: number, state: MiproState): number[] {
   if (failures === 0) return [];
   const left = [...open];
-  const count = Math.min(mostLater, Math.ceil(sum(left) / generationsLeft(state)));
+  const count = Math.min(maxLater, Math.ceil(sum(left) / generationsLeft(state)));
   const chosen: number[] = [];
   for (let turn = state.generation; chosen.length < count; turn++) {
     const component = turn % left.length;
@@ -81,74 +83,68 @@ function laterOnes(open: readonly number[], failures: number, state: MiproState)
   return chosen;
 }
 
-/** Those of the last generation's instructions of one parent that are believed to be better than it; fewer than two: none. */
-function gainersOf(state: MiproState, beliefs: Beliefs): number[] {
-  const born = state.candidates.filter(({ generation, parents, candidate }) => {
-    if (generation !== state.generation - 1 || parents.length !== 1 || !isWritten(state, candidate)) return false;
+/** The last generation's rewrites of one parent that promise more than it: of the largest such family. */
+function gainersOf(state: MiproState, model: RewardModel): number[] {
+  const gainers = state.candidates.filter(({ generation, parents, candidate }) => {
+    if (generation !== state.generation - 1 || parents.length !== 1 || !isRewrite(state, candidate)) return false;
     if (state.results[candidate] === undefined) return false;
-    return exceeds(promiseOf(state, beliefs, candidate), promiseOf(state, beliefs, parents[0]!));
+    return exceeds(expectedReward(state, model, candidate), expectedReward(state, model, parents[0]!));
   });
-  const families = [...groupBy(born, ({ parents }) => parents[0]!).values()];
+  const families = [...groupBy(gainers, ({ parents }) => parents[0]!).values()];
   const largest = families.reduce((most, family) => (family.length > most.length ? family : most), []);
   return largest.map(({ candidate }) => candidate);
 }
 
-/** Whether a candidate brought in an instruction. */
-function isWritten({ instructions }: MiproState, candidate: number): boolean {
+/** Whether a candidate added an instruction. */
+function isRewrite({ instructions }: MiproState, candidate: number): boolean {
   return candidate > 0 && instructions.some((own) => own.includes(candidate));
 }
 
-/** Rollouts on train seeds that scored well, other ones for each writer, the latest first. */
-function goodFor(good: readonly Ran[], place: number): number[] {
-  const from = (place * goodShown) % Math.max(1, good.length);
+/** Good rollouts on train seeds, others for each candidate, the latest first. */
+function examplesFor(good: readonly RewardedRollout[], candidate: number): number[] {
+  const from = (candidate * goodShown) % Math.max(1, good.length);
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }
 
-/** New instructions are choices from now on; `answers` are in the order asked. */
-export function afterWriting(
+/** The state with the new instructions as choices, and their candidates; `answers` are in the order of `wanted`. */
+export function addInstructions(
   before: MiproState,
-  { wanted, offered: mayShow }: PhaseOf<'writing'>,
+  { wanted, offered }: PhaseOf<MiproState, 'instructions'>,
   answers: readonly ProposalAnswer[],
   decisions: Decision[],
-): MiproState {
-  const { generation } = before;
-  const written = wanted.flatMap((one, place) => {
-    const { outcome, parents } = answers[place]!;
-    return outcome === 'proposed' ? [{ ...one, parents: parents ?? one.parents }] : [];
+): { state: MiproState; written: number[] } {
+  const proposed = wanted.flatMap((proposal, index) => {
+    const { outcome, parents = proposal.parents } = answers[index]!;
+    return outcome === 'proposed' ? [{ ...proposal, parents }] : [];
   });
-  const born = newCandidates(written, generation, decisions);
-  // What cannot be combined says nothing of the proposer.
-  const asked = answers.filter((_, place) => wanted[place]!.rewrite !== null);
-  reportFailedProposals(asked, generation, decisions);
-  const shown = new Set(asked.flatMap(({ shown: ordinals }) => ordinals ?? []));
-  const { record, failure } =
-    asked.length > 0 ? recordProposals(before.proposer, asked) : { record: before.proposer, failure: null };
-  const offered = mayShow.filter(({ ordinal }) => shown.has(ordinal));
-  const state: MiproState = {
-    ...before,
-    candidates: [...before.candidates, ...born],
-    attempts: countShown(before.attempts, offered),
-    proposer: record,
-    instructions: before.instructions.map((own, component) => [
-      ...own,
-      ...written.filter((one) => changedBy(before, one).includes(component)).map(({ candidate }) => candidate),
-    ]),
-  };
-  if (failure !== null) return { ...state, phase: { name: 'failed', code: 'proposer_failed', message: failure } };
-  const choices = { ...state.choices };
-  for (const one of written) {
-    const own = changedBy(before, one);
-    choices[one.candidate] = inheritedBy(before, one).map((choice, place) =>
-      own.includes(place) ? state.instructions[place]!.indexOf(one.candidate) : choice,
+  // No model writes a merge: its failure is not the proposer's.
+  const rewrites = answers.filter((_, index) => wanted[index]!.rewrite !== null);
+  const shown = new Set(rewrites.flatMap((answer) => answer.shown ?? []));
+  const instructions = before.instructions.map((own, component) => [
+    ...own,
+    ...proposed.filter((proposal) => changedBy(before, proposal).includes(component)).map(({ candidate }) => candidate),
+  ]);
+  const choices = { ...before.choices };
+  for (const proposal of proposed) {
+    const changed = changedBy(before, proposal);
+    choices[proposal.candidate] = inheritedChoices(before, proposal).map((choice, index) =>
+      changed.includes(index) ? instructions[index]!.indexOf(proposal.candidate) : choice,
     );
   }
-  // What was written from failures is tried in the place of what failed; of the first ones the sampler chooses.
-  const first = generation === 1 ? [] : written.map(({ candidate }) => candidate);
-  return choose({ ...state, choices }, first, decisions);
+  const state: MiproState = {
+    ...addProposals(before, proposed, rewrites, decisions),
+    timesShown: countShown(
+      before.timesShown,
+      offered.filter(({ ordinal }) => shown.has(ordinal)),
+    ),
+    instructions,
+    choices,
+  };
+  return { state, written: proposed.map(({ candidate }) => candidate) };
 }
 
-/** The components whose text is a new one: that which was rewritten, or those that several of what is combined had changed. */
-function changedBy(state: MiproState, { parents, rewrite }: Writing): number[] {
+/** The components with a new text: the rewritten one, or those that several merged parents changed. */
+function changedBy(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
   if (rewrite !== null) return [rewrite.component];
   const base = state.choices[baseOf(state, parents)]!;
   return [...state.components.keys()].filter((component) => {
@@ -156,19 +152,19 @@ function changedBy(state: MiproState, { parents, rewrite }: Writing): number[] {
   });
 }
 
-/** What a new candidate has of those that it comes from: of a combination what one of them alone had changed. */
-function inheritedBy(state: MiproState, { parents, rewrite }: Writing): number[] {
+/** The choices of a new candidate before its own change; a merge takes the choices that its parents changed. */
+function inheritedChoices(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
   const first = state.choices[parents[0]!]!;
   if (rewrite !== null) return first;
   const base = state.choices[baseOf(state, parents)]!;
-  return first.map((choice, place) => {
-    if (place >= state.components.length) return choice;
-    const other = parents.map((parent) => state.choices[parent]![place]!).find((one) => one !== base[place]);
-    return other ?? choice;
+  return first.map((choice, index) => {
+    if (index >= state.components.length) return choice;
+    const changed = parents.map((parent) => state.choices[parent]![index]!).find((own) => own !== base[index]);
+    return changed ?? choice;
   });
 }
 
-/** The candidate that all of these were written from. */
+/** The common parent of rewrites. */
 function baseOf(state: MiproState, parents: readonly number[]): number {
   return state.candidates.find(({ candidate }) => candidate === parents[0])!.parents[0]!;
 }

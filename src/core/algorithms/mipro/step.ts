@@ -1,136 +1,93 @@
 /**
- * MIPRO (Opsahl-Ong et al., arXiv 2406.11695) as a search: `next` names the work it wants, `apply` folds the answers in.
- * What differs from the reference implementation, and why, is said in `generation.ts`.
- *
- * Invariants: answers are folded in the order asked, so the path follows from config and answers alone; `next` only reads;
- * `apply` leaves its argument as it was and refuses answers to anything else than what `next` asks for.
+ * MIPRO (Opsahl-Ong et al., arXiv 2406.11695) as a search; `generation.ts` lists the differences from
+ * the reference implementation.
  */
-import { rewardsOf } from '../../search/batch.js';
 import { matchProposals } from '../../proposals/proposer-failures.js';
-import { addResults } from '../../search/results.js';
-import { answerBatch, newCandidates, unfit, warnOfBudget, workOf } from '../../search/search-step.js';
-import type { Answers, Decision, ProposalAnswer, RolloutAnswer, Search, Work } from '../../search/protocol.js';
+import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';
+import type { ProposalRequest, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
+import type { PhaseOf } from '../../search/state.js';
+import { toDescribe } from './demos.js';
 import {
   afterBaseline,
+  afterCombinations,
+  afterDemos,
   afterEvaluation,
-  afterGate,
-  afterHeldout,
+  afterInstructions,
   afterMinibatch,
-  afterSurvey,
-  tryOut,
+  afterTrials,
 } from './generation.js';
-import { toDescribe } from './demos.js';
 import { compositionOf } from './space.js';
-import type { MiproState, PhaseOf, RolloutPhase } from './state.js';
+import type { MiproState } from './state.js';
 import { viewMipro } from './view.js';
-import { afterWriting } from './instructions.js';
 
-/** Failures that one writer is shown. */
+/** Failures that the proposer sees for each instruction. */
 const failuresShown = 3;
 
-/** MIPRO as a search over a state that `createMipro` begins. */
-export const mipro: Search<MiproState> = { next, apply, view: viewMipro };
-
-function next(state: MiproState): Work {
-  const { phase, generation } = state;
-  switch (phase.name) {
-    case 'survey':
-      return { kind: 'survey', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
-    case 'writing': {
-      const ordinals = phase.offered.map(({ ordinal }) => ordinal);
-      return {
-        kind: 'proposals',
-        requests: phase.wanted.map(({ candidate, parents, rewrite }, place) => {
-          const request = { candidate, parent: parents[0]!, generation };
-          const pick = { size: failuresShown, place, of: phase.wanted.length };
-          return rewrite === null
-            ? { ...request, ordinals: [], merge: parents }
-            : { ...request, ordinals, rewrite, pick };
-        }),
-      };
+export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
+  request(state): SearchRequest {
+    const { phase, generation } = state;
+    switch (phase.name) {
+      case 'demos':
+        return { kind: 'demos', request: { generation, ordinals: phase.ordinals, describe: toDescribe(state) } };
+      case 'instructions':
+        return { kind: 'proposals', requests: instructionRequests(phase, generation) };
+      case 'combinations':
+        return { kind: 'proposals', requests: combinationRequests(state, phase) };
+      default:
+        throw new Error(`phase "${phase.name}" has no request`);
     }
-    case 'composing':
-      return {
-        kind: 'proposals',
-        requests: phase.wanted.map(({ candidate, parents, choices }) => ({
-          ...{ candidate, parent: parents[0]!, generation, ordinals: [], compose: compositionOf(state, choices) },
-        })),
-      };
-    default:
-      return workOf(phase, generation);
-  }
-}
+  },
 
-function apply(state: MiproState, answers: Answers): { state: MiproState; decisions: Decision[] } {
-  const decisions: Decision[] = [];
-  const after = fold(state, answers, decisions);
-  return { state: warnOfBudget(after, decisions), decisions };
-}
+  respond(state, response, decisions) {
+    const { phase } = state;
+    if (phase.name === 'demos' && response.kind === 'demos') return afterDemos(state, response.answer, decisions);
+    if (phase.name === 'instructions' && response.kind === 'proposals') {
+      return afterInstructions(state, phase, matchProposals(plannedOf(phase), response.answers), decisions);
+    }
+    if (phase.name === 'combinations' && response.kind === 'proposals') {
+      return afterCombinations(state, phase, matchProposals(phase.wanted, response.answers), decisions);
+    }
+    return null;
+  },
 
-function fold(state: MiproState, answers: Answers, decisions: Decision[]): MiproState {
-  const { phase } = state;
-  if (phase.name === 'survey' && answers.kind === 'survey') return afterSurvey(state, answers.answer, decisions);
-  if (phase.name === 'writing' && answers.kind === 'proposals') {
-    return afterWriting(state, phase, matchProposals(trialsOf(phase), answers.answers), decisions);
-  }
-  if (phase.name === 'composing' && answers.kind === 'proposals') {
-    return afterComposing(state, phase, matchProposals(phase.wanted, answers.answers), decisions);
-  }
-  if ('batch' in phase && answers.kind === 'rollouts') return foldRollouts(state, phase, answers.answers, decisions);
-  throw unfit(answers, next(state));
-}
+  advance(before, phase, rewards, decisions) {
+    if (phase.name === 'heldout') return afterHeldout(before, phase, rewards);
+    const state = addRewards(before, phase.batch, rewards);
+    switch (phase.name) {
+      case 'baseline':
+        return afterBaseline(state, decisions);
+      case 'minibatch':
+        return afterMinibatch(state, phase, decisions);
+      case 'gate':
+        return afterTrials(state, phase, decisions);
+      case 'evaluation':
+        return afterEvaluation(state, phase, decisions);
+    }
+  },
 
-/** What the answers to a generation's writing have to keep to. */
-function trialsOf({ wanted, offered }: PhaseOf<'writing'>) {
-  return wanted.map((one) => ({ ...one, offered: one.rewrite === null ? [] : offered }));
-}
+  view: viewMipro,
+});
 
-/** Combinations are put together; one that says what another says is no trial. */
-function afterComposing(
-  before: MiproState,
-  { wanted, trying }: PhaseOf<'composing'>,
-  answers: readonly ProposalAnswer[],
-  decisions: Decision[],
-): MiproState {
-  const made = wanted.filter((_, place) => answers[place]!.outcome === 'proposed');
-  const lost = new Set(wanted.filter((wish) => !made.includes(wish)).map(({ candidate }) => candidate));
-  const born = newCandidates(made, before.generation, decisions);
-  const state: MiproState = {
-    ...before,
-    candidates: [...before.candidates, ...born],
-    choices: { ...before.choices, ...Object.fromEntries(made.map(({ candidate, choices }) => [candidate, choices])) },
-  };
-  return tryOut(
-    state,
-    trying.filter((candidate) => !lost.has(candidate)),
-    decisions,
-  );
-}
-
-function foldRollouts(
-  before: MiproState,
-  phase: RolloutPhase,
-  answers: readonly RolloutAnswer[],
-  decisions: Decision[],
-): MiproState {
-  const { batch, counts } = answerBatch(before, phase, answers);
-  const after = { ...phase, batch };
-  const state: MiproState = { ...before, ...counts, phase: after };
-  const rewards = rewardsOf(batch);
-  if (rewards === null) return state;
-  if (after.name === 'heldout') return afterHeldout(state, after, rewards);
-  const measured = batch.pairs.map(([candidate, seed], place) => {
-    return { candidate, seed, ordinal: batch.ordinals[place]!, reward: rewards[place]! };
+function instructionRequests(
+  { wanted, offered }: PhaseOf<MiproState, 'instructions'>,
+  generation: number,
+): ProposalRequest[] {
+  const ordinals = offered.map(({ ordinal }) => ordinal);
+  return wanted.map(({ candidate, parents, rewrite }, index) => {
+    const request = { candidate, parent: parents[0]!, generation };
+    if (rewrite === null) return { ...request, ordinals: [], merge: parents };
+    return { ...request, ordinals, rewrite, pick: { size: failuresShown, index, of: wanted.length } };
   });
-  const known = { ...state, results: addResults(state.results, measured) };
-  switch (after.name) {
-    case 'baseline':
-      return afterBaseline(known, decisions);
-    case 'minibatch':
-      return afterMinibatch(known, after, decisions);
-    case 'gate':
-      return afterGate(known, after, decisions);
-    case 'evaluation':
-      return afterEvaluation(known, after, decisions);
-  }
+}
+
+function combinationRequests(state: MiproState, { wanted }: PhaseOf<MiproState, 'combinations'>): ProposalRequest[] {
+  return wanted.map(({ candidate, parents, choices }) => {
+    const compose = compositionOf(state, choices);
+    return { candidate, parent: parents[0]!, generation: state.generation, ordinals: [], compose };
+  });
+}
+
+/** The proposals that the answers must match; a merge is shown no failure. */
+function plannedOf({ wanted, offered }: PhaseOf<MiproState, 'instructions'>) {
+  return wanted.map((proposal) => ({ ...proposal, offered: proposal.rewrite === null ? [] : offered }));
 }

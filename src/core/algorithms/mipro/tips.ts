@@ -9,6 +9,6 @@ const tips = [
 ] as const;
 
 /** The tip for the `place`-th of the instructions written side by side. */
-export function tipFor(place: number): string | null {
-  return tips[place % tips.length]!;
+export function tipFor(index: number): string | null {
+  return tips[index % tips.length]!;
 }

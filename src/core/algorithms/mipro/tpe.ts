@@ -61,7 +61,7 @@ export function suggest(
   const isFree = (choices: readonly number[]) => taken.size >= size || !taken.has(keyOf(choices));
 
   if (trials.length < Math.max(1, startup)) {
-    const [balanced = freeFrom(anywhere(draws, space), space, isFree)] = free(() => leastSeen(draws, space, seen), 1);
+    const [balanced = freeFrom(anywhere(draws, space), space, isFree)] = free(() => minSeen(draws, space, seen), 1);
     return [balanced, next];
   }
   const { good, bad } = split(trials, pending);
@@ -95,10 +95,10 @@ export function split(
   trials: readonly Trial[],
   pending: readonly (readonly number[])[],
 ): { good: Kernel[]; bad: Kernel[] } {
-  const places = Math.min(Math.ceil(trials.length / 10), 25);
-  const border = trials.map(({ value }) => value).sort((left, right) => right - left)[places - 1]!;
+  const indexes = Math.min(Math.ceil(trials.length / 10), 25);
+  const border = trials.map(({ value }) => value).sort((left, right) => right - left)[indexes - 1]!;
   const above = trials.filter(({ value }) => value > border).length;
-  const share = (places - above) / trials.filter(({ value }) => value === border).length;
+  const share = (indexes - above) / trials.filter(({ value }) => value === border).length;
   const goodness = ({ value }: Trial) => (value === border ? share : Number(value > border));
   const kernels = (weightOf: (trial: Trial) => number) =>
     trials.map((trial) => ({ choices: trial.choices, weight: weightOf(trial) })).filter(({ weight }) => weight > 0);
@@ -109,7 +109,7 @@ export function split(
 }
 
 /** One of the choices that were seen least, of each dimension. */
-function leastSeen(draws: Draws, space: Space, seen: readonly (readonly number[])[]): number[] {
+function minSeen(draws: Draws, space: Space, seen: readonly (readonly number[])[]): number[] {
   return space.map((count, at) => {
     const times = new Array<number>(count).fill(0);
     for (const choices of seen) times[choices[at]!]! += 1;

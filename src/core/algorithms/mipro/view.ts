@@ -1,66 +1,41 @@
-/** What operators and HTTP see of a MIPRO search. */
-import { mean } from '../../math/rewards.js';
+/** The view of a MIPRO search. */
 import { compareIndependent, comparePaired, sampleOf } from '../../math/statistics.js';
-import { commonView, conclude } from '../../search/view.js';
-import { measuredOn, noiseOf } from '../../search/results.js';
-import type { SearchView, Verdict } from '../../search/protocol.js';
-import { beliefsOf } from './beliefs.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { SearchView } from '../../search/protocol.js';
+import { measuredOn } from '../../search/results.js';
+import { noiseView, searchView, verdictBySeeds } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
 import { generationsOf } from './config.js';
-import { evaluationOf, leaderOf } from './generation.js';
+import { evaluationOf } from './evaluation.js';
+import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
 
-/** `rolloutsPlanned` is what was asked for and the most that is likely to follow; it meets `rolloutsCompleted` at the end. */
 export function viewMipro(state: MiproState): SearchView {
-  const { best, config } = state;
-  const { variance, comparisons } = noiseOf(state.results);
-  const isKnown = comparisons > 0 && state.traffic === 'paired';
-  return {
-    ...commonView({ ...state, config: { ...config, generations: generationsOf(config) } }, rolloutsAhead(state)),
-    bestCandidate: best?.candidate ?? null,
-    bestReward: best?.reward ?? null,
+  const { best, config, traffic } = state;
+  const isPaired = traffic === 'paired' || best?.candidate === 0;
+  const compare = isPaired
+    ? comparePaired
+    : (winner: readonly number[], baseline: readonly number[]) =>
+        compareIndependent(sampleOf(winner), sampleOf(baseline));
+  return searchView(state, {
+    totalGenerations: generationsOf(config),
+    rolloutsAhead: rolloutsAhead(state),
+    best,
     estimate: best === null ? null : estimate(state),
-    noise: isKnown ? { sd: Math.sqrt(variance), comparisons } : null,
-    verdict: state.phase.name === 'done' ? verdictOf(state) : null,
-  };
+    noise: traffic === 'paired' ? noiseView(state.results) : null,
+    verdict: () => verdictBySeeds(state, (candidate) => evaluationOf(state, candidate), compare),
+  });
 }
 
-/** What is expected of the most promising candidate, with what the seeds on which it was not run itself leave open. */
+/** The leader's expected mean; seeds without own results widen the interval. */
 function estimate(state: MiproState): NonNullable<SearchView['estimate']> | null {
   if (state.traffic === 'unpaired') return null;
-  const beliefs = beliefsOf(state);
-  const candidate = leaderOf(state, beliefs);
+  const model = rewardModelOf(state);
+  const candidate = leaderOf(state, model);
   const { evaluationSeeds } = state.config;
-  const known = beliefs.over(candidate, evaluationSeeds);
-  if (known === null) return null;
+  const expected = model.mean(candidate, evaluationSeeds);
+  if (expected === null) return null;
   const own = evaluationSeeds.filter((seed) => measuredOn(state.results, candidate, seed).length > 0).length;
-  const reach = 1.96 * known.error * Math.sqrt(1 - own / evaluationSeeds.length);
-  return { candidate, reward: known.mean, low: known.mean - reach, high: known.mean + reach };
-}
-
-/**
- * The winner against the baseline, on what was held out where there is any; a baseline that won is no better than itself. Of
- * live traffic that names no instance two samples are compared.
- */
-function verdictOf(state: MiproState): Verdict | null {
-  const { best, config, heldout, traffic } = state;
-  if (best === null) return null;
-  const means = (candidate: number) => {
-    const rewards = evaluationOf(state, candidate);
-    const repeats = config.repeats;
-    return config.evaluationSeeds.map((_, place) => mean(rewards.slice(place * repeats, (place + 1) * repeats))!);
-  };
-  const { baseline, winner } = heldout ?? { baseline: means(0), winner: means(best.candidate) };
-  const isSame = best.candidate === 0;
-  const comparison =
-    traffic === 'paired' || isSame
-      ? comparePaired(winner, baseline)
-      : compareIndependent(sampleOf(winner), sampleOf(baseline));
-  return {
-    ...conclude(comparison),
-    basis: heldout ? 'heldout' : 'evaluation',
-    seeds: winner.length,
-    baseline: mean(baseline)!,
-    winner: mean(winner)!,
-  };
+  const reach = 1.96 * expected.error * Math.sqrt(1 - own / evaluationSeeds.length);
+  return { candidate, reward: expected.mean, low: expected.mean - reach, high: expected.mean + reach };
 }

@@ -1,44 +1,46 @@
 /**
- * How a model is asked for edits of a graph, and what of its answer is taken. As for instructions (`search/reflection.ts`): no text
- * of an example or of the graph can end its own frame or pose as another part.
+ * The prompt for graph edits and the parser of its answer. As in reflection.ts, no text of an
+ * example or of the graph can end its own section or pose as another.
  */
 import type { editsSchema } from '../../../contracts/graphs/graph.js';
 import type { Message } from '../../jobs/spec.js';
-import { editOf } from '../json.js';
+import { editFromJson } from '../json.js';
 import type { Edit } from './edits.js';
 import { defaults } from '../graph.js';
 import { cutText, fenceText, quoteText } from '../../prompts/quote.js';
 import { sizeProblem, type Json } from '../values.js';
 
-/** One run of the graph that did not do well. The texts come from outside and are not trusted. */
+/** A failed run of the graph. Its texts are untrusted. */
 export interface FailedRun {
   input: string;
   output: string;
   feedback: string;
   reward: number;
-  /** What steps gave in this run, in the order of the graph; as much as is known. */
+  /** The known step values, in the graph's order. */
   steps: readonly { step: string; value: string }[];
-  /** Model calls that it took, and their tokens (null: not known). */
+  /** Model calls and their tokens; null if unknown. */
   calls: number;
   tokens: number | null;
 }
 
 export interface EditProposal {
-  /** As `graphText` gives it. */
+  /** The output of `graphText`. */
   graph: string;
   failures: readonly FailedRun[];
-  /** Those that a step may ask for. */
+  /** The models a step may use. */
   models: readonly string[];
   maxEdits: number;
-  /** Model calls of a run, tries counted in: of this graph at most, and what the edited one may make at most. */
+  /**
+   * Maximum model calls of a run, tries included: of this graph, and allowed for the edited graph.
+   */
   attempts: { now: number; most: number };
-  /** What the task is about, where it is known. */
+  /** The task's description, if known. */
   task?: string;
-  /** What was wrong with the answer before this. */
+  /** Problems of the previous answer. */
   problems?: readonly string[];
 }
 
-/** Characters that are shown: of the graph, of a run's texts, and of the value of one step. */
+/** Maximum characters shown of each part; `steps` is a count. */
 const maxShown = { graph: 100_000, input: 4_000, output: 2_000, feedback: 4_000, step: 1_000, steps: 50 } as const;
 
 const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
@@ -67,7 +69,7 @@ const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
 {"edit": "remove", "step": ID}
 {"edit": "output", "to": REF}`;
 
-/** The messages that ask a proposer for edits. */
+/** Builds the messages that ask for edits. */
 export function buildEditProposal(proposal: EditProposal): Message[] {
   const { failures, models, maxEdits, attempts, task, problems = [] } = proposal;
   const graph = cutText(proposal.graph, maxShown.graph);
@@ -117,8 +119,8 @@ function showFailure({ input, output, feedback, reward, steps, calls, tokens }: 
   ].join('\n');
 }
 
-export interface EditsRules {
-  /** As the model reported it; null where it did not. */
+export interface ParseEditsOptions {
+  /** As the model reported it; null if it reported none. */
   finishReason: string | null;
   /** `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
   schema: typeof editsSchema;
@@ -127,8 +129,8 @@ export interface EditsRules {
 
 export type ParsedEdits = { ok: true; edits: Edit[] } | { ok: false; reason: string };
 
-/** The edits in a proposer's answer, each of the right form, or why there are none. Whether they can be applied is not looked at. */
-export function parseEdits(answer: string, { finishReason, schema, maxEdits }: EditsRules): ParsedEdits {
+/** Parses the edits of an answer; does not check whether they can be applied. */
+export function parseEdits(answer: string, { finishReason, schema, maxEdits }: ParseEditsOptions): ParsedEdits {
   const refuse = (reason: string): ParsedEdits => ({ ok: false, reason });
   if (finishReason === 'length')
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');
@@ -142,16 +144,16 @@ export function parseEdits(answer: string, { finishReason, schema, maxEdits }: E
     return refuse(`the edits are not JSON: ${cutText((error as Error).message, 200)}`);
   }
   if (!Array.isArray(value)) return refuse('the edits are not a JSON list');
-  const tooLarge = sizeProblem(value as Json);
-  if (tooLarge !== null) return refuse(`the list of edits ${tooLarge}`);
+  const sizeError = sizeProblem(value as Json);
+  if (sizeError !== null) return refuse(`the list of edits ${sizeError}`);
   if (value.length < 1 || value.length > maxEdits)
     return refuse(`there are ${value.length} edits; 1 to ${maxEdits} are wanted`);
   const parsed = schema.safeParse(value);
-  if (parsed.success) return { ok: true, edits: parsed.data.map(editOf) };
-  const told = parsed.error.issues
+  if (parsed.success) return { ok: true, edits: parsed.data.map(editFromJson) };
+  const issues = parsed.error.issues
     .slice(0, 5)
     .map(({ path, message }) => `${pathText(path)}: ${cutText(message, 200)}`);
-  return refuse(`the edits are not of the form wanted: ${told.join('; ')}`);
+  return refuse(`the edits are not of the form wanted: ${issues.join('; ')}`);
 }
 
 function pathText(path: readonly PropertyKey[]): string {
@@ -161,7 +163,7 @@ function pathText(path: readonly PropertyKey[]): string {
   );
 }
 
-/** The last fenced block; JSON has no line of its own that begins with a fence. */
+/** The last fenced block. A line of JSON never begins with a fence. */
 function lastFence(answer: string): { ok: true; text: string } | { ok: false; reason: string } {
   let inside: string[] | null = null;
   let last: string | null = null;

@@ -1,4 +1,6 @@
-/** What of a proposer's answer becomes a graph; the same for whoever proposes and for whoever tells of it later. */
+/**
+ * Turns a proposer's answer into a graph; used when proposing and when explaining a proposal later.
+ */
 import type { editsSchema } from '../../../contracts/graphs/graph.js';
 import { maxProposalChars } from '../../proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../proposals/reflection.js';
@@ -6,10 +8,10 @@ import { graphTexts, withGraphTexts } from '../components.js';
 import { parseEdits } from './proposal.js';
 import { applyEdits, type Edit, type EditRules } from './edits.js';
 import type { Graph } from '../graph.js';
-import { identityOf } from '../identity.js';
+import { graphIdentity } from '../identity.js';
 import type { Problem } from '../validate.js';
 
-/** Of one answer. */
+/** Maximum edits of one answer. */
 export const maxEdits = 3;
 
 export interface ProposerAnswer {
@@ -17,13 +19,13 @@ export interface ProposerAnswer {
   finishReason: string | null;
 }
 
-/** The text that an answer has for a component, if the graph is valid with it. */
+/** Parses a component's new text; rejects it if the graph is invalid with it. */
 export function readGraphText(graph: Graph, component: string, { text, finishReason }: ProposerAnswer): ParsedProposal {
   const parent = graphTexts(graph)[component] ?? '';
   const parsed = parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
   if (!parsed.ok) return parsed;
   const rewritten = withGraphTexts(graph, { [component]: parsed.text });
-  return rewritten.ok ? parsed : { ok: false, reason: inWords(rewritten.problems) };
+  return rewritten.ok ? parsed : { ok: false, reason: formatProblems(rewritten.problems) };
 }
 
 /** `schema`: `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
@@ -33,7 +35,7 @@ export interface EditingRules extends EditRules {
 
 export type ReadEdits = { ok: true; edits: Edit[]; graph: Graph } | { ok: false; reason: string; unchanged?: boolean };
 
-/** The edits that an answer has, and the graph that they make of the parent; or why there are none. */
+/** Parses and applies the edits of an answer. */
 export function readGraphEdits(
   parent: Graph,
   { text, finishReason }: ProposerAnswer,
@@ -43,20 +45,20 @@ export function readGraphEdits(
   if (!parsed.ok) return parsed;
   const { edits } = parsed;
   const applied = applyEdits(parent, edits, rules);
-  if (!applied.ok) return { ok: false, reason: inWords(applied.problems) };
+  if (!applied.ok) return { ok: false, reason: formatProblems(applied.problems) };
   const { graph } = applied;
   return isSameGraph(graph, parent)
     ? { ok: false, reason: 'the edits leave the graph as it is', unchanged: true }
     : { ok: true, edits, graph };
 }
 
-/** Whether two graphs say the same, whatever the order of their fields. */
+/** Whether two graphs are equal, regardless of the order of their fields. */
 export function isSameGraph(left: Graph, right: Graph): boolean {
-  return identityOf(left) === identityOf(right);
+  return graphIdentity(left) === graphIdentity(right);
 }
 
-/** The first few problems of a graph, as a reason. */
-export function inWords(problems: readonly Problem[]): string {
+/** Formats the first five problems of a graph as a reason. */
+export function formatProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 5)
     .map(({ path, message }) => `${path} ${message}`)

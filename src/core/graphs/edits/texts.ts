@@ -1,7 +1,7 @@
-/** The prompts of steps that an edit adds without saying any. */
+/** Default prompts of steps that an edit adds. */
 import type { AnswerForm } from '../graph.js';
 
-/** Asks for an answer to be checked; `names` are the inputs that it is shown, `draft` the last of them. */
+/** The prompt to verify an answer. `names` are its inputs; `draft` is the last. */
 export function defaultVerify(names: readonly string[], form: AnswerForm): string {
   const given = names.filter((name) => name !== 'draft').map((name) => `${name}:\n{{${name}}}`);
   return [

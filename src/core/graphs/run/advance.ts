@@ -1,15 +1,15 @@
-/** What follows in a run from the value of one step: which steps are asked for, run, and finished. */
-import { judgeCondition } from '../condition.js';
+/** Advances a run after a step's value: requests, runs and finishes steps. */
+import { evaluateCondition } from '../condition.js';
 import { defaults, type SelectStep } from '../graph.js';
-import { measured } from './messages.js';
-import type { Plan, PlannedStep, Way } from '../plan.js';
-import { Failure, fail, find, read, resolve } from './reading.js';
+import { measureMessages } from './messages.js';
+import type { Plan, PlannedStep, ResolvedRef } from '../plan.js';
+import { Failure, fail, lookUp, unwrap, resolveValue } from './resolve.js';
 import type { Outcome, StepState } from './run.js';
 import { applyTransform } from '../transform.js';
-import { groupValues, majorityOf } from './vote.js';
-import { described, isList, sizeProblem, type Json } from '../values.js';
+import { groupValues, majorityValue } from './vote.js';
+import { describeValue, isList, sizeProblem, type Json } from '../values.js';
 
-/** A run that is being changed: of whoever made it, and of nobody else until that is done. */
+/** A run under construction, owned by the caller until it is returned. */
 export interface Draft {
   plan: Plan;
   input: Json;
@@ -19,146 +19,157 @@ export interface Draft {
 }
 
 /**
- * Brings a draft as far as it goes without a model: from its start (null), or from the step at `place`, whose calls are all
- * answered. Work to do is a list and not a recursion, and each step is looked at once for each value that it waits for.
+ * Advances a draft as far as possible without a model: from its start (null), or from the step at
+ * `index` whose calls are all answered. Uses a work list instead of recursion; visits a step once
+ * per value it waits for.
  */
-export function advance(draft: Draft, place: number | null): void {
-  const open: number[] = [];
+export function advance(draft: Draft, index: number | null): void {
+  const ready: number[] = [];
   const { plan } = draft;
   let current: number | null = null;
   try {
-    if (place === null) need(draft, plan.output.from, open);
-    else open.push(place);
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (index === null) requireStep(draft, plan.output.from, ready);
+    else ready.push(index);
+    for (let next = ready.pop(); next !== undefined; next = ready.pop()) {
       current = next;
-      const value = work(draft, next, open);
-      if (value !== undefined) finish(draft, next, value, open);
+      const value = runStep(draft, next, ready);
+      if (value !== undefined) finish(draft, next, value, ready);
     }
     current = null;
-    settle(draft);
+    setOutcome(draft);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const step = current === null || error.ofRun ? null : plan.steps[current]!.step.id;
+    const step = current === null || error.failsRun ? null : plan.steps[current]!.step.id;
     draft.outcome = { status: 'failed', step, reason: error.message };
   }
 }
 
-/** The outcome, once the output's step has its value. */
-function settle(draft: Draft): void {
+/** Sets the outcome once the output's step has a value. */
+function setOutcome(draft: Draft): void {
   const { from } = draft.plan.output;
   if (typeof from === 'number' && draft.states[from]!.at !== 'done') return;
-  draft.outcome = { status: 'done', value: resolve(draft, draft.plan.output) };
+  draft.outcome = { status: 'done', value: resolveValue(draft, draft.plan.output) };
 }
 
-/** Has a step run; `open` gets it where all that it needs is there. True where it has its value already. */
-function need(draft: Draft, place: Way['from'], open: number[]): boolean {
-  if (typeof place !== 'number') return true;
-  const wanted: number[] = [place];
-  for (let one = wanted.pop(); one !== undefined; one = wanted.pop()) {
-    if (draft.states[one]!.at !== 'idle') continue;
-    const { step, needs } = draft.plan.steps[one]!;
-    const missing = step.type === 'select' ? 0 : needs.filter((other) => draft.states[other]!.at !== 'done').length;
-    draft.states[one] = { at: 'waiting', missing };
-    if (missing === 0) open.push(one);
-    else wanted.push(...needs);
+/**
+ * Requests a step's value; adds steps that are ready to run to `ready`. True if the value exists.
+ */
+function requireStep(draft: Draft, index: ResolvedRef['from'], ready: number[]): boolean {
+  if (typeof index !== 'number') return true;
+  const pending: number[] = [index];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (draft.states[next]!.at !== 'idle') continue;
+    const { step, dependencies } = draft.plan.steps[next]!;
+    const missing =
+      step.type === 'select' ? 0 : dependencies.filter((other) => draft.states[other]!.at !== 'done').length;
+    draft.states[next] = { at: 'waiting', missing };
+    if (missing === 0) ready.push(next);
+    else pending.push(...dependencies);
   }
-  return draft.states[place]!.at === 'done';
+  return draft.states[index]!.at === 'done';
 }
 
-function finish(draft: Draft, place: number, value: Json, open: number[]): void {
-  const { step, users } = draft.plan.steps[place]!;
-  // What a template or a list of the same values over and over may grow to is bounded step by step.
-  const tooLarge = sizeProblem(value);
-  if (tooLarge !== null) fail(`${step.type === 'transform' ? step.op : step.type} gives a value that ${tooLarge}`);
-  draft.states[place] = { at: 'done', value };
-  for (const user of users) {
+function finish(draft: Draft, index: number, value: Json, ready: number[]): void {
+  const { step, dependents } = draft.plan.steps[index]!;
+  // Bound every value: templates and lists can repeat a value many times.
+  const sizeError = sizeProblem(value);
+  if (sizeError !== null) fail(`${step.type === 'transform' ? step.op : step.type} gives a value that ${sizeError}`);
+  draft.states[index] = { at: 'done', value };
+  for (const user of dependents) {
     const state = draft.states[user]!;
-    if (state.at === 'choosing' && state.needs === place) open.push(user);
+    if (state.at === 'choosing' && state.waitsFor === index) ready.push(user);
     if (state.at !== 'waiting' || state.missing === 0) continue;
     draft.states[user] = { at: 'waiting', missing: state.missing - 1 };
-    if (state.missing === 1) open.push(user);
+    if (state.missing === 1) ready.push(user);
   }
 }
 
-/** The value of a step that has all it needs; undefined where it waits, for a model or for the branch that it has chosen. */
-function work(draft: Draft, place: number, open: number[]): Json | undefined {
-  const planned = draft.plan.steps[place]!;
-  const { step } = planned;
-  const state = draft.states[place]!;
-  if (state.at === 'asking') return answersOf(planned, state.answers);
+/**
+ * Runs a step whose dependencies have values; undefined if it waits for a model or its chosen
+ * branch.
+ */
+function runStep(draft: Draft, index: number, ready: number[]): Json | undefined {
+  const chosenRef = draft.plan.steps[index]!;
+  const { step } = chosenRef;
+  const state = draft.states[index]!;
+  if (state.at === 'calling') return answerValue(chosenRef, state.answers);
   switch (step.type) {
     case 'select':
-      return choose(draft, place, step, open);
+      return choose(draft, index, step, ready);
     case 'transform': {
-      const inputs = Object.entries(step.inputs).map(([name, ref]) => [name, valueOf(draft, planned, ref)] as const);
+      const inputs = Object.entries(step.inputs).map(
+        ([name, ref]) => [name, resolveInput(draft, chosenRef, ref)] as const,
+      );
       const done = applyTransform(step, Object.fromEntries(inputs));
       return done.ok ? done.value : fail(done.reason);
     }
     case 'llm':
-      return ask(draft, place, step.samples ?? 1);
+      return requestCalls(draft, index, step.samples ?? 1);
     case 'map': {
-      const items = listOf(valueOf(draft, planned, step.over), 'map');
-      const most = step.maxItems ?? defaults.mapItems;
-      if (items.length > most) fail(`map takes at most ${most} items, and got ${described(items)}`);
-      return items.length === 0 ? [] : ask(draft, place, items.length);
+      const items = requireList(resolveInput(draft, chosenRef, step.over), 'map');
+      const maxItems = step.maxItems ?? defaults.mapItems;
+      if (items.length > maxItems) fail(`map accepts at most ${maxItems} items, but got ${describeValue(items)}`);
+      return items.length === 0 ? [] : requestCalls(draft, index, items.length);
     }
     case 'vote': {
       const values =
         step.over === undefined
-          ? step.of!.map((ref) => valueOf(draft, planned, ref))
-          : listOf(valueOf(draft, planned, step.over), 'vote');
+          ? step.of!.map((ref) => resolveInput(draft, chosenRef, ref))
+          : requireList(resolveInput(draft, chosenRef, step.over), 'vote');
       if (values.length === 0) fail('vote has nothing to choose from: the list is empty');
-      if (step.by === 'majority') return majorityOf(values);
+      if (step.by === 'majority') return majorityValue(values);
       const candidates = groupValues(values).map(({ value }) => value);
       if (candidates.length === 1) return candidates[0];
-      return ask(draft, place, 1, candidates);
+      return requestCalls(draft, index, 1, candidates);
     }
   }
 }
 
-/** The case chosen, as far as that is known: conditions are looked at one by one, each only when those before do not hold. */
-function choose(draft: Draft, place: number, step: SelectStep, open: number[]): Json | undefined {
-  const { ways } = draft.plan.steps[place]!;
-  const wait = ({ from }: Way, chosen: Way | null): undefined => {
-    draft.states[place] = { at: 'choosing', needs: from as number, chosen };
+/** Evaluates cases in order, each only if the earlier ones do not hold; undefined while waiting. */
+function choose(draft: Draft, index: number, step: SelectStep, ready: number[]): Json | undefined {
+  const { refs } = draft.plan.steps[index]!;
+  const wait = ({ from }: ResolvedRef, chosen: ResolvedRef | null): undefined => {
+    draft.states[index] = { at: 'choosing', waitsFor: from as number, chosen };
   };
   let chosen = step.otherwise;
   for (const { when, then } of step.cases) {
-    const way = ways.get(when.of)!;
-    if (!need(draft, way.from, open)) return wait(way, null);
-    const found = find(draft, way);
-    // A field that an answer may leave out can be asked for.
-    const value = !found.ok && when.is === 'empty' ? null : read(found);
-    const judged = judgeCondition(when, value);
-    if (!judged.ok) fail(`the condition on ${when.of}: ${judged.reason}`);
-    if (!judged.holds) continue;
+    const ref = refs.get(when.of)!;
+    if (!requireStep(draft, ref.from, ready)) return wait(ref, null);
+    const found = lookUp(draft, ref);
+    // `empty` also tests for an optional field that is missing.
+    const value = !found.ok && when.is === 'empty' ? null : unwrap(found);
+    const condition = evaluateCondition(when, value);
+    if (!condition.ok) fail(`the condition on ${when.of}: ${condition.reason}`);
+    if (!condition.holds) continue;
     chosen = then;
     break;
   }
-  const way = ways.get(chosen)!;
-  return need(draft, way.from, open) ? resolve(draft, way) : wait(way, way);
+  const chosenRef = refs.get(chosen)!;
+  return requireStep(draft, chosenRef.from, ready) ? resolveValue(draft, chosenRef) : wait(chosenRef, chosenRef);
 }
 
-function answersOf({ step }: PlannedStep, answers: readonly Json[]): Json {
+function answerValue({ step }: PlannedStep, answers: readonly Json[]): Json {
   return step.type === 'map' || answers.length > 1 ? answers : answers[0]!;
 }
 
-/** Wants so many calls. */
-function ask(draft: Draft, place: number, count: number, candidates: readonly Json[] = []): undefined {
-  draft.chars = measured(draft, place, count, candidates, draft.chars);
+/** Requests `count` calls of a step. */
+function requestCalls(draft: Draft, index: number, count: number, candidates: readonly Json[] = []): undefined {
+  draft.chars = measureMessages(draft, index, count, candidates, draft.chars);
   const none = Array.from({ length: count }, () => null);
-  draft.states[place] = { at: 'asking', open: none.map(() => true), answers: none, left: count, candidates };
+  draft.states[index] = { at: 'calling', open: none.map(() => true), answers: none, left: count, candidates };
 }
 
-/** The key of a step's call number `at`, from 0 on. The first has none, so that it is the same when a step gets samples. */
-export function keyOfCall(id: string, at: number): string {
+/**
+ * The key of a step's call `at`, from 0. The first has no number, so adding samples keeps its key.
+ */
+export function callKey(id: string, at: number): string {
   return at === 0 ? id : `${id}#${at + 1}`;
 }
 
-function valueOf(draft: Draft, { ways }: PlannedStep, ref: string): Json {
-  return resolve(draft, ways.get(ref)!);
+function resolveInput(draft: Draft, { refs }: PlannedStep, ref: string): Json {
+  return resolveValue(draft, refs.get(ref)!);
 }
 
-function listOf(value: Json, what: string): readonly Json[] {
-  return isList(value) ? value : fail(`${what} takes a list, and got ${described(value)}`);
+function requireList(value: Json, what: string): readonly Json[] {
+  return isList(value) ? value : fail(`${what} expects a list, but got ${describeValue(value)}`);
 }

@@ -1,104 +1,113 @@
 import type { Graph } from '../graph.js';
-import { answerCall, failCall, openRun, outcomeOf, wantedCalls, type Call, type Run } from './run.js';
+import { answerCall, failCall, openRun, outcomeOf, pendingCalls, type Call, type Run } from './run.js';
 import type { Json } from '../values.js';
 
-/** Calls of one run that are under way at most. */
-const mostCalls = 8;
+/** Maximum concurrent calls of one run. */
+const maxCalls = 8;
 
-/** The code of a step of whose answers none can be used. */
+/** Error code of a step without a usable answer. */
 export const unusableAnswer = 'step_answer_unusable';
 
-/** What a model says to a call, or why it says nothing. `infrastructure`: the failure is not the doing of who asks. */
-export type Said = { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
+/**
+ * A model's answer or its failure. `infrastructure`: neither the graph nor the request caused the
+ * failure.
+ */
+export type ModelReply =
+  { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
 
-/** Why a run has failed, beside what it says itself; null: it has not, or its input or a step that asks nobody is at fault. */
+/**
+ * Classifies a failed run; null if it succeeded, or if its input or a step without a model failed.
+ */
 export interface RunFault {
   code: string;
   infrastructure: boolean;
 }
 
-/** One call that the run cannot go on from. `step`: the place in the graph of the step that has failed. */
-interface Failure {
+/** A call that ends the run. `step` is the failed step's index. */
+interface CallFailure {
   step: number;
   fault: RunFault | null;
-  conclude(run: Run): Run;
+  applyTo(run: Run): Run;
 }
 
 /**
- * Runs a graph: every call that can be made is made at once, within bounds, as often as its step says until its answer is usable. Where
- * steps fail the others go on, and the first of them in the graph is told: what a run comes to, and what it teaches, does not hang
- * on which answer came first. Only what the infrastructure fails ends a run at once. `ask` gets the run as it is when it is called.
- * Rejects as `ask` does, once nothing is under way any more: what is paid for is recorded then.
+ * Runs a graph. Makes all pending calls concurrently, up to `maxCalls`, each at most `tries` times
+ * until its answer is usable.
+ *
+ * After a failed step the other steps continue, and the first failed step in the graph's order is
+ * reported, so the outcome does not depend on which answer arrives first. Only an infrastructure
+ * failure stops the run early. `callModel` gets the current run. Rejects with its error once no
+ * call is in flight, so that all paid calls are recorded.
  */
 export async function driveGraph(
   graph: Graph,
   input: Json,
-  ask: (call: Call, tries: number, run: Run) => Promise<Said>,
+  callModel: (call: Call, tries: number, run: Run) => Promise<ModelReply>,
 ): Promise<{ run: Run; fault: RunFault | null }> {
   let run = openRun(graph, input);
-  const failures = new Map<string, Failure>();
-  const thrown: unknown[] = [];
-  const underWay = new Map<string, Promise<void>>();
-  let isOver = false;
+  const failures = new Map<string, CallFailure>();
+  const errors: unknown[] = [];
+  const inFlight = new Map<string, Promise<void>>();
+  let isStopped = false;
 
   const fail = ({ key, step }: Call, reason: string, fault: RunFault) => {
-    failures.set(key, { step: placeOf(graph, step), fault, conclude: (at) => failCall(at, key, reason) });
-    isOver ||= fault.infrastructure;
+    failures.set(key, { step: stepIndex(graph, step), fault, applyTo: (current) => failCall(current, key, reason) });
+    isStopped ||= fault.infrastructure;
   };
-  const make = async (call: Call): Promise<void> => {
+  const execute = async (call: Call): Promise<void> => {
     let problem = '';
-    for (let tries = 0; tries < call.tries && !isOver; tries += 1) {
-      const said = await ask(call, tries, run);
-      if (!said.ok) {
-        const { code, infrastructure } = said;
-        return fail(call, said.message, { code, infrastructure });
+    for (let tries = 0; tries < call.tries && !isStopped; tries += 1) {
+      const reply = await callModel(call, tries, run);
+      if (!reply.ok) {
+        const { code, infrastructure } = reply;
+        return fail(call, reply.message, { code, infrastructure });
       }
-      const answered = answerCall(run, call.key, said.text);
-      if ('run' in answered) return take(call, said.text, answered.run);
-      ({ problem } = answered);
+      const result = answerCall(run, call.key, reply.text);
+      if ('run' in result) return acceptAnswer(call, reply.text, result.run);
+      ({ problem } = result);
     }
     const times = call.tries === 1 ? 'The answer is not' : `None of ${call.tries} answers is`;
     fail(call, `${times} usable: ${problem}`, { code: unusableAnswer, infrastructure: false });
   };
-  const take = ({ key }: Call, text: string, after: Run) => {
+  const acceptAnswer = ({ key }: Call, text: string, after: Run) => {
     const outcome = outcomeOf(after);
     if (outcome.status !== 'failed') {
       run = after;
       return;
     }
-    const conclude = (at: Run): Run => {
-      const answered = answerCall(at, key, text);
-      return 'run' in answered ? answered.run : after;
+    const applyTo = (current: Run): Run => {
+      const result = answerCall(current, key, text);
+      return 'run' in result ? result.run : after;
     };
-    failures.set(key, { step: placeOf(graph, outcome.step), fault: null, conclude });
+    failures.set(key, { step: stepIndex(graph, outcome.step), fault: null, applyTo });
   };
 
   for (;;) {
-    const wanted = wantedCalls(run).filter(({ key }) => !underWay.has(key) && !failures.has(key));
-    for (const call of isOver ? [] : wanted.slice(0, mostCalls - underWay.size)) {
-      const made = make(call)
+    const pending = pendingCalls(run).filter(({ key }) => !inFlight.has(key) && !failures.has(key));
+    for (const call of isStopped ? [] : pending.slice(0, maxCalls - inFlight.size)) {
+      const made = execute(call)
         .catch((error: unknown) => {
-          isOver = true;
-          thrown.push(error);
+          isStopped = true;
+          errors.push(error);
         })
-        .then(() => void underWay.delete(call.key));
-      underWay.set(call.key, made);
+        .then(() => void inFlight.delete(call.key));
+      inFlight.set(call.key, made);
     }
-    if (underWay.size === 0) break;
-    await Promise.race(underWay.values());
+    if (inFlight.size === 0) break;
+    await Promise.race(inFlight.values());
   }
-  if (thrown.length > 0) throw thrown[0];
-  const [first] = [...failures.values()].sort((left, right) => rankOf(left) - rankOf(right));
-  return first ? { run: first.conclude(run), fault: first.fault } : { run, fault: null };
+  if (errors.length > 0) throw errors[0];
+  const [first] = [...failures.values()].sort((left, right) => failureRank(left) - failureRank(right));
+  return first ? { run: first.applyTo(run), fault: first.fault } : { run, fault: null };
 }
 
-/** What the infrastructure failed says nothing of the graph, so it comes first. */
-function rankOf({ step, fault }: Failure): number {
+/** Infrastructure failures come first: they say nothing about the graph. */
+function failureRank({ step, fault }: CallFailure): number {
   return fault?.infrastructure ? -1 : step;
 }
 
-/** The place of a step in the graph; of no step: behind all. */
-function placeOf({ steps }: Graph, step: string | null): number {
-  const at = steps.findIndex(({ id }) => id === step);
-  return at < 0 ? steps.length : at;
+/** A step's index in the graph; behind all steps for null. */
+function stepIndex({ steps }: Graph, step: string | null): number {
+  const current = steps.findIndex(({ id }) => id === step);
+  return current < 0 ? steps.length : current;
 }

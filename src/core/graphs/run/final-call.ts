@@ -1,24 +1,25 @@
-import { keyOfCall } from './advance.js';
+import { callKey } from './advance.js';
 import type { Run } from './run.js';
 
 /**
- * The key of the wanted call whose text, as it is, will be the graph's output; null while that is not known, and for every output
- * that is not one answer's text. Nothing else is wanted then, so that its text can be passed on as it comes.
+ * The key of the pending call whose text becomes the graph's output unchanged; null if unknown or
+ * if the output is not a single answer's text. No other call is pending then, so the text can be
+ * streamed.
  */
 export function finalCall({ plan, states, outcome }: Run): string | null {
   if (outcome.status !== 'running') return null;
-  let way = plan.output;
-  let path = way.path;
-  while (typeof way.from === 'number') {
-    const { step } = plan.steps[way.from]!;
-    const state = states[way.from]!;
+  let ref = plan.output;
+  let path = ref.path;
+  while (typeof ref.from === 'number') {
+    const { step } = plan.steps[ref.from]!;
+    const state = states[ref.from]!;
     if (state.at === 'choosing' && state.chosen !== null) {
-      way = state.chosen;
-      path = [...way.path, ...path];
+      ref = state.chosen;
+      path = [...ref.path, ...path];
       continue;
     }
     const isText = step.type === 'llm' && 'field' in step.output && path.length === 1 && path[0] === step.output.field;
-    return isText && state.at === 'asking' && state.open.length === 1 ? keyOfCall(step.id, 0) : null;
+    return isText && state.at === 'calling' && state.open.length === 1 ? callKey(step.id, 0) : null;
   }
   return null;
 }

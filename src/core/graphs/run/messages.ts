@@ -1,72 +1,83 @@
 /**
- * The messages of a step's calls. Many calls can wait at once and each may show the same long text, so that they are measured when they
- * are wanted, and put together only for the call that is made.
+ * Messages of a step's calls. Many pending calls can contain the same long text, so their size is
+ * measured when they are requested, and they are rendered only when a call is made.
  */
 import { candidatesName, limits } from '../graph.js';
-import type { PlannedPrompt, Way } from '../plan.js';
-import { Failure, fail, resolve, type Values } from './reading.js';
+import type { PlannedPrompt, ResolvedRef } from '../plan.js';
+import { Failure, fail, resolveValue, type RunValues } from './resolve.js';
 import type { Call } from './run.js';
 import { renderTemplate, templateLength } from '../template.js';
 import { numberedCandidates } from './vote.js';
-import { textOf, type Json } from '../values.js';
+import { toText, type Json } from '../values.js';
 
-/** A name that messages have without its being an input: a map's item, the candidates of a vote. */
-interface Given {
+/** A name available in messages without an input: a map's item or a vote's candidates. */
+interface BoundValue {
   name: string;
   value: Json;
 }
 
-/** What the messages of a step's call number `at`, from 0 on, show beside inputs; null: nothing. */
-function givenTo(values: Values, place: number, at: number, candidates: readonly Json[]): Given | null {
-  const { step, ways } = values.plan.steps[place]!;
+/** The bound value of a step's call `at`, from 0; null if there is none. */
+function callBinding(values: RunValues, index: number, at: number, candidates: readonly Json[]): BoundValue | null {
+  const { step, refs } = values.plan.steps[index]!;
   if (step.type === 'vote') return { name: candidatesName, value: numberedCandidates(candidates) };
   if (step.type !== 'map') return null;
-  const items = resolve(values, ways.get(step.over)!) as readonly Json[];
+  const items = resolveValue(values, refs.get(step.over)!) as readonly Json[];
   return { name: step.as, value: items[at]! };
 }
 
-/** The value for each name in the messages of one call. `valueOfWay`: of what is the same for all calls of the step. */
-function valuesFor(
-  values: Values,
+/**
+ * Looks up the values for one call's messages. `sharedValue` resolves refs that all calls of the
+ * step share.
+ */
+function valueLookup(
+  values: RunValues,
   { inputs }: PlannedPrompt,
-  given: Given | null,
-  valueOfWay: (way: Way) => Json,
+  bound: BoundValue | null,
+  sharedValue: (ref: ResolvedRef) => Json,
 ): (name: string) => Json {
   return (name) => {
-    if (name === given?.name) return given.value;
-    const way = inputs.get(name)!;
-    return way.from === 'item' ? resolve(values, way, given!.value) : valueOfWay(way);
+    if (name === bound?.name) return bound.value;
+    const ref = inputs.get(name)!;
+    return ref.from === 'item' ? resolveValue(values, ref, bound!.value) : sharedValue(ref);
   };
 }
 
-/** The messages of a step's call number `at`; it is one that was wanted. */
-export function messagesOf(values: Values, place: number, at: number, candidates: readonly Json[]): Call['messages'] {
-  const prompt = values.plan.steps[place]!.prompt!;
-  const given = givenTo(values, place, at, candidates);
-  const valueOf = valuesFor(values, prompt, given, (way) => resolve(values, way));
+/** Renders the messages of a step's call `at`, which must have been requested. */
+export function renderMessages(
+  values: RunValues,
+  index: number,
+  at: number,
+  candidates: readonly Json[],
+): Call['messages'] {
+  const prompt = values.plan.steps[index]!.prompt!;
+  const bound = callBinding(values, index, at, candidates);
+  const valueOf = valueLookup(values, prompt, bound, (ref) => resolveValue(values, ref));
   return prompt.messages.map(({ role, parts }) => {
     return { role, content: renderTemplate(parts, valueOf, limits.callChars)! };
   });
 }
 
-/** Characters of the messages of so many calls of a step; fails the step or the run where they are too many, `before` those of the run so far. */
-export function measured(
-  values: Values,
-  place: number,
+/**
+ * Returns `before` plus the characters of the messages of `count` calls. Fails the step or the run
+ * if a limit is exceeded.
+ */
+export function measureMessages(
+  values: RunValues,
+  index: number,
   count: number,
   candidates: readonly Json[],
   before: number,
 ): number {
-  const { prompt } = values.plan.steps[place]!;
-  const known = new Map<Way, string>();
-  const textOfWay = (way: Way) => {
-    const text = known.get(way) ?? textOf(resolve(values, way));
-    known.set(way, text);
+  const { prompt } = values.plan.steps[index]!;
+  const known = new Map<ResolvedRef, string>();
+  const sharedText = (ref: ResolvedRef) => {
+    const text = known.get(ref) ?? toText(resolveValue(values, ref));
+    known.set(ref, text);
     return text;
   };
   let chars = before;
   for (let at = 0; at < count; at += 1) {
-    const valueOf = valuesFor(values, prompt!, givenTo(values, place, at, candidates), textOfWay);
+    const valueOf = valueLookup(values, prompt!, callBinding(values, index, at, candidates), sharedText);
     let left: number = limits.callChars;
     for (const { parts } of prompt!.messages) {
       const length = templateLength(parts, valueOf, left);

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { ZipArchive } from 'archiver';
-import { promptOf, withPrompt, type Graph } from '../../../core/graphs/graph.js';
-import { jsonOf } from '../../../core/graphs/json.js';
+import { stepPrompt, withPrompt, type Graph } from '../../../core/graphs/graph.js';
+import { graphToJson } from '../../../core/graphs/json.js';
 import { graphMermaid } from '../../../core/graphs/mermaid.js';
 import { graphText } from '../../../core/graphs/text.js';
 import { entryDate } from '../../server/zip.js';
@@ -81,7 +81,7 @@ export async function exportFiles(exported: GraphExport): Promise<SummedFile[]> 
     [
       text('README.md', readmeText({ ...exported, graph })),
       { name: 'run.py', content: program },
-      json('graph.json', jsonOf(graph)),
+      json('graph.json', graphToJson(graph)),
       text('graph.txt', graphText(graph)),
       text('graph.mmd', graphMermaid(graph)),
       json('best_prompt.json', { ...named, reward, steps: promptsOf(graph) }),
@@ -137,7 +137,7 @@ async function* linesOf(values: AsyncIterable<JsonObject>): AsyncGenerator<Buffe
 
 /** The graph in which no step is left to the first policy model. */
 export function withModels(graph: Graph, first: string): Graph {
-  const steps = graph.steps.map((step) => withPrompt(step, { model: promptOf(step)?.model ?? first }));
+  const steps = graph.steps.map((step) => withPrompt(step, { model: stepPrompt(step)?.model ?? first }));
   return { ...graph, steps };
 }
 
@@ -145,7 +145,7 @@ export function withModels(graph: Graph, first: string): Graph {
 function promptsOf({ steps }: Graph): JsonObject {
   return Object.fromEntries(
     steps.flatMap((step) => {
-      const prompt = promptOf(step);
+      const prompt = stepPrompt(step);
       return prompt === null ? [] : [[step.id, { model: prompt.model, messages: prompt.messages }]];
     }),
   );

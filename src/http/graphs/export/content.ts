@@ -1,6 +1,6 @@
 /** What the archive of a completed graph job is made of, out of the database: neither a worker nor Temporal is asked. */
 import { candidateId } from '../../../core/jobs/ids.js';
-import { graphOf, jsonOf } from '../../../core/graphs/json.js';
+import { graphFromJson, graphToJson } from '../../../core/graphs/json.js';
 import { settledRollouts } from '../../../core/search/settled.js';
 import { readGraph } from '../../../storage/candidates/candidates.js';
 import type { Db, Tx } from '../../../storage/db/db.js';
@@ -40,7 +40,7 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   }));
   if (!read.graph) return null;
   return {
-    ...{ jobId, candidateId: winner, graph: graphOf(read.graph), reward: seen.bestReward ?? null, models },
+    ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: seen.bestReward ?? null, models },
     provider: spec.policy.provider,
     versions: { ratchet: version, algorithm: spec.algorithm },
     rngSeed: spec.rngSeed,
@@ -89,7 +89,7 @@ async function* candidateLines(
   for (let after = -1; ;) {
     const page = await db.org(orgId, (tx) => readGraphs(tx, jobId, { after, limit: atOnce.graphs }));
     for (const { leverVersion, graph } of page)
-      yield { ...heads.get(leverVersion), graph: graph && jsonOf(withModels(graphOf(graph), model)) };
+      yield { ...heads.get(leverVersion), graph: graph && graphToJson(withModels(graphFromJson(graph), model)) };
     const last = page.at(-1);
     if (!last) return;
     after = last.leverVersion;
@@ -112,19 +112,19 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
       outcomes.filter((one) => one.candidateId === candidate),
     ).map(countedReward);
   const [before, after] = [held(baseline), held(winner)];
-  const score = (place: number, part: string, [old, now]: (number | null | undefined)[]) => ({
-    ...{ task_id: taskIds.get(place) ?? null, seed: place, part },
+  const score = (index: number, part: string, [old, now]: (number | null | undefined)[]) => ({
+    ...{ task_id: taskIds.get(index) ?? null, seed: index, part },
     ...{ baseline_reward: old ?? null, winner_reward: now ?? null },
   });
   return [
-    ...evaluation.map((place) =>
+    ...evaluation.map((index) =>
       score(
-        place,
+        index,
         'evaluation',
-        [baseline, winner].map((one) => evaluated.get(one)?.get(place)),
+        [baseline, winner].map((one) => evaluated.get(one)?.get(index)),
       ),
     ),
-    ...compared.map((place, at) => score(place, 'heldout', [before[at], after[at]])),
+    ...compared.map((index, at) => score(index, 'heldout', [before[at], after[at]])),
   ];
 }
 

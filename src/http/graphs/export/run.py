@@ -247,7 +247,7 @@ def read_answer(form, text):
     value = read_json(text)
     problem = value_problem(form["schema"], value, "")
     if problem:
-        raise Unusable(f"is not of the form wanted: {problem}")
+        raise Unusable(f"does not match the schema: {problem}")
     return value
 
 
@@ -257,9 +257,9 @@ def value_problem(schema, value, path):
     if "type" in schema:
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         if not any(is_of_type(value, one) for one in types):
-            return f"{where} must be of type {' or '.join(types)}, and is {described(value)}"
+            return f"{where} must be of type {' or '.join(types)}, but is {described(value)}"
     if "enum" in schema and exact_key(value) not in map(exact_key, schema["enum"]):
-        return f"{where} must be one of {', '.join(map(to_json, schema['enum']))}, and is {described(value)}"
+        return f"{where} must be one of {', '.join(map(to_json, schema['enum']))}, but is {described(value)}"
     if isinstance(value, list) and "items" in schema:
         problems = (value_problem(schema["items"], item, f"{path}[{place}]") for place, item in enumerate(value))
         return next(filter(None, problems), None)
@@ -315,15 +315,15 @@ def read_verdict(candidates, text):
     def numbers_in(part):
         return {float(found) for found in re.findall("[0-9]+", part)}
 
-    wanted = f"from 1 to {len(candidates)} is wanted"
+    wanted = f"number from 1 to {len(candidates)}"
     lines = [line for line in re.split("\r\n|[\n\r]", text) if trim(line)]
     named = numbers_in(text)
     if not named:
-        raise Unusable(f"names no candidate: a number {wanted}")
+        raise Unusable(f"names no candidate; expected a {wanted}")
     if len(named) > 1:
         named = numbers_in(lines[-1])
     if len(named) != 1:
-        raise Unusable(f"does not name one candidate: exactly one number {wanted} in its last line")
+        raise Unusable(f"does not name exactly one candidate; expected one {wanted} in the last line")
     number = named.pop()
     if not 1 <= number <= len(candidates):
         raise Unusable(f"names {number_text(number)}, which is not one of 1 to {len(candidates)}")
@@ -341,12 +341,12 @@ def holds(when, value):
         if isinstance(value, list):
             return key_of(other) in map(key_of, value)
         if not isinstance(value, str):
-            raise Failed(f"contains takes a text or a list, and got {described(value)}")
+            raise Failed(f"contains expects a text or a list, but got {described(value)}")
         return normal_text(text_of(other)) in normal_text(value)
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", trim(value)):
         value = float(trim(value))
     elif not is_number(value):
-        raise Failed(f"{test} takes a number, and got {described(value)}")
+        raise Failed(f"{test} expects a number, but got {described(value)}")
     return value < other if test == "less" else value > other
 
 
@@ -368,14 +368,14 @@ def transform(step, inputs):
     if op == "concat":
         for name, value in inputs.items():
             if not isinstance(value, list):
-                raise Failed(f"takes lists, and got {described(value)} as {name}")
+                raise Failed(f"expects lists, but got {described(value)} as {name}")
         return [item for value in inputs.values() for item in value]
     if op == "json_text":
         return to_json(inputs["value"])
     if "text" in inputs:
         return text_transform(step, inputs["text"])
     if not isinstance(inputs["list"], list):
-        raise Failed(f"takes a list, and got {described(inputs['list'])}")
+        raise Failed(f"expects a list, but got {described(inputs['list'])}")
     return list_transform(step, inputs["list"])
 
 
@@ -384,12 +384,12 @@ def text_transform(step, text):
     if op == "number" and is_number(text):
         return text
     if not isinstance(text, str):
-        raise Failed(f"takes a text, and got {described(text)}")
+        raise Failed(f"expects a text, but got {described(text)}")
     if op == "json_parse":
         try:
             return read_json(text)
         except Unusable as problem:
-            raise Failed(f"takes JSON, and what it got {problem}") from None
+            raise Failed(f"expects JSON, but its input {problem}") from None
     if op == "split":
         return text.split(step["by"])
     if op == "lines":
@@ -436,7 +436,7 @@ def list_transform(step, items):
         return [first for first, _ in groups_of(items)]
     for place, item in enumerate(items):
         if not is_number(item):
-            raise Failed(f"takes a list of numbers, and got {described(item)} as item {place}")
+            raise Failed(f"expects a list of numbers, but got {described(item)} as item {place}")
     if not items and op != "sum":
         raise Failed("has no value for an empty list")
     number = {"min": min, "max": max, "sum": total}[op](items)
@@ -477,7 +477,7 @@ class Run:
         if too_large:
             raise Failed(f"the input {too_large}")
         if not isinstance(task_input, dict):
-            raise Failed(f"the input must be an object, and is {described(task_input)}")
+            raise Failed(f"the input must be an object, but is {described(task_input)}")
         missing = [quoted(name) for name in graph["inputs"] if name not in task_input]
         if missing:
             raise Failed(f"the input lacks {', '.join(missing)}")
@@ -562,7 +562,7 @@ class Run:
     def each(self, step):
         items, most = self.list_of(step), int(step.get("max_items", MAP_ITEMS))
         if len(items) > most:
-            raise Failed(f"map takes at most {most} items, and got {described(items)}")
+            raise Failed(f"map accepts at most {most} items, but got {described(items)}")
         return self.ask(step, step, [(step["as"], item) for item in items]) if items else []
 
     def vote(self, step):
@@ -581,7 +581,7 @@ class Run:
     def list_of(self, step):
         value = self.resolve(step["over"])
         if not isinstance(value, list):
-            raise Failed(f"{step['type']} takes a list, and got {described(value)}")
+            raise Failed(f"{step['type']} expects a list, but got {described(value)}")
         return value
 
     def render(self, prompt, given=None, value=None):

@@ -113,7 +113,7 @@ describe('a search by live traffic', () => {
     for (const { work, before } of run.turns) {
       if (work.kind !== 'rollouts' || !('batch' in before.phase) || before.phase.batch.repeats > 0) continue;
       if (before.phase.name === 'baseline') continue;
-      expect(work.requests.map(({ seed }) => seed)).toEqual(work.requests.map((_, place) => place));
+      expect(work.requests.map(({ seed }) => seed)).toEqual(work.requests.map((_, index) => index));
     }
   });
 
@@ -202,7 +202,7 @@ describe('a search by live traffic', () => {
         const deviation = Math.sqrt(sampleOf(evaluations.get(control)!).variance);
         const pairs = compared
           .get(candidate)!
-          .map((reward, place) => [reward, compared.get(control)![place]!] as const);
+          .map((reward, index) => [reward, compared.get(control)![index]!] as const);
         expect(pairs.length).toBeLessThanOrEqual(horizon);
         return judgeTest(addPairs(openTest(deviation), pairs), horizon);
       }
@@ -313,8 +313,8 @@ function answersOf(run: Served, { phase }: UnpairedState): Map<number, number[]>
   if (!('batch' in phase)) throw new Error(`nothing is outstanding in ${phase.name}`);
   const answered = new Map<number, Measured>(measuredIn(run).map((one) => [one.ordinal, one]));
   const rewards = new Map<number, number[]>();
-  phase.batch.pairs.forEach(([candidate], place) => {
-    const reward = phase.batch.rewards[place] ?? answered.get(phase.batch.ordinals[place]!)!.reward;
+  phase.batch.pairs.forEach(([candidate], index) => {
+    const reward = phase.batch.rewards[index] ?? answered.get(phase.batch.ordinals[index]!)!.reward;
     rewards.set(candidate, [...(rewards.get(candidate) ?? []), reward]);
   });
   return rewards;

@@ -6,8 +6,8 @@ import { serve } from './traffic.js';
 
 // As in `../gepa/size.long.test.ts`: what passes through Temporal, which refuses a payload of 2 MB.
 
-const mostOfState = 1_500_000;
-const mostOfMessage = 500_000;
+const maxOfState = 1_500_000;
+const maxOfMessage = 500_000;
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
 
@@ -33,10 +33,10 @@ test.each<[string, Partial<GepaConfig>, World['rollout']]>([
     expect(state.phase.name).toBe('done');
     const looked = [...turns.slice(0, 4), ...turns.slice(-12)];
     for (const { before, work, answers } of looked) {
-      expect(bytes(before)).toBeLessThan(mostOfState);
+      expect(bytes(before)).toBeLessThan(maxOfState);
       if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
-      expect(bytes(packRequests(work.requests))).toBeLessThan(mostOfMessage);
-      expect(bytes(packAnswers(answers.answers))).toBeLessThan(mostOfMessage);
+      expect(bytes(packRequests(work.requests))).toBeLessThan(maxOfMessage);
+      expect(bytes(packAnswers(answers.answers))).toBeLessThan(maxOfMessage);
     }
   },
   240_000,

@@ -8,7 +8,7 @@ import { of } from '../gepa/cases.js';
 import { answer, config, proposed, scoring, type World } from '../gepa/driver.js';
 import { serve, traffic } from './traffic.js';
 
-const seeds = (count: number, from = 0) => Array.from({ length: count }, (_, place) => from + place);
+const seeds = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
 /** Evaluations of 20 and a test of at most 30 pairs, in waves of 4. */
 const small = (overrides: Parameters<typeof config>[0] = {}) =>
   config({ populationSize: 1, evaluationSeeds: seeds(20), ...overrides });
@@ -124,7 +124,7 @@ describe('what is learned from', () => {
     );
     const [first, second] = run.proposals;
     expect(first!.ordinals).toEqual([19, 18, 17, 16, 15, 14, 13, 12]);
-    expect(first!.pick).toEqual({ size: 2, place: 0, of: 1 });
+    expect(first!.pick).toEqual({ size: 2, index: 0, of: 1 });
     expect(second!.ordinals[0]).toBeGreaterThan(20);
     const many = serve(
       small({ generations: 1, populationSize: 30, minibatchSize: 1 }),
@@ -310,7 +310,7 @@ describe('answers that do not fit', () => {
       (given: unknown[], kind = 'rollouts') =>
       () =>
         unpaired.apply(start, { kind, answers: given } as never);
-    expect(give([], 'proposals')).toThrow('do not fit');
+    expect(give([], 'proposals')).toThrow('does not fit');
     expect(give(answers.slice(1))).toThrow('not answered');
     expect(give([...answers, answers[0]!])).toThrow('twice');
     expect(give([...answers, { ordinal: 999, reward: 1 }])).toThrow('not among those asked for');

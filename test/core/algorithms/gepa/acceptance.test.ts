@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
-import { gainedOn, judge } from '../../../../src/core/algorithms/gepa/acceptance.js';
-import { beliefsOf } from '../../../../src/core/algorithms/gepa/generation.js';
+import { gainedOn, decideAcceptance } from '../../../../src/core/algorithms/gepa/acceptance.js';
+import { rewardModelOf } from '../../../../src/core/search/model-cache.js';
 import type { Results } from '../../../../src/core/search/results.js';
 import { createGepa, type GepaState, type Trial } from '../../../../src/core/algorithms/gepa/state.js';
 import { config } from './driver.js';
@@ -27,10 +27,10 @@ function given(results: Results, lineage: Record<number, number[]>, overrides: P
 }
 
 function trial(overrides: Partial<Trial> = {}): Trial {
-  return { candidate: 1, parents: [0], offered: [], shown: [0, 1], removed: [], waves: 1, ...overrides };
+  return { candidate: 1, parents: [0], offered: [], shown: [0, 1], removed: [], rounds: 1, ...overrides };
 }
 
-const judged = (state: GepaState, of: Trial) => judge(state, beliefsOf(state), of);
+const judged = (state: GepaState, of: Trial) => decideAcceptance(state, rewardModelOf(state), of);
 
 describe('a child without noise', () => {
   const parent = { 0: of(0), 1: of(0), 2: of(1), 3: of(1), 4: of(0.5) };
@@ -52,12 +52,12 @@ describe('a child without noise', () => {
 
   test('is accepted when the guard keeps what it has', () => {
     const state = given({ 0: parent, 1: { 0: of(1), 1: of(0), 2: of(1) } }, { 1: [0] });
-    expect(judged(state, trial({ waves: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
+    expect(judged(state, trial({ rounds: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
   });
 
   test('is rejected when the guard catches that it lost as much', () => {
     const state = given({ 0: parent, 1: { 0: of(1), 1: of(0), 2: of(0) } }, { 1: [0] });
-    expect(judged(state, trial({ waves: 2 }))).toEqual({ accepted: false, expectedSum: 1, childSum: 1 });
+    expect(judged(state, trial({ rounds: 2 }))).toEqual({ accepted: false, expectedSum: 1, childSum: 1 });
   });
 
   test('where its parent solves nothing else, needs no guard', () => {
@@ -80,7 +80,7 @@ describe('a child that costs less', () => {
     const shown = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0) } }, { 1: [0] }));
     expect(judged(shown, trial())).toEqual({ ask: [[1, 2]] });
     const guarded = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0), 2: of(1) } }, { 1: [0] }));
-    expect(judged(guarded, trial({ waves: 2 }))).toEqual({
+    expect(judged(guarded, trial({ rounds: 2 }))).toEqual({
       ...{ accepted: true, cheaper: true },
       ...{ expectedSum: 1, childSum: 1 },
     });
@@ -88,19 +88,19 @@ describe('a child that costs less', () => {
 
   test('is rejected where it loses anything', () => {
     const lost = costing(given({ 0: parent, 1: { 0: of(0), 1: of(0), 2: of(0.9) } }, { 1: [0] }));
-    expect(judged(lost, trial({ waves: 2 }))).toEqual({ accepted: false, expectedSum: 1, childSum: 0.9 });
+    expect(judged(lost, trial({ rounds: 2 }))).toEqual({ accepted: false, expectedSum: 1, childSum: 0.9 });
   });
 
   test('is rejected where there was nothing to lose', () => {
     const nothing = { 0: of(0), 1: of(0) };
     const state = costing(given({ 0: nothing, 1: nothing }, { 1: [0] }));
     expect(judged(state, trial())).toEqual({ accepted: false, expectedSum: 0, childSum: 0 });
-    expect(judged(state, trial({ waves: 2 }))).toMatchObject({ accepted: false });
+    expect(judged(state, trial({ rounds: 2 }))).toMatchObject({ accepted: false });
   });
 
   test('and gains is accepted for its gain', () => {
     const state = costing(given({ 0: parent, 1: { 0: of(1), 1: of(0), 2: of(1) } }, { 1: [0] }));
-    expect(judged(state, trial({ waves: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
+    expect(judged(state, trial({ rounds: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
   });
 
   test('but for less than a tenth, or by nobody knows how much, is not cheaper', () => {
@@ -154,7 +154,7 @@ describe('the guard', () => {
 
   test('whoever was better than expected on a seed gained on it', () => {
     const state = given(results, lineage);
-    const beliefs = beliefsOf(state);
+    const beliefs = rewardModelOf(state);
     const gained = [0, 1, 2, 3].map((one) => [5, 6, 7, 2].filter((seed) => gainedOn(state, beliefs, one, seed)));
     expect(gained).toEqual([[], [5, 6], [7], []]);
   });
@@ -166,24 +166,24 @@ describe('a child where rewards are noisy', () => {
 
   test('with a gain that does not stand out is run again, and its parent with it', () => {
     const state = given({ 0: parent, 1: { 0: of(0.3), 1: of(0.1), 8: of(0.5) } }, { 1: [0] });
-    expect(judged(state, trial({ waves: 2 }))).toEqual({ ask: [[0, 0], [1, 0], [0, 1], [1, 1]] }); // prettier-ignore
+    expect(judged(state, trial({ rounds: 2 }))).toEqual({ ask: [[0, 0], [1, 0], [0, 1], [1, 1]] }); // prettier-ignore
   });
 
   test('is rejected when the gain does not stand out in the end', () => {
     const state = given({ 0: parent, 1: { 0: of(0.3), 1: of(0.1), 8: of(0.5) } }, { 1: [0] });
-    const { accepted } = judged(state, trial({ waves: 3 })) as { accepted: boolean };
+    const { accepted } = judged(state, trial({ rounds: 3 })) as { accepted: boolean };
     expect(accepted).toBe(false);
   });
 
   test('with a gain that does is accepted', () => {
     const state = given({ 0: parent, 1: { 0: of(1), 1: of(1), 8: of(1) } }, { 1: [0] });
-    expect(judged(state, trial({ waves: 2 }))).toMatchObject({ accepted: true, childSum: 3 });
+    expect(judged(state, trial({ rounds: 2 }))).toMatchObject({ accepted: true, childSum: 3 });
   });
 
   test('the same gain is enough without noise', () => {
     const steady = { ...parent, 8: of(0.5), 9: of(0.5) };
     const state = given({ 0: steady, 1: { 0: of(0.3), 1: of(0.1), 8: of(0.5) } }, { 1: [0] });
-    expect(judged(state, trial({ waves: 2 }))).toMatchObject({ accepted: true });
+    expect(judged(state, trial({ rounds: 2 }))).toMatchObject({ accepted: true });
   });
 });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Batch } from '../../../../src/core/search/batch.js';
 import { minimumRollouts, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { seedRng, shuffle, uniformInt } from '../../../../src/core/math/random.js';
-import type { Answers, Decision, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import type { SearchResponse, Decision, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { proposed, type Run, type World } from './driver.js';
 
 export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
@@ -116,8 +116,8 @@ export function measuredIn<State extends { phase: object }>({ turns }: Run<State
     const { batch } = after.phase as { batch?: Batch };
     const repeated = batch && batch.repeats > 0 ? batch : null;
     let again = repeated?.rewards.filter((reward) => reward === null).length ?? 0;
-    return work.requests.flatMap((request, place) => {
-      const { reward, infrastructure } = answers.answers[place]!;
+    return work.requests.flatMap((request, index) => {
+      const { reward, infrastructure } = answers.answers[index]!;
       if (infrastructure && again-- > 0) return [];
       return [{ ...request, reward: reward ?? 0 }];
     });
@@ -130,10 +130,10 @@ export function of<Type extends Decision['type']>(run: { decisions: Decision[] }
 }
 
 /** The same answers in another order. */
-export function reorder(answers: Answers, seed: number): Answers {
-  if (answers.kind === 'survey') return answers;
+export function reorder(answers: SearchResponse, seed: number): SearchResponse {
+  if (answers.kind === 'demos') return answers;
   const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
-  return { ...answers, answers: shuffled } as Answers;
+  return { ...answers, answers: shuffled } as SearchResponse;
 }
 
 /** The same, with nothing in it that could be written to. */

@@ -2,16 +2,16 @@ import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js'
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import type {
-  Answers,
+  SearchResponse,
   Decision,
   ProposalAnswer,
   ProposalRequest,
   RolloutAnswer,
   RolloutRequest,
-  Search,
-  SurveyAnswer,
-  SurveyRequest,
-  Work,
+  SearchAlgorithm,
+  DemoAnswer,
+  DemoRequest,
+  SearchRequest,
 } from '../../../../src/core/search/protocol.js';
 
 /**
@@ -21,7 +21,7 @@ import type {
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
-  survey?(request: SurveyRequest): SurveyAnswer;
+  findDemos?(request: DemoRequest): DemoAnswer;
   /** What a rollout cost, where candidates do not all cost the same. */
   cost?(request: RolloutRequest): number;
 }
@@ -29,8 +29,8 @@ export interface World {
 /** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
 export interface Turn<State = GepaState> {
   before: State;
-  work: Work;
-  answers: Answers;
+  work: SearchRequest;
+  answers: SearchResponse;
   after: State;
   decisions: Decision[];
 }
@@ -41,7 +41,7 @@ export interface Run<State = GepaState> {
   requests: RolloutRequest[];
   proposals: ProposalRequest[];
   decisions: Decision[];
-  end: Work;
+  end: SearchRequest;
 }
 
 export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
@@ -62,7 +62,7 @@ export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
   };
 }
 
-export function answer(work: Work, world: World): Answers {
+export function answer(work: SearchRequest, world: World): SearchResponse {
   if (work.kind === 'rollouts') {
     const answers = work.requests.map((request): RolloutAnswer => {
       const reward = world.rollout(request);
@@ -72,7 +72,7 @@ export function answer(work: Work, world: World): Answers {
     });
     return { kind: 'rollouts', answers };
   }
-  if (work.kind === 'survey' && world.survey) return { kind: 'survey', answer: world.survey(work.request) };
+  if (work.kind === 'demos' && world.findDemos) return { kind: 'demos', answer: world.findDemos(work.request) };
   if (work.kind !== 'proposals') throw new Error(`${work.kind} has no answers`);
   const answers = work.requests.map((request) => ({ candidate: request.candidate, ...world.propose(request) }));
   return { kind: 'proposals', answers };
@@ -89,7 +89,7 @@ export function drive(
 
 /** Runs any search from a state to its end. */
 export function driveSearch<State>(
-  search: Search<State>,
+  search: SearchAlgorithm<State>,
   start: State,
   world: World,
   between: (state: State) => State = (state) => state,
@@ -121,8 +121,8 @@ export function driveSearch<State>(
 export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
   if (compose) return { outcome: 'proposed' };
-  const { size, place, of } = pick!;
-  const own = ordinals.filter((_, at) => at % of === place).slice(0, size);
+  const { size, index: index, of } = pick!;
+  const own = ordinals.filter((_, at) => at % of === index).slice(0, size);
   return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };
 }
 

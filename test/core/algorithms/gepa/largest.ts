@@ -1,13 +1,21 @@
 import { packAnswers, packRequests } from '../../../../src/core/jobs/rollout-packing.js';
-import type { Answers, Search, SearchView, Work } from '../../../../src/core/search/protocol.js';
+import type {
+  SearchResponse,
+  SearchAlgorithm,
+  SearchView,
+  SearchRequest,
+} from '../../../../src/core/search/protocol.js';
 import type { Turn } from './driver.js';
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-const request = (work: Work) => (work.kind === 'rollouts' ? packRequests(work.requests) : work);
-const answer = (answers: Answers) => (answers.kind === 'rollouts' ? packAnswers(answers.answers) : answers);
+const request = (work: SearchRequest) => (work.kind === 'rollouts' ? packRequests(work.requests) : work);
+const answer = (answers: SearchResponse) => (answers.kind === 'rollouts' ? packAnswers(answers.answers) : answers);
 
 /** The largest state, and the largest of each thing that crosses a history, in bytes. */
-export function largestOf<State>(search: Search<State>, turns: readonly Turn<State>[]): Record<string, number> {
+export function largestOf<State>(
+  search: SearchAlgorithm<State>,
+  turns: readonly Turn<State>[],
+): Record<string, number> {
   const largest: Record<string, number> = {};
   const note = (what: string, value: unknown) => (largest[what] = Math.max(largest[what] ?? 0, bytes(value)));
   let seen: SearchView | undefined;

@@ -9,8 +9,8 @@ import { largestOf } from './largest.js';
 // What a session, or a graph job, at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
 // of each activity. Temporal refuses a payload of 2 MB.
 
-const mostOfState = 1_500_000;
-const mostOfMessage = 500_000;
+const maxOfState = 1_500_000;
+const maxOfMessage = 500_000;
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
@@ -48,8 +48,8 @@ test.each<[string, Partial<GepaConfig>]>([
     expect(state.candidates.length).toBeGreaterThan(490);
     // The state grows, so that the last ones are the largest; the first have the baseline's evaluation.
     const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
-    expect(largest).toBeLessThan(mostOfState);
-    expect(Object.entries(messages).filter(([, size]) => size >= mostOfMessage)).toEqual([]);
+    expect(largest).toBeLessThan(maxOfState);
+    expect(Object.entries(messages).filter(([, size]) => size >= maxOfMessage)).toEqual([]);
   },
   240_000,
 );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
-import type { Answers, ProposalAnswer, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import type { SearchResponse, ProposalAnswer, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { answer, config, drive, proposed, scoring, type World } from './driver.js';
 
 /** Every child is better than its parent, everywhere. */
@@ -107,18 +107,18 @@ describe('the budget', () => {
 
 describe('answers', () => {
   const state = createGepa(config({ evaluationSeeds: [0, 1] }));
-  const rollouts = (...answers: [ordinal: number, reward: number | null][]): Answers => ({
+  const rollouts = (...answers: [ordinal: number, reward: number | null][]): SearchResponse => ({
     kind: 'rollouts',
     answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
   });
   const asking = until('proposals');
-  const proposals = (...answers: Partial<ProposalAnswer>[]): Answers => ({
+  const proposals = (...answers: Partial<ProposalAnswer>[]): SearchResponse => ({
     kind: 'proposals',
-    answers: answers.map((one, place) => ({ candidate: place + 1, outcome: 'proposed', ...one })),
+    answers: answers.map((one, index) => ({ candidate: index + 1, outcome: 'proposed', ...one })),
   });
 
-  test.each<[string, Answers, RegExp]>([
-    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+  test.each<[string, SearchResponse, RegExp]>([
+    ['of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
     ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
     ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
     ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
@@ -132,7 +132,7 @@ describe('answers', () => {
     const work = gepa.next(asking);
     if (work.kind !== 'proposals') throw new Error(work.kind);
     const fine = { shown: work.requests[0]!.ordinals.slice(0, 1) };
-    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
+    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
     expect(() => gepa.apply(asking, proposals(fine))).toThrow('candidate 2 was asked for and not answered');
     expect(() => gepa.apply(asking, proposals(fine, fine, fine))).toThrow('candidate 3 was answered but is not among');
     expect(() => gepa.apply(asking, proposals(fine, { ...fine, candidate: 1 }))).toThrow(
@@ -152,7 +152,7 @@ describe('answers', () => {
 
   test('after the end are refused', () => {
     const { state: ended } = drive(config(), improving);
-    expect(() => gepa.apply(ended, rollouts())).toThrow(/the search asks for work of kind done/);
+    expect(() => gepa.apply(ended, rollouts())).toThrow(/does not fit .* "done"/);
   });
 });
 
@@ -237,8 +237,8 @@ describe('proposals', () => {
   test('of a generation are asked for side by side, each by its place', () => {
     const run = drive(config({ populationSize: 2, generations: 1 }), level);
     expect(run.proposals.map(({ pick }) => pick)).toEqual([
-      { size: 3, place: 0, of: 2 },
-      { size: 3, place: 1, of: 2 },
+      { size: 3, index: 0, of: 2 },
+      { size: 3, index: 1, of: 2 },
     ]);
   });
 

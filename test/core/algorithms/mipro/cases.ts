@@ -85,8 +85,8 @@ export function miproWorldOf(given: Case): MiproWorld {
       const reward = world.rollout(request);
       return typeof reward === 'number' ? (1 - own) * reward + own * talent(request.candidate) : reward;
     },
-    survey: ({ ordinals }) => ({
-      components: Array.from({ length: components }, (_, place) => `c${place}`),
+    findDemos: ({ ordinals }) => ({
+      components: Array.from({ length: components }, (_, index) => `c${index}`),
       slots: slots.map((component, slot) => ({
         component,
         bootstrapped: ordinals.filter((ordinal) => isShown(2 * slot, ordinal)),

@@ -4,7 +4,7 @@ import {
   defaultMinibatch,
   defaultTrials,
   generationsOf,
-  groundedOf,
+  initialInstructions,
   minimumRollouts,
   miproLimits,
   type MiproConfig,
@@ -119,7 +119,7 @@ test('live traffic, which may name no instances, needs room for the best so far 
 
 test('half of the instructions are written before the first trial, all where there is no other time', () => {
   expect([1, 5, 6, 15].map((numTrials) => generationsOf({ numTrials }))).toEqual([1, 1, 2, 3]);
-  expect(groundedOf(config({ numCandidates: 8, numTrials: 15 }))).toBe(4);
-  expect(groundedOf(config({ numCandidates: 8, numTrials: 5 }))).toBe(7);
-  expect(groundedOf(config({ numCandidates: 1 }))).toBe(0);
+  expect(initialInstructions(config({ numCandidates: 8, numTrials: 15 }))).toBe(4);
+  expect(initialInstructions(config({ numCandidates: 8, numTrials: 5 }))).toBe(7);
+  expect(initialInstructions(config({ numCandidates: 1 }))).toBe(0);
 });

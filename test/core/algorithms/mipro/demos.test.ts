@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import {
   addUsable,
   firstSets,
-  goodFrom,
+  goodRewardThreshold,
   hardSet,
   rolloutsOf,
   toDescribe,
-  toSurvey,
+  demoCandidates,
 } from '../../../../src/core/algorithms/mipro/demos.js';
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type DemoSet, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
@@ -33,7 +33,7 @@ describe('a rollout scored well', () => {
     ['where nothing was run, when it is solved', [], 1],
   ])('%s', (_, rewards, expected) => {
     const all = rewards.map((reward, ordinal) => ({ ordinal, candidate: 0, seed: ordinal, reward }));
-    expect(goodFrom(all)).toBeCloseTo(expected, 9);
+    expect(goodRewardThreshold(all)).toBeCloseTo(expected, 9);
   });
 });
 
@@ -47,15 +47,15 @@ describe('a survey asks', () => {
   ];
 
   test('about rollouts on train seeds, those that scored well first, the best of them before the others', () => {
-    expect(toSurvey(stateOf(rollouts))).toEqual([3, 2, 0, 4]);
+    expect(demoCandidates(stateOf(rollouts))).toEqual([3, 2, 0, 4]);
   });
 
   test('about those alone that scored well where nothing labelled is wanted', () => {
-    expect(toSurvey(stateOf(rollouts, { maxLabeledDemos: 0 }))).toEqual([3, 2]);
+    expect(demoCandidates(stateOf(rollouts, { maxLabeledDemos: 0 }))).toEqual([3, 2]);
   });
 
   test('about none twice', () => {
-    expect(toSurvey({ ...stateOf(rollouts), surveyed: 3 })).toEqual([3, 4]);
+    expect(demoCandidates({ ...stateOf(rollouts), searchedForDemos: 3 })).toEqual([3, 4]);
   });
 
   test('for ten at most to describe the task from, and only once', () => {
@@ -66,7 +66,7 @@ describe('a survey asks', () => {
 
   test('about a hundred of either at most', () => {
     const many = stateOf(Array.from({ length: 500 }, (_, at): Given => [at, 0, at % 2]));
-    const asked = toSurvey(many);
+    const asked = demoCandidates(many);
     expect(asked).toHaveLength(200);
     expect(asked.slice(0, 100).every((ordinal) => ordinal % 2 === 1)).toBe(true);
     expect(asked.slice(100).every((ordinal) => ordinal % 2 === 0)).toBe(true);

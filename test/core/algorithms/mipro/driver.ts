@@ -1,11 +1,11 @@
 import type { MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
 import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
-import type { RolloutRequest, SurveyAnswer, SurveyRequest } from '../../../../src/core/search/protocol.js';
+import type { RolloutRequest, DemoAnswer, DemoRequest } from '../../../../src/core/search/protocol.js';
 import { driveSearch, proposed, type Run, type World } from '../gepa/driver.js';
 
 export interface MiproWorld extends World {
-  survey(request: SurveyRequest): SurveyAnswer;
+  findDemos(request: DemoRequest): DemoAnswer;
 }
 
 export function config(overrides: Partial<MiproConfig> = {}): MiproConfig {
@@ -42,7 +42,7 @@ export function unpaired(given: MiproConfig): MiproState {
 }
 
 /** A survey that finds every rollout fit to be shown, in the calls of one component. */
-export function showsAll(components: string[] = ['system']): MiproWorld['survey'] {
+export function showsAll(components: string[] = ['system']): MiproWorld['findDemos'] {
   return ({ ordinals }) => ({
     components,
     slots: [{ component: 'system', bootstrapped: ordinals, labeled: ordinals }],
@@ -52,7 +52,7 @@ export function showsAll(components: string[] = ['system']): MiproWorld['survey'
 /** A world in which every proposal is a new text. */
 export function scoring(
   rollout: (request: RolloutRequest) => ReturnType<World['rollout']>,
-  survey: MiproWorld['survey'] = showsAll(),
+  findDemos: MiproWorld['findDemos'] = showsAll(),
 ): MiproWorld {
-  return { rollout, propose: proposed, survey };
+  return { rollout, propose: proposed, findDemos };
 }

@@ -18,7 +18,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { generationsOf, mayHaveDemos } from '../../../../src/core/algorithms/mipro/config.js';
-import { goodFrom, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
+import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
 import type { MiproState } from '../../../../src/core/algorithms/mipro/state.js';
 import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
@@ -239,9 +239,9 @@ describe('a MIPRO search', () => {
       }
       for (const own of Object.values(choices)) {
         expect(own).toHaveLength(space.length);
-        for (const [place, choice] of own.entries()) {
+        for (const [index, choice] of own.entries()) {
           expect(choice).toBeGreaterThanOrEqual(0);
-          expect(choice).toBeLessThan(space[place]!);
+          expect(choice).toBeLessThan(space[index]!);
         }
       }
     },
@@ -250,10 +250,10 @@ describe('a MIPRO search', () => {
   check('shows as demonstrations what scored well on train seeds, one of a seed', (run, { config }) => {
     const { maxBootstrappedDemos, maxLabeledDemos } = config;
     for (const { work, before, after } of run.turns) {
-      if (work.kind !== 'survey') continue;
+      if (work.kind !== 'demos') continue;
       const all = rolloutsOf(before.results);
       const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
-      const limit = goodFrom(all) - 1e-9;
+      const limit = goodRewardThreshold(all) - 1e-9;
       for (const ordinal of [...work.request.ordinals, ...work.request.describe]) {
         expect(config.trainSeeds).toContain(byOrdinal.get(ordinal)!.seed);
       }
@@ -397,16 +397,16 @@ describe('a MIPRO search', () => {
         const rejected = decisions.find((one) => one.type === 'candidate_rejected');
         if (!evaluated && !rejected) continue;
         expect(batch.pairs).toHaveLength(2 * evaluationRollouts(config));
-        const rewards = batch.pairs.map(([one, seed], place) => {
+        const rewards = batch.pairs.map(([one, seed], index) => {
           // What is outstanding is the last that was measured there.
-          return batch.rewards[place] ?? after.results[one]![seed]!.find(([at]) => at === batch.ordinals[place])![1];
+          return batch.rewards[index] ?? after.results[one]![seed]!.find(([at]) => at === batch.ordinals[index])![1];
         });
-        const own = rewards.filter((_, place) => batch.pairs[place]![0] === candidate);
-        const control = rewards.filter((_, place) => batch.pairs[place]![0] === before.best!.candidate);
+        const own = rewards.filter((_, index) => batch.pairs[index]![0] === candidate);
+        const control = rewards.filter((_, index) => batch.pairs[index]![0] === before.best!.candidate);
         expect(own).toHaveLength(control.length);
         let open = openTest(Math.sqrt(sampleOf(control).variance));
-        const isBetter = own.some((reward, place) => {
-          open = addPairs(open, [[reward, control[place]!]]);
+        const isBetter = own.some((reward, index) => {
+          open = addPairs(open, [[reward, control[index]!]]);
           return judgeTest(open, own.length) === 'better';
         });
         expect(after.best!.candidate).toBe(isBetter ? candidate : before.best!.candidate);

@@ -7,8 +7,8 @@ import { config, drive, scoring, type MiproWorld } from './driver.js';
 // What a session at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
 // of each activity. Temporal refuses a payload of 2 MB.
 
-const mostOfState = 1_500_000;
-const mostOfMessage = 500_000;
+const maxOfState = 1_500_000;
+const maxOfMessage = 500_000;
 
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
@@ -29,14 +29,14 @@ const limits: Partial<MiproConfig> = {
 };
 
 test('with twenty components the state stays below 1.5 MB, and all that crosses a history below a third of that', () => {
-  const components = Array.from({ length: 20 }, (_, place) => `c${place}`.padEnd(64, 'x'));
-  const survey: MiproWorld['survey'] = ({ ordinals }) => ({
+  const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(64, 'x'));
+  const findDemos: MiproWorld['findDemos'] = ({ ordinals }) => ({
     components,
     slots: components.map((component) => ({ component, bootstrapped: ordinals, labeled: ordinals })),
   });
-  const { turns, state } = drive(config({ ...limits }), scoring(growing, survey));
+  const { turns, state } = drive(config({ ...limits }), scoring(growing, findDemos));
   expect(state.trials).toBe(70);
   const { state: largest, ...messages } = largestOf(mipro, [...turns.slice(0, 8), ...turns.slice(-12)]);
-  expect(largest).toBeLessThan(mostOfState);
-  expect(Object.entries(messages).filter(([, size]) => size >= mostOfMessage)).toEqual([]);
+  expect(largest).toBeLessThan(maxOfState);
+  expect(Object.entries(messages).filter(([, size]) => size >= maxOfMessage)).toEqual([]);
 }, 240_000);

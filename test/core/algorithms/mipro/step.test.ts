@@ -2,8 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { minimumRollouts } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
 import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
-import { forTraffic } from '../../../../src/core/algorithms/index.js';
-import type { Answers, ProposalAnswer, ProposalRequest, RolloutRequest } from '../../../../src/core/search/protocol.js';
+import { switchToUnpaired } from '../../../../src/core/algorithms/index.js';
+import type {
+  SearchResponse,
+  ProposalAnswer,
+  ProposalRequest,
+  RolloutRequest,
+} from '../../../../src/core/search/protocol.js';
 import { measuredIn, of } from '../gepa/cases.js';
 import { answer, proposed } from '../gepa/driver.js';
 import { config, drive, scoring, showsAll, unpaired, type MiproWorld } from './driver.js';
@@ -27,7 +32,7 @@ function growing(components: string[] = ['system']): MiproWorld {
       scores.set(candidate, compose ? most(compose.texts) : most(merge ?? [parent]) + 0.02);
       return proposed(request);
     },
-    survey: showsAll(components),
+    findDemos: showsAll(components),
   };
 }
 
@@ -169,7 +174,7 @@ describe('instructions', () => {
   const given = config({ numCandidates: 8, numTrials: 20 });
 
   test('are written first from the task itself, each with another tip, one of each component', () => {
-    const run = drive(given, { ...halves, survey: showsAll(['system', 'user']) });
+    const run = drive(given, { ...halves, findDemos: showsAll(['system', 'user']) });
     const first = generationOf(run.proposals, 1).filter(({ rewrite }) => rewrite);
     expect(first).toHaveLength(2 * 4);
     expect(first.map(({ parent }) => parent)).toEqual(first.map(() => 0));
@@ -189,7 +194,7 @@ describe('instructions', () => {
     const world = scoring(({ candidate, seed }) => (seed % 3 === 0 ? 0 : Math.min(1, 0.3 + candidate / 30)));
     const run = drive(given, world);
     const later = run.turns.filter(({ work }) => work.kind === 'proposals' && work.requests[0]!.generation > 1);
-    const writing = later.filter(({ before }) => before.phase.name === 'writing');
+    const writing = later.filter(({ before }) => before.phase.name === 'instructions');
     expect(writing.length).toBeGreaterThan(0);
     for (const { work, before, after } of writing) {
       if (work.kind !== 'proposals') throw new Error(work.kind);
@@ -232,15 +237,15 @@ describe('instructions', () => {
   });
 
   test('of many components leave the sampler its trials, and come to each in turns', () => {
-    const components = Array.from({ length: 8 }, (_, place) => `part_${place}`);
-    const run = drive(config({ numCandidates: 6, numTrials: 60 }), { ...halves, survey: showsAll(components) });
-    const later = run.turns.filter(({ before }) => before.phase.name === 'writing' && before.generation > 1);
+    const components = Array.from({ length: 8 }, (_, index) => `part_${index}`);
+    const run = drive(config({ numCandidates: 6, numTrials: 60 }), { ...halves, findDemos: showsAll(components) });
+    const later = run.turns.filter(({ before }) => before.phase.name === 'instructions' && before.generation > 1);
     const counts = components.map(() => 0);
     for (const { work, after } of later) {
       const written = work.kind === 'proposals' ? work.requests.filter(({ rewrite }) => rewrite) : [];
       expect(written.length).toBeLessThanOrEqual(3);
       for (const { rewrite } of written) counts[rewrite!.component]! += 1;
-      if (after.phase.name === 'composing') expect(after.phase.trying.length).toBeGreaterThan(written.length);
+      if (after.phase.name === 'combinations') expect(after.phase.trying.length).toBeGreaterThan(written.length);
     }
     expect(later.length).toBeGreaterThan(5);
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
@@ -251,7 +256,7 @@ describe('instructions', () => {
   test('of one component that never come to anything leave the others their turns', () => {
     const world: MiproWorld = {
       ...halves,
-      survey: showsAll(['system', 'user']),
+      findDemos: showsAll(['system', 'user']),
       propose: (request) =>
         request.rewrite?.component === 0 ? { outcome: 'failed', reason: 'placeholder lost' } : proposed(request),
     };
@@ -262,8 +267,8 @@ describe('instructions', () => {
   });
 
   test('leave every trial a number where candidates are few', () => {
-    const components = Array.from({ length: 20 }, (_, place) => `part_${place}`);
-    const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, survey: showsAll(components) });
+    const components = Array.from({ length: 20 }, (_, index) => `part_${index}`);
+    const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, findDemos: showsAll(components) });
     expect(run.state.trials).toBe(300);
   });
 
@@ -296,7 +301,7 @@ describe('demonstrations', () => {
     });
     const grown = run.turns.filter(({ before, after, work }) => {
       return (
-        work.kind === 'survey' && before.demoSets.length > 0 && after.demoSets[0]!.length > before.demoSets[0]!.length
+        work.kind === 'demos' && before.demoSets.length > 0 && after.demoSets[0]!.length > before.demoSets[0]!.length
       );
     });
     expect(grown.length).toBeGreaterThan(0);
@@ -308,9 +313,9 @@ describe('demonstrations', () => {
 
   test('are not asked for where none may be shown', () => {
     const run = drive(config({ maxBootstrappedDemos: 0, maxLabeledDemos: 0 }), halves);
-    const surveys = run.turns.flatMap(({ work }) => (work.kind === 'survey' ? [work.request] : []));
-    expect(surveys).toHaveLength(1);
-    expect(surveys[0]!.ordinals).toEqual([]);
+    const searches = run.turns.flatMap(({ work }) => (work.kind === 'demos' ? [work.request] : []));
+    expect(searches).toHaveLength(1);
+    expect(searches[0]!.ordinals).toEqual([]);
     expect(run.state.slots).toEqual([]);
     for (const { compose } of run.proposals) expect(compose?.demos ?? []).toEqual([]);
   });
@@ -376,9 +381,9 @@ describe('live traffic that names no instance', () => {
 
   test('is a matter of the baseline alone', () => {
     const state = createMipro(wide);
-    expect(forTraffic(state, 'unpaired')).toEqual(unpaired(wide));
+    expect(switchToUnpaired(state, 'unpaired')).toEqual(unpaired(wide));
     const later = until('gate', state);
-    expect(forTraffic(later, 'unpaired')).toBe(later);
+    expect(switchToUnpaired(later, 'unpaired')).toBe(later);
   });
 
   test('runs the best so far beside the candidate, and takes whom the test finds better', () => {
@@ -423,19 +428,19 @@ describe('live traffic that names no instance', () => {
 
 describe('answers', () => {
   const state = createMipro(config({ evaluationSeeds: [20, 21], minibatchSize: 1 }));
-  const rollouts = (...answers: [ordinal: number, reward: number | null][]): Answers => ({
+  const rollouts = (...answers: [ordinal: number, reward: number | null][]): SearchResponse => ({
     kind: 'rollouts',
     answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
   });
-  const asking = until('writing');
-  const survey = until('survey');
-  const proposals = (...answers: Partial<ProposalAnswer>[]): Answers => ({
+  const asking = until('instructions');
+  const demos = until('demos');
+  const proposals = (...answers: Partial<ProposalAnswer>[]): SearchResponse => ({
     kind: 'proposals',
-    answers: answers.map((one, place) => ({ candidate: place + 1, outcome: 'proposed', ...one })),
+    answers: answers.map((one, index) => ({ candidate: index + 1, outcome: 'proposed', ...one })),
   });
 
-  test.each<[string, Answers, RegExp]>([
-    ['of another kind', { kind: 'proposals', answers: [] }, /answers of kind proposals do not fit.*rollouts/],
+  test.each<[string, SearchResponse, RegExp]>([
+    ['of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
     ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
     ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
     ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
@@ -444,9 +449,9 @@ describe('answers', () => {
     expect(() => mipro.apply(state, answers)).toThrow(message);
   });
 
-  test('to proposals and surveys must be of what was asked', () => {
-    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/asks for work of kind proposals/);
-    expect(() => mipro.apply(survey, rollouts([0, 1]))).toThrow(/asks for work of kind survey/);
+  test('to proposals and searches must be of what was asked', () => {
+    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
+    expect(() => mipro.apply(demos, rollouts([0, 1]))).toThrow(/does not fit .* "demos"/);
     expect(() => mipro.apply(asking, proposals({}))).toThrow('candidate 2 was asked for and not answered');
     expect(() => mipro.apply(asking, proposals({ shown: [999] }, {}))).toThrow(
       'the proposal of candidate 1 was shown rollout 999, which was not offered',
@@ -454,7 +459,7 @@ describe('answers', () => {
   });
 
   test('after the end are refused', () => {
-    expect(() => mipro.apply(drive(config(), level).state, rollouts())).toThrow(/asks for work of kind done/);
+    expect(() => mipro.apply(drive(config(), level).state, rollouts())).toThrow(/does not fit .* "done"/);
   });
 
   test('of the infrastructure are asked for again under new ordinals while the stage waits, at most twice', () => {
@@ -479,7 +484,7 @@ describe('answers', () => {
       };
       return drive(from, world).decisions;
     };
-    const start = until('writing', createMipro(config({ numTrials: 20, numCandidates: 8 })));
+    const start = until('instructions', createMipro(config({ numTrials: 20, numCandidates: 8 })));
     const alone = path(2, JSON.parse(JSON.stringify(start)) as MiproState);
     path(1, start);
     expect(path(2, start)).toEqual(alone);

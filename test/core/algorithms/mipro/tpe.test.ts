@@ -19,10 +19,10 @@ describe('split', () => {
     [20, 2],
     [241, 25],
     [600, 25],
-  ])('of %d trials the best %d are good', (count, places) => {
+  ])('of %d trials the best %d are good', (count, indexes) => {
     const { good, bad } = split(valued(Array.from({ length: count }, (_, at) => at)), []);
-    expect(good).toEqual(Array.from({ length: places }, (_, at) => ({ choices: [count - places + at], weight: 1 })));
-    expect(bad).toHaveLength(count - places);
+    expect(good).toEqual(Array.from({ length: indexes }, (_, at) => ({ choices: [count - indexes + at], weight: 1 })));
+    expect(bad).toHaveLength(count - indexes);
   });
 
   test('trials that tie for the last places share them', () => {

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { graphSchema } from '../../../../src/contracts/graphs/graph.js';
 import type { Graph } from '../../../../src/core/graphs/graph.js';
-import { graphOf } from '../../../../src/core/graphs/json.js';
+import { graphFromJson } from '../../../../src/core/graphs/json.js';
 import { graphMermaid } from '../../../../src/core/graphs/mermaid.js';
 import { graphText } from '../../../../src/core/graphs/text.js';
 import { graphProblems } from '../../../../src/core/graphs/validate.js';
@@ -141,7 +141,7 @@ describe('an archive', () => {
       fc.asyncProperty(anyGraph, async (found) => {
         const files = await exportFiles({ ...exported, graph: found });
         const textOf = (name: string) => String(files.find((file) => file.name === name)!.content);
-        const read = graphOf(graphSchema.parse(JSON.parse(textOf('graph.json'))));
+        const read = graphFromJson(graphSchema.parse(JSON.parse(textOf('graph.json'))));
         expect(graphProblems(read)).toEqual([]);
         expect(textOf('graph.txt')).toBe(graphText(read));
         expect(textOf('graph.mmd')).toBe(graphMermaid(read));

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import type { Graph, Prompt, SelectCase, Step, Transform } from '../../../../src/core/graphs/graph.js';
 import { usedSteps } from '../../../../src/core/graphs/refs.js';
-import { shapeOf } from '../../../../src/core/graphs/shapes.js';
-import { opForms } from '../../../../src/core/graphs/transform.js';
+import { stepShape } from '../../../../src/core/graphs/shapes.js';
+import { opSignatures } from '../../../../src/core/graphs/ops.js';
 import { user } from '../../../core/graphs/cases.js';
 
 /** Texts that two languages are likely to take differently. */
@@ -107,7 +107,7 @@ export function rightAnswer(step: Step, odd: string): string | null {
   return 'field' in step.output ? odd : `\`\`\`\n${JSON.stringify({ a: odd, b: -0.5, k: 'x' })}\n\`\`\``;
 }
 
-const ops = Object.keys(opForms) as Transform['op'][];
+const ops = Object.keys(opSignatures) as Transform['op'][];
 const piece = fc.constantFrom('a', ',', ' ', '1', '\n', 'b', '{{', '"', 'é', '> ');
 const stepPlan = fc.record({
   kind: fc.oneof(
@@ -160,7 +160,7 @@ export const oddGraph: fc.Arbitrary<Graph> = fc.array(stepPlan, { minLength: 1, 
       ((): Step => {
         switch (kind) {
           case 'transform': {
-            const { takes } = opForms[op];
+            const { takes } = opSignatures[op];
             const own = { text: `${pieces[0]}{{a}}{{b}}`, by: pieces[0], start: pieces[0], end: pieces[1] };
             const inputs =
               takes === 'any' || takes === 'some'
@@ -238,13 +238,13 @@ function transformOf(
 
 /** A ref into a step's value, where one of this path can lead anywhere. */
 function refTo(step: Step, path: string): string {
-  const shape = shapeOf(step);
+  const shape = stepShape(step);
   const isFree = shape.kind === 'any' || (shape.kind === 'object' && (shape.fields?.includes(path.slice(1)) ?? true));
   return isFree ? `${step.id}${path}` : step.id;
 }
 
 function mayBe(kind: 'list' | 'text', step: Step | null): boolean {
-  return step !== null && [kind, 'any'].includes(shapeOf(step).kind);
+  return step !== null && [kind, 'any'].includes(stepShape(step).kind);
 }
 
 function nested(depth: number): unknown {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Graph } from '../../../../src/core/graphs/graph.js';
-import { jsonOf } from '../../../../src/core/graphs/json.js';
+import { graphToJson } from '../../../../src/core/graphs/json.js';
 
 export const program = resolve(__dirname, '../../../../src/http/graphs/export/run.py');
 
@@ -45,7 +45,7 @@ export function startDriver(python: string): Driver {
   const env = { ...process.env, OPENAI_API_KEY: 'key', NO_PROXY: '127.0.0.1' };
   const child = spawn(python, [join(__dirname, 'driver.py'), program], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const graphText = (graph: Graph) => JSON.stringify(jsonOf(graph));
+  const graphText = (graph: Graph) => JSON.stringify(graphToJson(graph));
   async function ask<Answer>(asked: Record<string, unknown>): Promise<Answer> {
     child.stdin.write(`${JSON.stringify(asked)}\n`);
     const { value, done } = await lines.next();

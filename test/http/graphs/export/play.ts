@@ -6,7 +6,7 @@ import {
   failCall,
   openRun,
   outcomeOf,
-  wantedCalls,
+  pendingCalls,
   type Call,
 } from '../../../../src/core/graphs/run/run.js';
 import type { Json } from '../../../../src/core/graphs/values.js';
@@ -31,7 +31,7 @@ export function play(graph: Graph, input: string, answer: Answerer, first?: stri
   let run = openRun(graph, JSON.parse(input) as Json);
   const calls: Record<string, Omit<Call, 'key'> & { tried: number }> = {};
   const keys = new Set<string>();
-  for (let wanted = wantedCalls(run); wanted.length > 0; wanted = wantedCalls(run)) {
+  for (let wanted = pendingCalls(run); wanted.length > 0; wanted = pendingCalls(run)) {
     for (const { key } of wanted) keys.add(key);
     const next = wanted.find(({ key }) => key === first) ?? wanted[0]!;
     const { key, ...call } = next;

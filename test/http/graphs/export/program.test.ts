@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { promptOf, withPrompt, type Graph, type Step } from '../../../../src/core/graphs/graph.js';
+import { stepPrompt, withPrompt, type Graph, type Step } from '../../../../src/core/graphs/graph.js';
 import type { Call } from '../../../../src/core/graphs/run/run.js';
 import { graphArchive, type GraphExport } from '../../../../src/http/graphs/export/archive.js';
 import { answerSchema, anyGraph, anyInput, graphWith, llm, user } from '../../../core/graphs/cases.js';
@@ -177,7 +177,7 @@ able.describe('run.py', () => {
       model.reply(({ n }) => ({ text: n === 1 ? 'It is 4.' : '```json\n{"answer": "4", "sure": 1.0}\n```' }));
       expect(await ran(strict)).toEqual({ value: '{"answer":"4","sure":1}' });
       model.reply(() => ({ text: '{}' }));
-      const problem = 'the answer is not of the form wanted: the answer lacks "answer"';
+      const problem = 'the answer does not match the schema: the answer lacks "answer"';
       expect(await ran(strict)).toEqual(failure(`no usable answer in 2 tries: ${problem}`));
       expect(model.requests).toHaveLength(4);
     });
@@ -316,7 +316,7 @@ able.describe('run.py', () => {
 /** The graph with a model for each step, and time enough for every call; the tests of time-outs say their own. */
 function named(graph: Graph): Graph {
   const steps = graph.steps.map((step) => {
-    const { model = 'big', timeoutS = 60 } = promptOf(step) ?? {};
+    const { model = 'big', timeoutS = 60 } = stepPrompt(step) ?? {};
     return withPrompt(step, { model: model ?? 'big', timeoutS: timeoutS === 0.5 ? 60 : timeoutS });
   });
   return { ...graph, steps };

@@ -1,0 +1,72 @@
+/** The children of a generation: their reflections, and the merge of those accepted. */
+import { searchRollouts } from '../../search/budget.js';
+import { minibatchOf } from '../../search/config.js';
+import { countShown, knownFailures } from '../../search/failure-pool.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import { addProposals } from '../../search/proposing.js';
+import type { Decision, ProposalAnswer } from '../../search/protocol.js';
+import { gainedOn } from './acceptance.js';
+import { gepaLimits } from './config.js';
+import { incumbentOf } from './parents.js';
+import type { GepaState, Trial } from './state.js';
+
+/** The most failures that the reflections of a generation choose from. */
+const maxOffered = 60;
+
+/** Requests the generation's proposals, from known failures; null: no failure, budget or number is left. */
+export function reflect(state: GepaState): GepaState | null {
+  const { config, nextCandidate } = state;
+  const model = rewardModelOf(state);
+  const size = minibatchOf(config);
+  const affordable = Math.floor(searchRollouts(state) / size);
+  const incumbent = incumbentOf(state, model);
+  const failures = knownFailures(state, model, incumbent);
+  const offered = failures
+    .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
+    .map(({ ordinal, seed }) => ({ ordinal, seed }));
+  const count = Math.min(config.populationSize, affordable, offered.length, gepaLimits.candidates - nextCandidate);
+  if (count <= 0) return null;
+  const trials = Array.from({ length: count }, (_, index): Trial => {
+    return { candidate: nextCandidate + index, parents: [incumbent], offered, shown: [], removed: [], rounds: 0 };
+  });
+  return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
+}
+
+/** Requests the merge of what the accepted children of one parent changed; null: there are fewer than two. */
+export function merge(state: GepaState, trials: readonly Trial[]): GepaState | null {
+  const { nextCandidate, config, pool, costs } = state;
+  const isMerge = trials.some(({ parents }) => parents.length > 1);
+  if (isMerge || nextCandidate >= gepaLimits.candidates || !config.merge) return null;
+  const model = rewardModelOf(state);
+  const gains = ({ candidate, shown }: Trial) => shown.filter((seed) => gainedOn(state, model, candidate, seed));
+  // A child accepted for its cost alone has no gain to bring in.
+  const accepted = trials.filter((trial) => pool.includes(trial.candidate) && (!costs || gains(trial).length > 0));
+  const shown = [...new Set(accepted.flatMap((trial) => gains(trial).slice(0, 1)))];
+  if (accepted.length < 2 || shown.length > searchRollouts(state)) return null;
+  const parents = accepted.map(({ candidate }) => candidate);
+  const trial: Trial = { candidate: nextCandidate, parents, offered: [], shown, removed: [], rounds: 0 };
+  return { ...state, nextCandidate: nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
+}
+
+/** The state with the answers to the proposals, and the trials of the proposed children. */
+export function addChildren(
+  before: GepaState,
+  planned: readonly Trial[],
+  answers: readonly ProposalAnswer[],
+  decisions: Decision[],
+): { state: GepaState; trials: Trial[] } {
+  const answered = planned.map((trial, index) => withAnswer(trial, answers[index]!));
+  const trials = answered.filter((_, index) => answers[index]!.outcome === 'proposed');
+  // No model writes a merge: its failure is not the proposer's.
+  const isMerge = planned.every(({ parents }) => parents.length > 1);
+  const added = addProposals(before, trials, isMerge ? [] : answers, decisions);
+  if (isMerge) return { state: added, trials };
+  const shown = answered.flatMap((trial) => trial.offered.filter(({ seed }) => trial.shown.includes(seed)));
+  return { state: { ...added, timesShown: countShown(before.timesShown, shown) }, trials };
+}
+
+function withAnswer(trial: Trial, { shown, removed = [], parents = trial.parents }: ProposalAnswer): Trial {
+  const seedOf = new Map(trial.offered.map(({ ordinal, seed }) => [ordinal, seed]));
+  const seeds = shown === undefined ? trial.shown : shown.map((ordinal) => seedOf.get(ordinal)!);
+  return { ...trial, shown: [...new Set(seeds)], removed, parents };
+}

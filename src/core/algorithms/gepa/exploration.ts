@@ -1,0 +1,62 @@
+/** Rollouts of the parent on train seeds without known results, to find failures to learn from. */
+import type { Pair } from '../../search/batch.js';
+import { searchRollouts } from '../../search/budget.js';
+import { minibatchOf } from '../../search/config.js';
+import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
+import { ask } from '../../search/lifecycle.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import { rolloutsPerProposal } from './budget.js';
+import { maxRegressionSeeds } from './config.js';
+import { incumbentOf } from './parents.js';
+import type { GepaState } from './state.js';
+
+/** Repeated rollouts before the first proposal, to measure the noise. */
+const noiseProbes = 4;
+
+/** Runs the parent on further seeds at the beginning of a generation; null: enough failures are known. */
+export function explore(state: GepaState): GepaState | null {
+  const { config } = state;
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
+  const size = minibatchOf(config);
+  const neverShown = knownFailures(state, model, incumbent).filter(({ shown }) => shown === 0).length;
+  const spare = spareRollouts(state);
+  const isFirst = state.generation === 1;
+  // With scarce rollouts one new failure suffices; with scarce proposals each gets its own failures.
+  const perProposal = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
+  const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
+  const unseen = unevaluatedSeeds(state, model, incumbent);
+  const seeds = unseen.slice(0, Math.min(Math.max(0, wanted - neverShown), spare));
+  const measuresNoise = isFirst && config.repeats === 1;
+  const probes = measuresNoise ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
+  return runParent(state, incumbent, [...seeds, ...probes]);
+}
+
+/** Continues after `explored` rollouts without a new failure, on twice as many seeds; null: stop looking. */
+export function exploreFurther(state: GepaState, explored: number): GepaState | null {
+  const model = rewardModelOf(state);
+  const incumbent = incumbentOf(state, model);
+  if (knownFailures(state, model, incumbent).some(({ shown }) => shown === 0)) return null;
+  const seeds = unevaluatedSeeds(state, model, incumbent);
+  return runParent(state, incumbent, seeds.slice(0, Math.min(2 * explored, spareRollouts(state))));
+}
+
+function runParent(state: GepaState, parent: number, seeds: readonly number[]): GepaState | null {
+  if (seeds.length === 0) return null;
+  const pairs = seeds.map((seed): Pair => [parent, seed]);
+  return ask<GepaState>(state, pairs, (batch) => ({ name: 'minibatch', batch }));
+}
+
+/** The share of the budget for runs of a parent on further seeds. */
+function spareRollouts(state: GepaState): number {
+  const beyondProposal = searchRollouts(state) - minibatchOf(state.config);
+  // Always allow one rollout of the parent: without it the smallest budget buys no proposal.
+  return Math.max(Math.min(1, beyondProposal), Math.floor(beyondProposal / 2), 0);
+}
+
+/** Seeds for repeated rollouts: only seeds with a result, or with one in this batch. */
+function probeSeeds(state: GepaState, model: RewardModel, running: readonly number[]): number[] {
+  const known = state.order.filter((seed) => running.includes(seed) || model.posterior(0, seed) !== null);
+  return Array.from({ length: noiseProbes }, (_, index) => known[index % known.length]!);
+}

@@ -1,0 +1,111 @@
+/** The trials of a generation: which combinations run on its minibatch, and their verdicts. */
+import { exceeds, sum } from '../../math/rewards.js';
+import type { Pair } from '../../search/batch.js';
+import { changeCandidate } from '../../search/candidates.js';
+import { rewardModelOf } from '../../search/model-cache.js';
+import type { Decision } from '../../search/protocol.js';
+import { measuredOn } from '../../search/results.js';
+import type { RewardModel } from '../../search/reward-model.js';
+import type { PhaseOf } from '../../search/state.js';
+import { affordableTrials, spareRollouts } from './budget.js';
+import { miproLimits, trialSize } from './config.js';
+import { expectedReward, isNoisy, leaderOf } from './expected-reward.js';
+import { candidateOf, knownCombinations, parentsOf, spaceOf } from './space.js';
+import type { MiproState, NewCombination } from './state.js';
+import { suggest } from './tpe.js';
+
+/** The generation's trials: the candidates `first`, then the sampler's combinations. */
+export function chooseTrials(
+  before: MiproState,
+  first: readonly number[],
+): { state: MiproState; combinations: NewCombination[]; trying: number[] } {
+  const model = rewardModelOf(before);
+  const space = spaceOf(before);
+  const known = knownCombinations(before)
+    .filter(({ candidate }) => before.results[candidate] !== undefined)
+    .map(({ candidate, choices }) => ({ choices, value: expectedReward(before, model, candidate) }));
+  const leader = leaderOf(before, model);
+  const count = affordableTrials(before);
+  const trying = first.slice(0, count);
+  const pending = trying.map((candidate) => before.choices[candidate]!);
+  const combinations: NewCombination[] = [];
+  let state = before;
+  while (pending.length < count && state.nextCandidate < miproLimits.candidates) {
+    const [choices, rng] = suggest(state.rng, space, known, pending);
+    pending.push(choices);
+    const candidate = candidateOf(state, choices);
+    state = { ...state, rng };
+    if (candidate !== undefined) {
+      // Without noise a repetition tells nothing; with noise it pays only for a possible best.
+      const isOpen = isNoisy(state) || candidate === leader || state.results[candidate] === undefined;
+      if (isOpen && !trying.includes(candidate)) trying.push(candidate);
+      continue;
+    }
+    if (combinations.some((combination) => combination.choices.join() === choices.join())) continue;
+    combinations.push({ candidate: state.nextCandidate, parents: parentsOf(state, choices), choices });
+    trying.push(state.nextCandidate);
+    state = { ...state, nextCandidate: state.nextCandidate + 1 };
+  }
+  return { state: { ...state, trials: state.trials + trying.length }, combinations, trying };
+}
+
+/**
+ * The rollouts of candidates on the generation's minibatch, without known results. The leader before
+ * them runs too, as their control: most new candidates are made from it.
+ */
+export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
+  const { config, evaluationOrder, evaluationOffset } = before;
+  const size = Math.min(trialSize(config), evaluationOrder.length);
+  const seeds = Array.from(
+    { length: size },
+    (_, index) => evaluationOrder[(evaluationOffset + index) % evaluationOrder.length]!,
+  );
+  const state = { ...before, evaluationOffset: evaluationOffset + seeds.length };
+  const repeats = isNoisy(state);
+  const pairsOf = (candidate: number) =>
+    seeds
+      .filter((seed) => repeats || measuredOn(state.results, candidate, seed).length === 0)
+      .map((seed): Pair => [candidate, seed]);
+  const pairs = trying.flatMap(pairsOf);
+  const leader = leaderOf(state, rewardModelOf(state));
+  const control = trying.length === 0 || trying.includes(leader) || state.traffic === 'unpaired' ? [] : pairsOf(leader);
+  const isAffordable = pairs.length + control.length <= spareRollouts(state);
+  return { state, pairs: isAffordable ? [...pairs, ...control] : pairs };
+}
+
+/** Accepts or rejects each candidate after its first trial: it must promise more than the best. */
+export function judgeTrials(
+  before: MiproState,
+  { trying, batch }: PhaseOf<MiproState, 'gate'>,
+  decisions: Decision[],
+): MiproState {
+  const { generation, best } = before;
+  const first = Math.min(...batch.ordinals);
+  const model = rewardModelOf(before);
+  let state = before;
+  for (const candidate of [...trying].sort((left, right) => left - right)) {
+    const { status } = state.candidates.find((summary) => summary.candidate === candidate)!;
+    if (candidate === 0 || status !== 'proposed' || !isFirstTrial(state, candidate, first)) continue;
+    const sums = sumsOf(state, model, candidate, best!.candidate);
+    const estimate = expectedReward(state, model, candidate);
+    if (exceeds(estimate, best!.reward)) {
+      decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate });
+      continue;
+    }
+    decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
+    state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
+  }
+  return state;
+}
+
+/** Whether a candidate has no rollout before the ordinal `first`. */
+function isFirstTrial({ results }: MiproState, candidate: number, first: number): boolean {
+  return Object.values(results[candidate] ?? {}).every((measured) => measured.every(([ordinal]) => ordinal >= first));
+}
+
+/** The expected rewards of a candidate and of the best on the candidate's seeds. */
+function sumsOf({ evaluationOrder, results }: MiproState, model: RewardModel, candidate: number, best: number) {
+  const seeds = evaluationOrder.filter((seed) => measuredOn(results, candidate, seed).length > 0);
+  const sumFor = (wanted: number) => sum(seeds.map((seed) => model.posterior(wanted, seed)?.mean ?? 0));
+  return { parentSum: sumFor(best), childSum: sumFor(candidate) };
+}

@@ -1,0 +1,46 @@
+/** Resolves refs in a run. */
+import type { Plan, ResolvedRef } from '../plan.js';
+import { valueAt, type Lookup } from '../refs.js';
+import type { StepState } from './run.js';
+import type { Json } from '../values.js';
+
+/** The part of a run needed to resolve refs. */
+export interface RunValues {
+  readonly plan: Plan;
+  readonly input: Json;
+  readonly states: readonly StepState[];
+}
+
+/** Fails one step, or with `failsRun` the whole run; caught in `advance` only. */
+export class Failure extends Error {
+  readonly failsRun: boolean;
+
+  constructor(reason: string, failsRun: boolean) {
+    super(reason);
+    this.failsRun = failsRun;
+  }
+}
+
+/** Fails the current step. */
+export function fail(reason: string): never {
+  throw new Failure(reason, false);
+}
+
+/** Resolves a ref; fails the step if there is no value. */
+export function resolveValue(values: RunValues, ref: ResolvedRef, item?: Json): Json {
+  return unwrap(lookUp(values, ref, item));
+}
+
+/** The value found; fails the step if there is none. */
+export function unwrap(found: Lookup): Json {
+  return found.ok ? found.value : fail(found.reason);
+}
+
+/** Looks up a ref, if its path exists; the step it refers to must have a value. */
+export function lookUp({ input, states }: RunValues, { from, path, ref }: ResolvedRef, item: Json = null): Lookup {
+  if (from === 'input') return valueAt(input, path, ref);
+  if (from === 'item') return valueAt(item, path, ref);
+  const state = states[from]!;
+  if (state.at !== 'done') throw new Error(`Ref ${ref} was resolved before its step has a value.`);
+  return valueAt(state.value, path, ref);
+}

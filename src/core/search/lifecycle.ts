@@ -1,0 +1,174 @@
+/**
+ * The life cycle of a search: baseline, generations, held-out comparison, end. An algorithm adds
+ * `SearchSteps`: what it proposes, accepts and selects.
+ *
+ * Invariants: results are folded in the order of the requests, so the path follows from config and
+ * responses alone; `next` only reads; `apply` leaves its argument unchanged and refuses responses
+ * that do not fit the request.
+ */
+import { foldAnswers, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
+import { isBudgetLow, repeatableRollouts } from './budget.js';
+import { countRollouts } from './candidates.js';
+import { addCosts } from './costs.js';
+import { heldoutMeans } from './evaluation.js';
+import { addResults } from './results.js';
+import type {
+  Decision,
+  RolloutAnswer,
+  SearchAlgorithm,
+  SearchRequest,
+  SearchResponse,
+  SearchView,
+  StoppedBy,
+} from './protocol.js';
+import type { CommonPhase, EndPhase, RatedCandidate, RolloutPhase, SearchState, SeededState } from './state.js';
+
+/** The part of a search that differs between algorithms. */
+export interface SearchSteps<State extends SearchState> {
+  /** The request of a phase that does not wait for rollouts. */
+  request(state: State): SearchRequest;
+  /** Folds in a response without rollouts; null: it does not fit the phase. */
+  respond(state: State, response: SearchResponse, decisions: Decision[]): State | null;
+  /** Continues after the last rollout of a phase; `rewards` are in the order of the batch's pairs. */
+  advance(
+    state: State,
+    phase: Extract<State['phase'], { batch: Batch }>,
+    rewards: readonly number[],
+    decisions: Decision[],
+  ): State;
+  view(state: State): SearchView;
+}
+
+/** A search from the steps of its algorithm. */
+export function defineSearch<State extends SearchState>(steps: SearchSteps<State>): SearchAlgorithm<State> {
+  const next = (state: State): SearchRequest => {
+    const { phase, generation }: SearchState = state;
+    if (isRolloutPhase(phase)) return { kind: 'rollouts', requests: requestsOf(phase.batch, phase.name, generation) };
+    return isEndPhase(phase) ? endRequest(phase) : steps.request(state);
+  };
+  const fold = (state: State, response: SearchResponse, decisions: Decision[]): State => {
+    const { phase }: SearchState = state;
+    if (isRolloutPhase(phase) && response.kind === 'rollouts') {
+      const after = foldRollouts(state, phase, response.answers);
+      const waiting = after.phase as Extract<State['phase'], { batch: Batch }>;
+      const rewards = rewardsOf(waiting.batch);
+      return rewards === null ? after : steps.advance(after, waiting, rewards, decisions);
+    }
+    const after = response.kind === 'rollouts' ? null : steps.respond(state, response, decisions);
+    if (after !== null) return after;
+    throw new Error(`response of kind "${response.kind}" does not fit a request of kind "${next(state).kind}"`);
+  };
+  const apply = (state: State, response: SearchResponse) => {
+    const decisions: Decision[] = [];
+    const after = fold(state, response, decisions);
+    return { state: warnOfBudget(after, decisions), decisions };
+  };
+  return { next, apply, view: (state) => steps.view(state) };
+}
+
+function isRolloutPhase(phase: SearchState['phase']): phase is RolloutPhase {
+  return 'batch' in phase;
+}
+
+function isEndPhase(phase: SearchState['phase']): phase is EndPhase {
+  return phase.name === 'done' || phase.name === 'failed';
+}
+
+function endRequest(phase: EndPhase): SearchRequest {
+  if (phase.name === 'done') return { kind: 'done', stoppedBy: phase.stoppedBy };
+  return { kind: 'failed', code: phase.code, message: phase.message };
+}
+
+/** The state with the answers in its batch and its counts. */
+function foldRollouts<State extends SearchState>(
+  state: State,
+  phase: RolloutPhase,
+  answers: readonly RolloutAnswer[],
+): State {
+  const repeatable = repeatableRollouts(state, phase.name);
+  const { batch, nextOrdinal } = foldAnswers(phase.batch, answers, state.asked, repeatable);
+  return {
+    ...state,
+    ...costsAfter(state, phase.batch, answers),
+    asked: nextOrdinal,
+    answered: state.answered + answers.length,
+    candidates: countRollouts(state.candidates, requestsOf(phase.batch, phase.name, state.generation)),
+    phase: { ...phase, batch },
+  };
+}
+
+/** The costs with those of successful rollouts: a failed rollout may have stopped early. */
+function costsAfter(
+  { costs }: SearchState,
+  batch: Batch,
+  answers: readonly RolloutAnswer[],
+): Pick<SearchState, 'costs'> {
+  const candidateOf = new Map(batch.ordinals.map((ordinal, index) => [ordinal, batch.pairs[index]![0]]));
+  const known = answers.flatMap(({ ordinal, reward, cost }) => {
+    return reward === null || cost === undefined ? [] : [{ candidate: candidateOf.get(ordinal)!, cost }];
+  });
+  return known.length === 0 ? {} : { costs: addCosts(costs ?? {}, known) };
+}
+
+/** Warns once, when the budget is nearly used. */
+function warnOfBudget<State extends SearchState>(state: State, decisions: Decision[]): State {
+  if (state.budgetWarned || !isBudgetLow(state)) return state;
+  decisions.push({ type: 'budget_warning', rolloutsUsed: state.asked, maxRollouts: state.config.maxRollouts! });
+  return { ...state, budgetWarned: true };
+}
+
+/** The state that waits for these rollouts. */
+export function ask<State extends SearchState>(
+  state: State,
+  pairs: Pair[],
+  toPhase: (batch: Batch) => State['phase'],
+): State {
+  return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
+}
+
+/** The state with the rewards of a whole batch. */
+export function addRewards<State extends SeededState>(state: State, batch: Batch, rewards: readonly number[]): State {
+  const measured = batch.pairs.map(([candidate, seed], index) => {
+    return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };
+  });
+  return { ...state, results: addResults(state.results, measured) };
+}
+
+/** Records the end of a generation; `quiet` counts generations in a row without progress. */
+export function recordGeneration<State extends SearchState>(
+  state: State,
+  { candidate, reward }: RatedCandidate,
+  quiet: number,
+  decisions: Decision[],
+): State {
+  const { generation, history } = state;
+  decisions.push({ type: 'generation_complete', generation, bestReward: reward, bestCandidate: candidate });
+  return { ...state, history: [...history, reward], quiet };
+}
+
+/** Why the search ends after a generation, or null; `other` is the algorithm's own reason. */
+export function stopReason({ config, quiet }: SearchState, reward: number, other: StoppedBy | null): StoppedBy | null {
+  const { targetReward, patience } = config;
+  if (targetReward !== null && reward >= targetReward) return 'target_reward';
+  return other ?? (patience !== null && quiet >= patience ? 'patience' : null);
+}
+
+/** Begins the held-out comparison; without pairs the search is done. */
+export function finish<State extends SearchState>(state: State, stoppedBy: StoppedBy, heldout: Pair[]): State {
+  const phaseOf = (batch: Batch): CommonPhase => ({ name: 'heldout', batch, stoppedBy });
+  return heldout.length > 0 ? ask(state, heldout, phaseOf) : done(state, stoppedBy);
+}
+
+export function done<State extends SearchState>(state: State, stoppedBy: StoppedBy): State {
+  const phase: EndPhase = { name: 'done', stoppedBy };
+  return { ...state, phase };
+}
+
+/** Stores the held-out rewards of `heldoutPairs` and ends the search. */
+export function afterHeldout<State extends SeededState>(
+  state: State,
+  { stoppedBy }: { stoppedBy: StoppedBy },
+  rewards: readonly number[],
+): State {
+  return done({ ...state, heldout: heldoutMeans(state.config, rewards) }, stoppedBy);
+}

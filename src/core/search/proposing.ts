@@ -1,0 +1,59 @@
+/** Proposal requests of a generation, and the candidates that follow from the answers. */
+import { recordProposals } from '../proposals/proposer-failures.js';
+import { minibatchOf, type SearchConfig } from './config.js';
+import type { CandidateSummary, Decision, ProposalAnswer, ProposalRequest, SearchRequest } from './protocol.js';
+import type { EndPhase, SearchState } from './state.js';
+
+/** A candidate to propose: its number, its parents, and the rollouts that the proposer may see. */
+export interface PlannedProposal {
+  candidate: number;
+  parents: number[];
+  offered: readonly { ordinal: number }[];
+}
+
+/** The proposals of a generation, each for failures of another cause; several parents make a merge. */
+export function proposalRequest(
+  planned: readonly PlannedProposal[],
+  generation: number,
+  config: SearchConfig,
+): SearchRequest {
+  const requests = planned.map(({ candidate, parents, offered }, index): ProposalRequest => {
+    const request = { candidate, parent: parents[0]!, generation, ordinals: offered.map(({ ordinal }) => ordinal) };
+    if (parents.length > 1) return { ...request, merge: parents };
+    return { ...request, pick: { size: minibatchOf(config), index, of: planned.length } };
+  });
+  return { kind: 'proposals', requests };
+}
+
+/**
+ * The state with the proposed candidates. `answers` are those of the proposer, without merges; too
+ * many failures of the proposer end the search.
+ */
+export function addProposals<State extends SearchState>(
+  before: State,
+  proposed: readonly Pick<PlannedProposal, 'candidate' | 'parents'>[],
+  answers: readonly ProposalAnswer[],
+  decisions: Decision[],
+): State {
+  const { generation } = before;
+  const added = proposed.map(({ candidate, parents }): CandidateSummary => {
+    decisions.push({ type: 'candidate_proposed', candidate, parents, generation });
+    return { candidate, parents, generation, status: 'proposed', reward: null, rolloutCount: 0 };
+  });
+  reportFailedProposals(answers, generation, decisions);
+  const state = { ...before, candidates: [...before.candidates, ...added] };
+  if (answers.length === 0) return state;
+  const { record, failure } = recordProposals(before.proposer, answers);
+  if (failure === null) return { ...state, proposer: record };
+  const phase: EndPhase = { name: 'failed', code: 'proposer_failed', message: failure };
+  return { ...state, proposer: record, phase };
+}
+
+function reportFailedProposals(answers: readonly ProposalAnswer[], generation: number, decisions: Decision[]): void {
+  for (const { candidate, outcome, reason = 'no reason was given' } of answers) {
+    if (outcome === 'proposed') continue;
+    const isDuplicate = outcome === 'duplicate';
+    const why = isDuplicate ? 'duplicate: the proposed text is that of a known candidate' : reason;
+    decisions.push({ type: 'proposal_failed', candidate, generation, reason: why });
+  }
+}

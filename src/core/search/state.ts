@@ -1,0 +1,112 @@
+/**
+ * The state that all searches have in common: plain JSON without clock, cache or hidden generator,
+ * so the same state and responses give the same next state in every process.
+ */
+import type { Rng } from '../math/random.js';
+import { noProposals, type ProposerRecord } from '../proposals/proposer-failures.js';
+import { openBatch, type Batch } from './batch.js';
+import type { ConfigProblem, SearchConfig } from './config.js';
+import type { Costs } from './costs.js';
+import { evaluationPairs } from './evaluation.js';
+import type { CandidateSummary, Stage, StoppedBy } from './protocol.js';
+import type { Results } from './results.js';
+
+/** A phase that waits for rollouts. */
+export interface RolloutPhase {
+  name: Stage;
+  batch: Batch;
+}
+
+/** A phase after which nothing follows. */
+export type EndPhase = { name: 'done'; stoppedBy: StoppedBy } | { name: 'failed'; code: string; message: string };
+
+/** The phases of every search. */
+export type CommonPhase =
+  | { name: 'baseline'; batch: Batch }
+  /** Baseline and winner on seeds that the search has never seen. */
+  | { name: 'heldout'; batch: Batch; stoppedBy: StoppedBy }
+  | EndPhase;
+
+export type PhaseOf<State extends SearchState, Name extends State['phase']['name']> = Extract<
+  State['phase'],
+  { name: Name }
+>;
+
+export interface SearchState {
+  config: SearchConfig;
+  /** `CommonPhase`, or a phase of the algorithm. */
+  phase: { name: string };
+  /** The current generation, or the last one; 0 is the baseline's. */
+  generation: number;
+  /** Requested rollouts: the next ordinal, and the count that the budget limits. */
+  asked: number;
+  answered: number;
+  nextCandidate: number;
+  /** By ascending number; the number of a failed or duplicate proposal is missing. */
+  candidates: CandidateSummary[];
+  /** Absent until a rollout reports a cost. */
+  costs?: Costs;
+  /** Best reward at the end of each generation, from generation 0. */
+  history: number[];
+  /** Generations in a row without progress. */
+  quiet: number;
+  rng: Rng;
+  proposer: ProposerRecord;
+  budgetWarned: boolean;
+}
+
+/** A search whose seeds name the same instance each time, so that rewards compare seed by seed. */
+export interface SeededState extends SearchState {
+  results: Results;
+  /** By seed: the rollout that a reflection was last shown, and how often. */
+  timesShown: Record<string, [ordinal: number, times: number]>;
+  /** Train seeds in the order of their first rollouts. */
+  order: number[];
+  /** The best evaluated candidate; null until the baseline is evaluated. */
+  best: RatedCandidate | null;
+  /** Mean reward on each held-out seed; null until measured. */
+  heldout: { baseline: number[]; winner: number[] } | null;
+}
+
+export interface RatedCandidate {
+  candidate: number;
+  reward: number;
+}
+
+/** Throws a RangeError that names every problem of a config; HTTP refuses such configs first. */
+export function requireValid(problems: readonly ConfigProblem<string>[]): void {
+  if (problems.length === 0) return;
+  throw new RangeError(problems.map(({ field, message }) => `${field} ${message}`).join('; '));
+}
+
+/** The common fields of a search that is about to evaluate the baseline. */
+export function beginSearch<Config extends SearchConfig>(config: Config, rng: Rng) {
+  const baseline: CandidateSummary = {
+    candidate: 0,
+    parents: [],
+    generation: 0,
+    status: 'proposed',
+    reward: null,
+    rolloutCount: 0,
+  };
+  const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
+  return {
+    config,
+    phase: { name: 'baseline' as const, batch },
+    generation: 0,
+    asked: batch.pairs.length,
+    answered: 0,
+    nextCandidate: 1,
+    candidates: [baseline],
+    history: [] as number[],
+    quiet: 0,
+    rng,
+    proposer: noProposals,
+    budgetWarned: false,
+  };
+}
+
+/** The common fields of a search by seeds; `order` are the train seeds in random order. */
+export function beginSeededSearch<Config extends SearchConfig>(config: Config, order: number[], rng: Rng) {
+  return { ...beginSearch(config, rng), results: {}, timesShown: {}, order, best: null, heldout: null };
+}

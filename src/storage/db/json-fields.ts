@@ -1,0 +1,55 @@
+/**
+ * SQL expressions for the fields of a jsonb column, checked against the type of the stored value: a renamed field fails
+ * the type check.
+ */
+
+/** The field names of an object type, or of any member of a union; none of an array. */
+type FieldOf<T> = T extends readonly unknown[] ? never : T extends object ? Extract<keyof T, string> : never;
+
+type ValueOf<T, Field extends string> = T extends object ? (Field extends keyof T ? T[Field] : never) : never;
+
+/** A path of one or two field names. */
+type FieldPath<T> = {
+  [Field in FieldOf<T>]: [Field] | [Field, FieldOf<ValueOf<T, Field>>];
+}[FieldOf<T>];
+
+interface JsonFields<T> {
+  /** A field as jsonb. */
+  json(...path: FieldPath<T>): string;
+  /** A field as text; null for a JSON null. */
+  text(...path: FieldPath<T>): string;
+  /** The whole value without these fields. */
+  without(...paths: FieldPath<T>[]): string;
+}
+
+/** The fields of a column that holds a `T`. */
+export function jsonFields<T>(column: string): JsonFields<T> {
+  const quoted = (path: readonly string[]) => path.map((field) => `'${field}'`);
+  return {
+    json: (...path) => `(${[column, ...quoted(path)].join('->')})`,
+    text(...path) {
+      const [last, ...rest] = quoted(path).reverse();
+      return `(${[column, ...rest.reverse()].join('->')}->>${last})`;
+    },
+    without(...paths) {
+      const top = paths.filter(({ length }) => length === 1).flatMap(quoted);
+      const nested = paths.filter(({ length }) => length > 1).map((path) => ` #- '{${path.join()}}'`);
+      return `((${column} - array[${top.join()}]::text[])${nested.join('')})`;
+    },
+  };
+}
+
+type SqlType = 'jsonb' | 'text' | 'float8';
+
+/**
+ * Some fields of a column that holds a `T` as columns of `alias`, for a `from` clause: Postgres decodes the value once.
+ */
+export function jsonRecord<T>() {
+  return <Field extends FieldOf<T>>(column: string, alias: string, types: Record<Field, SqlType>) => {
+    const entries = Object.entries(types) as [Field, SqlType][];
+    return {
+      from: `jsonb_to_record(${column}) as ${alias}(${entries.map(([field, type]) => `"${field}" ${type}`).join(', ')})`,
+      columns: Object.fromEntries(entries.map(([field]) => [field, `${alias}."${field}"`])) as Record<Field, string>,
+    };
+  };
+}

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import type { GraphSpec, JobSpec, SessionSpec } from '../../../src/core/jobs/spec.js';
+import { jsonFields, jsonRecord } from '../../../src/storage/db/json-fields.js';
+
+const session = jsonFields<SessionSpec>('j.spec');
+
+test('a path of fields is SQL', () => {
+  expect(session.json('policy')).toBe(`(j.spec->'policy')`);
+  expect(session.text('rollouts')).toBe(`(j.spec->>'rollouts')`);
+  expect(session.json('mipro', 'evaluationSeeds')).toBe(`(j.spec->'mipro'->'evaluationSeeds')`);
+  expect(session.text('budget', 'maxCostUsd')).toBe(`(j.spec->'budget'->>'maxCostUsd')`);
+  expect(jsonFields<JobSpec>('spec').without(['seeds'], ['initialGraph'], ['gepa', 'trainSeeds'])).toBe(
+    `((spec - array['seeds','initialGraph']::text[]) #- '{gepa,trainSeeds}')`,
+  );
+  expect(jsonFields<GraphSpec>('spec').without(['verifier', 'fields'])).toBe(
+    `((spec - array[]::text[]) #- '{verifier,fields}')`,
+  );
+  expect(jsonRecord<SessionSpec>()('j.spec', 's', { budget: 'jsonb', rolloutTimeoutS: 'float8' })).toEqual({
+    from: `jsonb_to_record(j.spec) as s("budget" jsonb, "rolloutTimeoutS" float8)`,
+    columns: { budget: 's."budget"', rolloutTimeoutS: 's."rolloutTimeoutS"' },
+  });
+});
+
+test('a field that the type does not have fails the type check', () => {
+  const unknown = [
+    // @ts-expect-error -- no field of a session
+    () => session.json('seeds'),
+    // @ts-expect-error -- no field of a budget
+    () => session.text('budget', 'maxEuro'),
+    // @ts-expect-error -- no field of an array
+    () => session.json('initialPrompt', 'length'),
+    // @ts-expect-error -- no field of a session
+    () => jsonRecord<SessionSpec>()('j.spec', 's', { seeds: 'jsonb' }),
+  ];
+  expect(unknown).toHaveLength(4);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { isDataError, isPermanent, isTransient, isUniqueViolation } from '../../../src/storage/db/postgres-errors.js';
+
+const withCode = (code: unknown) => Object.assign(new Error('x'), { code });
+
+test.each([
+  ['08006', 'transient'],
+  ['25006', 'transient'],
+  ['25P02', 'neither'],
+  ['40001', 'transient'],
+  ['53300', 'transient'],
+  ['57014', 'transient'],
+  ['57P01', 'transient'],
+  ['ECONNRESET', 'transient'],
+  ['EPIPE', 'transient'],
+  ['22003', 'permanent'],
+  ['23503', 'permanent'],
+  ['42501', 'permanent'],
+  ['54000', 'permanent'],
+  ['P0001', 'neither'],
+  ['ERR_INVALID_ARG_TYPE', 'neither'],
+  ['toString', 'neither'],
+  ['', 'neither'],
+  [23, 'neither'],
+])('%s is %s', (code, kind) => {
+  const error = withCode(code);
+  expect([isTransient(error), isPermanent(error)]).toEqual([kind === 'transient', kind === 'permanent']);
+});
+
+test('errors of the client without a code are transient, all other errors are not', () => {
+  for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect'])
+    expect(isTransient(new Error(message))).toBe(true);
+  for (const error of [new RangeError('Invalid array length'), new Error('x'), 'Connection terminated', null])
+    expect([isTransient(error), isPermanent(error)]).toEqual([false, false]);
+});
+
+test('one code and one class have a name', () => {
+  expect([isUniqueViolation(withCode('23505')), isUniqueViolation(withCode('23503'))]).toEqual([true, false]);
+  expect([isDataError(withCode('22P02')), isDataError(withCode('23505'))]).toEqual([true, false]);
+});
