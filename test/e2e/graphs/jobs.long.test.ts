@@ -248,7 +248,7 @@ describe('a provider that refuses its key', () => {
     const id = await create(20, { dataset: judged, max_concurrent: 2 });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
       status: 'failed',
-      error: expect.stringMatching(/"fake" answered the judge with 401: .*Check FAKE_API_KEY\.$/),
+      error: expect.stringMatching(/401.*FAKE_API_KEY/),
       error_details: { code: 'provider_refused_key' },
     });
     expect(calls('judge').length).toBeLessThanOrEqual(2);
@@ -260,7 +260,7 @@ describe('a provider that refuses its key', () => {
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
       status: 'failed',
       best_reward: 0,
-      error: expect.stringMatching(/"fake" answered the proposer with 401: .*Check FAKE_API_KEY\./),
+      error: expect.stringMatching(/401.*FAKE_API_KEY/),
       error_details: { code: 'proposer_failed' },
     });
     expect(calls('writer').length).toBeLessThanOrEqual(4);
@@ -308,9 +308,7 @@ describe('budget.max_cost_usd', () => {
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({
       status: 'failed',
       stopped_by: 'max_cost_usd',
-      error: expect.stringMatching(
-        /^budget\.max_cost_usd was used up before the baseline .* raise it, or give fewer tasks\.$/,
-      ),
+      error: expect.stringContaining('budget.max_cost_usd'),
       error_details: { code: 'max_cost_usd' },
     });
     expect(answered()).toBeLessThanOrEqual(0.003);

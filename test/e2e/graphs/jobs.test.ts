@@ -138,7 +138,7 @@ describe('a provider that refuses its key', () => {
     const seen = await ended<GraphJob>(on.service, id);
     expect(seen).toMatchObject({
       status: 'failed',
-      error: expect.stringMatching(/^The provider "openai" answered the step with 401: .*Check OPENAI_API_KEY\.$/),
+      error: expect.stringMatching(/openai.*401.*OPENAI_API_KEY/),
       error_details: { code: 'provider_refused_key', retryable: false },
       progress: { rollouts_completed: 0 },
     });

@@ -136,7 +136,7 @@ describe('a GEPA session', () => {
     expect(failures.length).toBeGreaterThan(0);
     for (const { data } of failures) {
       const { reason } = data as { reason: string };
-      expect(reason).toMatch(/answered the proposer with 400: no no /);
+      expect(reason).toMatch(/400: no no /);
       expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(gepaLimits.reasonBytes);
     }
   });

@@ -168,7 +168,7 @@ describe('an incomplete body is told what to send', () => {
 test('too many seeds are told how many they may be', async () => {
   const seeds = Array.from({ length: 10_001 }, (_, i) => i);
   const { body } = await http.call('POST', url, { ...good, seeds });
-  expect(body.errors).toEqual([{ pointer: '/seeds', message: 'must hold at most 10000 seeds' }]);
+  expect(body.errors).toEqual([{ pointer: '/seeds', message: expect.stringContaining('10000') }]);
 });
 
 describe('bad input is 422 with the name of the field', () => {

@@ -184,7 +184,7 @@ describe('a candidate', () => {
             component: null,
             attempt: 1,
             accepted: false,
-            reason: expect.stringContaining('there is no step "nobody"'),
+            reason: expect.stringContaining('"nobody"'),
           },
           { component: null, attempt: 2, accepted: true, reason: null },
         ],

@@ -201,6 +201,7 @@ describe('where the database goes away', () => {
   test('it is tried again without another request', async () => {
     const meter = meterOn(wired, 100);
     await meter.count({ orgId: 'default', deploymentId }, ok);
+    await until('the first is written', async () => (await requests()) === 1);
     wires.cut();
     await meter.count({ orgId: 'default', deploymentId }, ok);
     expect(await requests()).toBe(1);
@@ -213,6 +214,7 @@ describe('where the database goes away', () => {
     const told = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
     const meter = createMeter({ db: wired, log: told, patienceMs: 100 });
     await meter.count({ orgId: 'default', deploymentId }, ok);
+    await until('the first is written', async () => (await requests()) === 1);
     wires.cut();
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await meter.close();

@@ -39,7 +39,8 @@ describe('a search of candidates that do not all cost the same', () => {
           expect(own).toBeLessThan(parent!);
         }
       }),
-      { numRuns: 200 },
+      // Few of them have a cheaper one accepted.
+      { numRuns: 800 },
     );
     expect(cheaper).toBeGreaterThan(0);
   });
