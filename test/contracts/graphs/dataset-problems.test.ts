@@ -8,8 +8,8 @@ const gold = (task_id: string, output: unknown = 'x') => ({ task_id, output });
 const exact = { mode: 'exact' };
 const good = { tasks: [task('a'), task('b')], gold_outputs: [gold('a'), gold('b')], verifier_config: exact };
 const rubric = { tasks: good.tasks, verifier_config: { mode: 'rubric', model: 'm' } };
-/** Problems as `path: message`. */
-const told = (data: unknown) => datasetProblems(data).map(({ path, message }) => `${path.join('.')}: ${message}`);
+/** The paths of the problems. */
+const problemPaths = (data: unknown) => datasetProblems(data).map(({ path }) => path.join('.'));
 
 test.each<[string, Data]>([
   ['gold outputs', good],
@@ -30,34 +30,34 @@ test.each<[string, Data]>([
   ],
   ['options of numbers', { ...good, verifier_config: { mode: 'numeric', tolerance: 1, relative: false } }],
 ])('accepts %s', (_, data) => {
-  expect(told(data)).toEqual([]);
+  expect(problemPaths(data)).toEqual([]);
 });
 
 describe('tasks', () => {
   test('none', () => {
-    expect(told({ ...good, tasks: [] })).toEqual(['tasks: must hold at least one task']);
+    expect(problemPaths({ ...good, tasks: [] })).toEqual(['tasks']);
   });
 
   test('too many', () => {
     const tasks = (count: number) => Array.from({ length: count }, (_, at) => task(String(at), 'x'));
     const data = (count: number) => ({ ...rubric, default_rubric: 'r', tasks: tasks(count) });
-    expect(told(data(10_000))).toEqual([]);
-    expect(told(data(10_001))).toEqual(['tasks: holds 10001 tasks; at most 10000 are allowed']);
+    expect(problemPaths(data(10_000))).toEqual([]);
+    expect(problemPaths(data(10_001))).toEqual(['tasks']);
   });
 
   test('too many bytes', () => {
     const data = (input: string) => ({ ...rubric, default_rubric: 'r', tasks: [task('a', input)] });
     const around = Buffer.byteLength(JSON.stringify(data('')));
     const room = 10 * 1024 * 1024 - around;
-    expect(told(data('x'.repeat(room)))).toEqual([]);
-    expect(told(data('x'.repeat(room + 1)))).toEqual([': has 10485761 bytes as JSON; at most 10485760 are allowed']);
-    expect(told(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
+    expect(problemPaths(data('x'.repeat(room)))).toEqual([]);
+    expect(problemPaths(data('x'.repeat(room + 1)))).toEqual(['']);
+    expect(problemPaths(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
   });
 
   test('a repeated id', () => {
-    expect(told({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
-      'tasks.2.id: is "a", which is the id of dataset.tasks[0]',
-      'tasks.3.id: is "a", which is the id of dataset.tasks[0]',
+    expect(problemPaths({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
+      'tasks.2.id',
+      'tasks.3.id',
     ]);
   });
 });
@@ -65,65 +65,56 @@ describe('tasks', () => {
 describe('gold outputs', () => {
   test('without a task', () => {
     const data = { ...good, gold_outputs: [...good.gold_outputs, gold('c'), gold('d')] };
-    expect(told(data)).toEqual([
-      'gold_outputs.2.task_id: is "c", which is the id of no task',
-      'gold_outputs.3.task_id: is "d", which is the id of no task',
-    ]);
+    expect(problemPaths(data)).toEqual(['gold_outputs.2.task_id', 'gold_outputs.3.task_id']);
     expect(datasetProblems(data)[1]!.path).toEqual(['gold_outputs', 3, 'task_id']);
   });
 
   test('two for one task', () => {
-    expect(told({ ...good, gold_outputs: [gold('a'), gold('b'), gold('a')] })).toEqual([
-      'gold_outputs.2.task_id: is "a", which has a gold output already, dataset.gold_outputs[0]',
+    expect(problemPaths({ ...good, gold_outputs: [gold('a'), gold('b'), gold('a')] })).toEqual([
+      'gold_outputs.2.task_id',
     ]);
   });
 
   test.each(['exact', 'contains', 'numeric', 'json', 'gold_examples'])('are needed in mode %s', (mode) => {
     const verifier_config = { mode, ...(mode === 'gold_examples' && { model: 'm' }) };
-    expect(told({ tasks: good.tasks, gold_outputs: [gold('a', {})], verifier_config })).toEqual([
-      `tasks.1: is task "b", which has no gold output; mode ${mode} needs one: add it to gold_outputs`,
-    ]);
-    expect(told({ tasks: good.tasks, verifier_config })).toHaveLength(2);
+    expect(problemPaths({ tasks: good.tasks, gold_outputs: [gold('a', {})], verifier_config })).toEqual([`tasks.1`]);
+    expect(problemPaths({ tasks: good.tasks, verifier_config })).toHaveLength(2);
   });
 
   test('are objects in mode json', () => {
     const data = { ...good, gold_outputs: [gold('a', {}), gold('b', [1])], verifier_config: { mode: 'json' } };
-    expect(told(data)).toEqual(['gold_outputs.1.output: must be an object in mode json, which compares its fields']);
+    expect(problemPaths(data)).toEqual(['gold_outputs.1.output']);
   });
 });
 
 describe('rubrics', () => {
   test('none at all', () => {
-    expect(told(rubric)).toEqual([
-      'default_rubric: is required in mode rubric where tasks have no rubric of their own',
-    ]);
+    expect(problemPaths(rubric)).toEqual(['default_rubric']);
   });
 
   test('one is missing', () => {
-    expect(told({ ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y')] })).toEqual([
-      'tasks.1.rubric: is required for task "b" in mode rubric, as there is no default_rubric',
-    ]);
+    expect(problemPaths({ ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y')] })).toEqual(['tasks.1.rubric']);
   });
 });
 
 describe('the description in the metadata', () => {
   const long = 'd'.repeat(100_001);
-  const fault = (name: string) => [`metadata.${name}: has 100001 characters; at most 100000 are allowed`];
+  const fault = (name: string) => [`metadata.${name}`];
 
   test.each<[string, object, string[]]>([
     ['as long as a prompt', { task_description: long.slice(1), more: long }, []],
     ['longer', { task_description: long }, fault('task_description')],
     ['longer, by its other name', { description: long, task_description: ' ' }, fault('description')],
-    ['not that which is not looked at', { description: long, task_description: 'd' }, []],
+    ['not the unused description', { description: long, task_description: 'd' }, []],
   ])('%s', (_, metadata, problems) => {
-    expect(told({ ...good, metadata })).toEqual(problems);
+    expect(problemPaths({ ...good, metadata })).toEqual(problems);
   });
 });
 
 describe('the verifier', () => {
   test.each(['rubric', 'gold_examples'])('mode %s needs a model', (mode) => {
-    expect(told({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual([
-      `verifier_config.model: is required: in mode ${mode} a judge model gives the scores`,
+    expect(problemPaths({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual([
+      `verifier_config.model`,
     ]);
   });
 
@@ -138,15 +129,13 @@ describe('the verifier', () => {
   ])('rejects options that mode %s does not use', (mode, unused) => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
     const data = { ...good, gold_outputs, default_rubric: 'r', verifier_config: { mode, ...all } };
-    expect(told(data)).toEqual(
-      unused.map((option) => `verifier_config.${option}: is not looked at when mode is ${mode}: leave it out`),
-    );
+    expect(problemPaths(data)).toEqual(unused.map((option) => `verifier_config.${option}`));
   });
 
   test('weights of no field', () => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
-    expect(told({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
-      'verifier_config.fields: must name at least one field',
+    expect(problemPaths({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
+      'verifier_config.fields',
     ]);
   });
 
@@ -158,8 +147,8 @@ describe('the verifier', () => {
       gold_outputs,
       verifier_config: { mode: 'json', fields: weights(count) },
     });
-    expect(told(data(200))).toEqual([]);
-    expect(told(data(201))).toEqual(['verifier_config.fields: names 201 fields; at most 200 are allowed']);
+    expect(problemPaths(data(200))).toEqual([]);
+    expect(problemPaths(data(201))).toEqual(['verifier_config.fields']);
   });
 });
 
@@ -171,43 +160,39 @@ describe('fields of inputs', () => {
   });
 
   test('reports the tasks that lack a field', () => {
-    expect(told(of({ a: 1, b: 1 }, { b: 2, a: 2 }, { a: 3 }, { a: 1, b: 2 }))).toEqual([
-      'tasks.2.input: of task "t2" lacks the field "b", which other tasks have: give every task the same fields',
-    ]);
-    expect(told(of({ a: 1, b: 1 }, { a: 1 }))).toHaveLength(1);
-    expect(told(of({ a: 1 }, 'text'))).toEqual([
-      'tasks.1.input: of task "t1" lacks the field "a", which other tasks have: give every task the same fields',
-      'tasks.0.input: of task "t0" lacks the field "input", which other tasks have: give every task the same fields',
-    ]);
+    expect(problemPaths(of({ a: 1, b: 1 }, { b: 2, a: 2 }, { a: 3 }, { a: 1, b: 2 }))).toEqual(['tasks.2.input']);
+    expect(problemPaths(of({ a: 1, b: 1 }, { a: 1 }))).toHaveLength(1);
+    expect(problemPaths(of({ a: 1 }, 'text'))).toEqual(['tasks.1.input', 'tasks.0.input']);
   });
 
   test('reports the tasks that have a field if they are fewer', () => {
-    expect(told(of({ a: 1 }, { a: 2, b: 1 }, { a: 3 }))).toEqual([
-      'tasks.1.input: of task "t1" has the field "b", which most tasks lack: give every task the same fields',
-    ]);
-    expect(told(of({}, { constructor: 1 }, {}))).toHaveLength(1);
+    expect(problemPaths(of({ a: 1 }, { a: 2, b: 1 }, { a: 3 }))).toEqual(['tasks.1.input']);
+    expect(problemPaths(of({}, { constructor: 1 }, {}))).toHaveLength(1);
   });
 
   test('reports at most 20 for tasks with different fields', () => {
     const inputs = Array.from({ length: 10_000 }, (_, at) => ({ [`f${at}`]: 1, [`g${at}`]: 1 }));
-    expect(told(of(...inputs))).toHaveLength(20);
+    expect(problemPaths(of(...inputs))).toHaveLength(20);
   });
 });
 
 test('reports all kinds of problems, at most 20 of each', () => {
   const tasks = Array.from({ length: 50 }, (_, at) => task(String(at), 'x'));
   const gold_outputs = Array.from({ length: 25 }, () => gold('none'));
-  const problems = told({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
-  expect(problems.filter((one) => one.includes('has a gold output already'))).toHaveLength(20);
-  expect(problems.filter((one) => one.includes('id of no task'))).toHaveLength(20);
-  expect(problems.filter((one) => one.includes('not looked at'))).toHaveLength(1);
+  const problems = problemPaths({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
+  const count = (pattern: RegExp) => problems.filter((path) => pattern.test(path)).length;
+  // 20 repeated gold outputs and 20 of unknown tasks have the same kind of path.
+  expect(count(/^gold_outputs\.\d+\.task_id$/)).toBe(40);
+  expect(count(/^verifier_config\.model$/)).toBe(1);
   expect(problems).toHaveLength(41);
 });
 
 test('ignores values that do not match the schema', () => {
   for (const other of [undefined, null, 1, 'x', [], {}, { tasks: {} }]) expect(datasetProblems(other)).toEqual([]);
-  expect(told({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual([]);
-  expect(told({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);
+  expect(problemPaths({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual(
+    [],
+  );
+  expect(problemPaths({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);
   const shape = fc.record(
     {
       tasks: fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.jsonValue(), input: fc.jsonValue() }))),
