@@ -8,10 +8,11 @@ export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed',
 
 const maxMessage = 100_000;
 const role = z.enum(['system', 'user', 'assistant']);
-const nameMeaning =
-  'Of the component that the message is; where absent its role, system_2 for the second of that role.';
+const nameMeaning = 'Name of the component. Default: the role, numbered from the second of that role (system_2).';
 
-/** A message of a prompt as answers show it: a container may have given an empty or a longer one than requests may. */
+/**
+ * A message in responses. A container may return an empty one, or one longer than requests allow.
+ */
 export const messageSchema = z
   .object({ role, content: z.string(), name: z.string().exactOptional().describe(nameMeaning) })
   .meta({ id: 'Message' });
@@ -28,7 +29,7 @@ const promptMessageSchema = z
   })
   .meta({ id: 'PromptMessage' });
 
-/** A prompt: each message is a component, told apart by its name. */
+/** A prompt; each message is a component with a unique name. */
 export const promptMessagesSchema = z
   .array(promptMessageSchema)
   .min(1, 'must hold at least one message')
@@ -37,21 +38,23 @@ export const promptMessagesSchema = z
     const names = componentNames(messages);
     for (const [index, name] of names.entries()) {
       if (names.indexOf(name) === index) continue;
-      const message = `is "${name}", which messages.${names.indexOf(name)} is called already; give one of them another name`;
+      const message = `repeats the name "${name}" of messages.${names.indexOf(name)}; give each message its own name`;
       ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
     }
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
 
-/** The message of a field that has another form; one that is absent is told that it is required. */
+/** The message for a malformed field; a missing field gets zod's "is required". */
 export function unlessMissing(message: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
 }
 
-/** Has a check across fields run although a field is at fault, so that everything is told at once. */
+/**
+ * Runs a cross-field check even if a field is invalid, so that all problems are reported at once.
+ */
 export const runAlways = { when: () => true };
 
-/** What is at a path of a body that may have any form; undefined where there is nothing. */
+/** The value at a path of an arbitrary body; undefined if there is none. */
 export function valueAt(body: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (value, name) =>
@@ -62,7 +65,7 @@ export function valueAt(body: unknown, ...path: string[]): unknown {
   );
 }
 
-/** A whole number within limits; not z.int(), after whose faults no check across fields would run. */
+/** A whole number within limits. Not z.int(): its failures prevent cross-field checks. */
 export function wholeNumber(minimum: number, maximum: number) {
   return z
     .number(unlessMissing('must be a whole number'))
@@ -73,7 +76,7 @@ export function wholeNumber(minimum: number, maximum: number) {
     .meta({ type: 'integer', minimum, maximum });
 }
 
-/** Seeds in the order they are run: 1 to `max` whole numbers from 0 on. */
+/** A list of 1 to `max` non-negative whole numbers, in the order they run. */
 export function seedsSchema(max: number) {
   return z
     .array(wholeNumber(0, Number.MAX_SAFE_INTEGER), unlessMissing('must be a list of whole numbers'))
@@ -81,7 +84,8 @@ export function seedsSchema(max: number) {
     .max(max, `must hold at most ${max} seeds`);
 }
 
-// Where calls go and with whose key is the service's to decide; compared without case, underscores and dashes.
+// The service configures the target and key of model calls. Compared without case, underscores and
+// dashes.
 const connectionFields = new Set([
   'apikey',
   'apibase',
@@ -108,12 +112,12 @@ const connectionFields = new Set([
   'proxy',
 ]);
 
-/** Whether a field says where a model call goes or with which credentials, by whatever spelling. */
+/** Whether a field sets the target or credentials of a model call, in any spelling. */
 export function isConnectionField(name: string): boolean {
   return connectionFields.has(name.toLowerCase().replaceAll(/[_-]/g, ''));
 }
 
-/** A model and its provider; every other field goes to the model as it is. */
+/** A model and its provider; all other fields are passed to the model. */
 export const policySchema = z
   .looseObject({
     model: z.string().min(1).max(200).describe('The model, by the name its provider gives it.'),
@@ -125,11 +129,11 @@ export const policySchema = z
       ctx.addIssue({
         code: 'custom',
         path: [field],
-        message: 'is not accepted: where calls go and with which key is configured at the service',
+        message: 'is not accepted; the service configures the target and key of model calls',
       });
     }
   }, runAlways)
-  .meta({ id: 'Policy', description: 'A model and its provider; every other field goes to the model as it is.' });
+  .meta({ id: 'Policy', description: 'A model and its provider. All other fields are passed to the model unchanged.' });
 export type PolicyRequest = z.infer<typeof policySchema>;
 
 /** Fields of every job that calls a container. */
@@ -139,24 +143,28 @@ export const containerFields = {
     .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be visible ASCII characters')
     .max(4_096)
     .optional()
-    .describe('Sent to the container as X-API-Key; stored encrypted, never shown again.'),
-  env_config: z.record(z.string(), z.unknown()).optional().describe('Passed on to the container as it is.'),
-  max_concurrent: wholeNumber(1, 256).default(5).describe('Most rollouts in flight at once.'),
-  rollout_timeout: z.number().min(1).max(3_600).default(120).describe('Seconds for one rollout.'),
+    .describe('Sent to the container as X-API-Key. Stored encrypted and never returned.'),
+  env_config: z.record(z.string(), z.unknown()).optional().describe('Passed to the container unchanged.'),
+  max_concurrent: wholeNumber(1, 256).default(5).describe('Maximum concurrent rollouts.'),
+  rollout_timeout: z.number().min(1).max(3_600).default(120).describe('Seconds per rollout.'),
   max_failure_rate: z
     .number()
     .min(0)
     .max(1)
     .default(0.5)
-    .describe('The job fails when a larger part of its rollouts failed, from the 20th outcome on and at the end.'),
+    .describe('The job fails if a larger share of its rollouts failed, checked from the 20th outcome and at the end.'),
 };
 export type ContainerFields = z.infer<z.ZodObject<typeof containerFields>>;
 
-export const envNameSchema = z.string().min(1).max(200).describe('Data set split or configuration, for the container.');
+export const envNameSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('Data set split or configuration, passed to the container.');
 export const containerUrlSchema = z.string().min(1).max(2_048).describe("URL of the caller's container.");
 export const correlationIdSchema = z.string().min(1).max(256);
 
-/** What the existing client puts around a request; it means nothing here. */
+/** Fields that the existing client adds to a request; ignored. */
 export const envelope = {
   kind: z.unknown().optional(),
   technique: z.unknown().optional(),
@@ -172,7 +180,7 @@ export const envelope = {
   container_worker_token: z.unknown().optional(),
 };
 
-/** What model calls used. A cost that is not known is null, never 0. */
+/** Usage of model calls. An unknown cost is null, never 0. */
 export const usageSchema = z
   .object({
     prompt_tokens: z.int(),
@@ -187,43 +195,46 @@ export const errorDetailsSchema = z.object({ code: z.string(), message: z.string
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
-/** What every job of any kind says of itself. */
+/** Fields of all kinds of jobs. */
 export const jobFields = {
   job_id: z.string(),
   status: statusSchema,
-  workflow_id: z.string().describe('The Temporal workflow that runs it.'),
+  workflow_id: z.string().describe('The Temporal workflow of the job.'),
   temporal_url: z.string().nullable().describe('The workflow in the Temporal UI.'),
   created_at: timestamp,
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
-  error: z.string().nullable().describe('Why it failed; null otherwise.'),
+  error: z.string().nullable().describe('Why the job failed; null otherwise.'),
   error_details: errorDetailsSchema.nullable(),
-  stopped_by: z.string().nullable().describe('What ended it.'),
+  stopped_by: z.string().nullable().describe('What ended the job.'),
 };
 
-/** How many rollouts a job has at once. */
+/** Concurrency of a job's rollouts. */
 export const concurrencySchema = z.object({
   limit: z
     .int()
-    .describe('Rollouts that may be in flight at present; lowered where the container pushes back, and raised again.'),
+    .describe('Current maximum of concurrent rollouts; lowered when the container pushes back, then raised again.'),
   max_concurrent: z.int(),
   in_flight: z.int(),
-  lowered_because: z.string().nullable().describe('Why limit is below max_concurrent; null where it is not.'),
+  lowered_because: z.string().nullable().describe('Why limit is below max_concurrent; null otherwise.'),
 });
 
 export const estimateSchema = z.object({
-  rollouts: z.int().describe('The most rollouts that this job will ask for.'),
+  rollouts: z.int().describe('Maximum rollouts of the job.'),
   cost_usd: z
     .object({ low: z.number(), likely: z.number(), high: z.number() })
     .nullable()
-    .describe('By assumptions on the length of prompts and answers; null where a price is not known.'),
+    .describe('Based on assumed lengths of prompts and answers; null if a price is unknown.'),
 });
 
-/** Query of every list; `kind`, `system_id` and `system_name` are what an existing client may send and filter nothing. */
+/**
+ * Query of every list. The existing client may send `kind`, `system_id` and `system_name`; they are
+ * ignored.
+ */
 export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),
   kind: z.string().optional(),
@@ -232,10 +243,10 @@ export const listQuerySchema = z.strictObject({
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
 
-/** What a list of numbered rows is asked by. */
+/** Query of a paged list. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),
 };
 
 /** A page of `item`, newest first. */
@@ -243,7 +254,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
 }
 
-/** RFC 9457, with OpenAI's `error` beside. */
+/** RFC 9457 problem details with OpenAI's `error`. */
 export const problemSchema = z
   .looseObject({
     type: z.string(),

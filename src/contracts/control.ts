@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { correlationIdSchema, statusSchema } from './common.js';
 
-const reason = z.string().max(2_000).nullish().describe('Sent by the existing client; not kept.');
+const reason = z.string().max(2_000).nullish().describe('Accepted from the existing client; not stored.');
 
 export const stateChangeSchema = z.strictObject(
   {
@@ -13,14 +13,17 @@ export const stateChangeSchema = z.strictObject(
   'must be a JSON object with state',
 );
 
-/** Pause, resume and cancel need no body. */
+/** Body of pause, resume and cancel; optional. */
 export const commandBodySchema = z.strictObject({ reason }, 'must be a JSON object, or absent').nullish();
 
 const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
-/** What can be asked of a job's workflow; `stop` is a reward that also ends the job. */
+/** Commands to a job's workflow; `stop` is a reward that also ends the job. */
 export type CommandKind = z.infer<typeof commandKindSchema>;
 
-/** The job's status after a command. 202: no worker answered in time, `pending_command` takes effect when one returns. */
+/**
+ * The job's status after a command. 202: no worker answered in time; `pending_command` takes effect
+ * once a worker returns.
+ */
 export const controlAnswerSchema = z
   .object({
     session_id: z.string().optional(),
@@ -35,16 +38,14 @@ export type ControlAnswer = z.infer<typeof controlAnswerSchema>;
 
 const rewardNumber = z.number('must be a finite number');
 
-/** A reward for one rollout, by `reward_info` or as a plain number; with `stop` the job completes. */
+/** A reward for one rollout, as `reward_info` or a plain number; `stop` completes the job. */
 export const rewardSchema = z
   .strictObject(
     {
       reward_info: z
         .looseObject({ score: rewardNumber.nullish(), outcome_reward: rewardNumber.nullish() })
         .optional()
-        .describe(
-          'outcome_reward counts, else score; everything else is kept with it, details.feedback for reflection.',
-        ),
+        .describe('outcome_reward is used, else score. All other fields are stored; reflection uses details.feedback.'),
       reward: rewardNumber.nullish().describe('The reward as a plain number.'),
       rollout_id: correlationIdSchema.nullish(),
       candidate_id: correlationIdSchema.nullish(),
@@ -52,7 +53,7 @@ export const rewardSchema = z
       trace_ref: z.unknown().optional(),
       artifact: z.unknown().optional(),
       metadata: z.unknown().optional(),
-      stop: z.boolean().nullish().describe('Complete the job with its best so far.'),
+      stop: z.boolean().nullish().describe('Completes the job with its best candidate so far.'),
     },
     'must be a JSON object with reward_info, reward or stop',
   )
@@ -61,12 +62,12 @@ export const rewardSchema = z
     ctx.addIssue({
       code: 'custom',
       path: ['reward_info'],
-      message: 'give reward_info.outcome_reward, reward_info.score or reward as a number, or stop: true',
+      message: 'must have outcome_reward or score as a number; alternatively give reward as a number, or stop: true',
     });
   });
 export type RewardRequest = z.infer<typeof rewardSchema>;
 
-/** The number that counts of a reward's body, or null when it has none. */
+/** The reward of a request; null if it has none. */
 export function rewardValue(body: {
   reward_info?: { score?: number | null | undefined; outcome_reward?: number | null | undefined } | undefined;
   reward?: number | null | undefined;
@@ -77,5 +78,5 @@ export function rewardValue(body: {
 export const rewardAnswerSchema = controlAnswerSchema.extend({
   reward: z.number().nullable(),
   rollout_id: z.string().nullable(),
-  counted: z.boolean().describe('Whether the reward is in the inbox of a job that can still use it.'),
+  counted: z.boolean().describe('Whether the reward was recorded for a job that can still use it.'),
 });

@@ -1,40 +1,42 @@
 import { z } from 'zod';
 import { messageSchema, pageQuery, timestamp } from '../common.js';
 
-/** Lever id to version. */
+/** Maps lever ids to versions. */
 export const leverVersionsSchema = z.record(z.string(), z.int());
 
-/** What a session says of its levers. */
+/** Lever fields of a session. */
 export const leverFields = {
   lever_summary: z.object({
-    prompt_lever_id: z.string().describe('The prompt as a whole; each candidate is a version of it, 0 the baseline.'),
+    prompt_lever_id: z
+      .string()
+      .describe('The lever of the whole prompt. Each candidate is a version of it; 0 is the baseline.'),
     candidate_lever_versions: leverVersionsSchema.describe(
-      'Candidate to its version of the prompt as a whole: the baseline and every candidate that was made from it.',
+      'Maps candidates, including the baseline, to their versions of the whole prompt.',
     ),
     best_candidate_id: z.string().nullable(),
     selected_candidate_id: z
       .string()
       .nullable()
-      .describe('Whose prompt inference gets: the best, and the baseline until there is one.'),
+      .describe('The candidate that inference uses: the best, or the baseline until there is a best.'),
     baseline_candidate_id: z.string().nullable(),
-    lever_count: z.int().describe('Of several components each has one beside the whole prompt.'),
-    mutation_count: z.int().describe('Candidates beside the baseline.'),
+    lever_count: z.int().describe('One for the whole prompt, plus one per component if there are several.'),
+    mutation_count: z.int().describe('Candidates without the baseline.'),
     latest_version: z
       .int()
       .nullable()
-      .describe('The highest of candidate_lever_versions; a proposal that came to nothing leaves its number out.'),
+      .describe('The highest of candidate_lever_versions. A failed proposal leaves a gap in the numbers.'),
   }),
   lever_versions: leverVersionsSchema.describe(
-    'The levers at the versions of the selected candidate; of a component 0 is the text of the baseline, each new text one more.',
+    "Lever versions of the selected candidate. A component's version is 0 for the baseline text and increases with each new text.",
   ),
-  best_lever_version: z.int().nullable().describe('Of the prompt as a whole; null until a candidate is the best.'),
+  best_lever_version: z.int().nullable().describe('Version of the whole prompt; null until there is a best candidate.'),
 };
 
 export const leversQuerySchema = z.strictObject(pageQuery);
 
-const component = z.string().nullable().describe('The part of the prompt that it is; null: the prompt as a whole.');
+const component = z.string().nullable().describe('The component of the prompt; null: the whole prompt.');
 
-/** A session's levers; there are 22 at most. */
+/** A session's levers, at most 22. */
 export const leverListSchema = z.object({
   data: z.array(
     z
@@ -42,24 +44,27 @@ export const leverListSchema = z.object({
         lever_id: z.string(),
         component,
         latest_version: z.int().nullable().describe('null until the session has a candidate.'),
-        best_version: z.int().nullable().describe("The best candidate's; null until there is one."),
+        best_version: z
+          .int()
+          .nullable()
+          .describe("The best candidate's version; null until there is a best candidate."),
       })
       .meta({ id: 'Lever' }),
   ),
 });
 
-/** A version of a lever in a list. */
+/** A lever version in a list. */
 export const leverVersionItemSchema = z
   .object({
     version: z.int(),
-    candidate_ids: z.array(z.string()).describe('Those that have it, the first to have had it first.'),
+    candidate_ids: z.array(z.string()).describe('Candidates with this version, oldest first.'),
     created_at: timestamp,
   })
   .meta({ id: 'LeverVersion' });
 
 const whole = { lever_id: z.string(), ...leverVersionItemSchema.shape };
 
-/** A version of a lever with what it says. */
+/** A lever version with its content. */
 export const leverVersionSchema = z
   .union([
     z.object({
@@ -72,5 +77,5 @@ export const leverVersionSchema = z
   ])
   .meta({
     id: 'LeverText',
-    description: 'The prompt as a whole and its demonstrations have messages, a component has a text.',
+    description: 'The whole prompt and its demonstrations have messages; a component has a text.',
   });

@@ -14,42 +14,35 @@ export const decisionSchema = z
       .describe(
         'not_better, worse, overtaken or budget when rejected; better, cheaper (graphs), combined or baseline when accepted; null while pending.',
       ),
-    parent_sum: z
-      .number()
-      .nullable()
-      .describe('What was expected on the seeds it was tried on, from its parents, summed.'),
-    child_sum: z.number().nullable().describe("The candidate's own rewards on the same seeds, summed."),
-    minibatch_size: z.int().nullable().describe('On how many seeds it was tried.'),
+    parent_sum: z.number().nullable().describe('Sum of the rewards expected from its parents on the tested seeds.'),
+    child_sum: z.number().nullable().describe("Sum of the candidate's rewards on the same seeds."),
+    minibatch_size: z.int().nullable().describe('Number of tested seeds.'),
     estimated_reward: z
       .number()
       .nullable()
-      .describe('What was expected of it on the evaluation seeds when it was accepted; null where it was not.'),
-    message: z.string().describe('All of it in a sentence.'),
+      .describe('Expected reward on the evaluation seeds at the time of acceptance; null if it was not accepted.'),
+    message: z.string().describe('The decision as a sentence.'),
   })
   .meta({ id: 'CandidateDecision', description: 'Whether a candidate may be a parent, and why.' });
 
 /** A candidate in a list. */
 export const candidateItemSchema = z
   .object({ ...candidateSchema.shape, decision: decisionSchema })
-  .meta({ id: 'CandidateSummary', description: 'A candidate and what was decided of it.' });
+  .meta({ id: 'CandidateSummary', description: 'A candidate and its decision.' });
 
-const seed = z.int().nullable().describe('null: live traffic that named none.');
-const feedback = z
-  .string()
-  .describe('As the reflection was shown it; cut where it is long, the whole is in the trace.');
+const seed = z.int().nullable().describe('null: live traffic without a seed.');
+const feedback = z.string().describe('As shown to the reflection. Long feedback is cut; the trace has all of it.');
 
 const asked = z.array(z.object({ role: z.string(), content: z.string() }));
 
 export const attemptSchema = z.object({
-  component: z.string().describe('The part of the prompt that was to be rewritten.'),
-  attempt: z.int().describe('From 0 for each component.'),
-  messages: asked.describe(
-    'What the model was asked, after a refused answer with that answer and what was wrong with it.',
-  ),
-  output: z.string().describe('What the model answered.'),
+  component: z.string().describe('The component to rewrite.'),
+  attempt: z.int().describe('Number of the attempt, from 0 for each component.'),
+  messages: asked.describe('The request to the model. After a rejected answer it includes that answer and the reason.'),
+  output: z.string().describe("The model's answer."),
   finish_reason: z.string().nullable(),
   accepted: z.boolean(),
-  reason: z.string().nullable().describe('Why it was refused.'),
+  reason: z.string().nullable().describe('Why the answer was rejected.'),
   prompt_tokens: z.int().nullable(),
   completion_tokens: z.int().nullable(),
   cost_usd: z.number().nullable(),
@@ -59,13 +52,13 @@ export const attemptSchema = z.object({
 export const reflectionSchema = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
-  components: z.array(z.string()).describe('The parts of the prompt that it rewrote; each was a question of its own.'),
-  messages: asked.describe('What the model was asked for the first of them; for others see attempts.'),
-  output: z.string().nullable().describe('The answer to that which was taken.'),
+  components: z.array(z.string()).describe('The rewritten components, each by a request of its own.'),
+  messages: asked.describe('The request for the first component; see attempts for the others.'),
+  output: z.string().nullable().describe('The accepted answer to that request.'),
   examples: z
     .array(z.object({ rollout_id: z.string(), seed, reward: z.number(), feedback }))
-    .describe("The rollouts that it was shown: the parent's own, or an ancestor's."),
-  attempts: z.array(attemptSchema).describe('Every answer for this candidate, also those that were refused.'),
+    .describe('The rollouts shown, of the parent or of an ancestor.'),
+  attempts: z.array(attemptSchema).describe('All answers for this candidate, including rejected ones.'),
 });
 
 const minibatchSchema = z.array(
@@ -74,29 +67,34 @@ const minibatchSchema = z.array(
     role: z
       .enum(['shown', 'guard', 'live'])
       .describe(
-        'shown: a failure that its reflection, or that of what it combines, was shown; guard: one that it might lose; live: a call of live traffic that named no seed.',
+        'shown: a failure shown to its reflection, or to that of a candidate it combines; guard: a regression test; live: a call of live traffic without a seed.',
       ),
     parent_reward: z
       .number()
       .nullable()
-      .describe('What was last measured there before: of its parent, else of the nearest ancestor. null: nothing was.'),
-    parent_candidate_id: z.string().nullable().describe('Of whom.'),
+      .describe(
+        'The last earlier reward on this seed, of the parent or else the nearest ancestor; null if there is none.',
+      ),
+    parent_candidate_id: z.string().nullable().describe('The candidate with parent_reward.'),
     parent_rollout_id: z.string().nullable(),
-    candidate_reward: z.number().nullable().describe('Mean of its rollouts there; null while none is finished.'),
+    candidate_reward: z
+      .number()
+      .nullable()
+      .describe('Mean of its rollouts on this seed; null until a rollout is finished.'),
     candidate_rollouts: z.array(z.object({ rollout_id: z.string(), reward: z.number().nullable() })),
   }),
 );
 
 const segmentSchema = z.object({
-  component: z.string().describe('The part of the prompt that it stands in.'),
-  text: z.string().describe('A sentence with its white space; all of a component joined are its text.'),
-  introduced_by: z.string().describe('The first ancestor, or the candidate itself, from which on it was always there.'),
+  component: z.string().describe('The component that contains it.'),
+  text: z.string().describe('A sentence with its white space. The joined segments of a component are its text.'),
+  introduced_by: z.string().describe('The candidate, or the earliest ancestor, since which the text has been kept.'),
   feedback: z
     .array(z.object({ rollout_id: z.string(), seed, feedback }))
-    .describe("What that candidate's reflection was shown; empty for the baseline."),
+    .describe("The feedback shown to that candidate's reflection; empty for the baseline."),
 });
 
-/** A candidate and where it comes from. */
+/** A candidate and its origin. */
 export const candidateDetailSchema = z
   .object({
     session_id: z.string(),
@@ -106,25 +104,23 @@ export const candidateDetailSchema = z
       .array(
         z.object({
           ...messageSchema.shape,
-          name: z.string().optional().describe('Of the component that it is, where there are several.'),
+          name: z.string().optional().describe('Name of the component if there are several.'),
         }),
       )
       .nullable()
       .describe('null until the baseline is known.'),
     diff: z
       .array(z.object({ parent_id: z.string(), component: z.string(), unified: z.string() }))
-      .describe('Against each parent, for each component that differs.'),
-    reflection: reflectionSchema.nullable().describe('null for a candidate that no model proposed.'),
-    minibatch: minibatchSchema.describe(
-      'Every seed it was tried on, in the order asked for. A failed rollout counts 0.',
-    ),
+      .describe('Diffs against each parent, for each component that differs.'),
+    reflection: reflectionSchema.nullable().describe('null for a candidate without a proposal by a model.'),
+    minibatch: minibatchSchema.describe('All tested seeds, in the order requested. A failed rollout counts 0.'),
     segments: z.array(segmentSchema),
   })
-  .meta({ id: 'CandidateDetail', description: 'Where a candidate comes from, and why it was accepted or rejected.' });
+  .meta({ id: 'CandidateDetail', description: "A candidate's origin, and why it was accepted or rejected." });
 
 export const seedEvalSchema = z
   .object({
-    rollout_id: z.string().describe("Also its trace's id."),
+    rollout_id: z.string().describe('Also the id of its trace.'),
     seed,
     stage: z.string().describe('baseline, minibatch, gate, evaluation or heldout.'),
     generation: z.int(),
@@ -145,13 +141,13 @@ export const paretoSchema = z
         z.object({
           seed: z.int(),
           best_reward: z.number().nullable().describe('null until a candidate is evaluated.'),
-          holders: z.int().describe('How many candidates have it.'),
-          candidate_ids: z.array(z.string()).describe('Those that have it, the first 100.'),
+          holders: z.int().describe('Number of candidates with this reward.'),
+          candidate_ids: z.array(z.string()).describe('The first 100 candidates with this reward.'),
         }),
       )
       .describe('Every evaluation seed, in the order of the request.'),
     front: z
       .array(z.object({ candidate_id: z.string(), reward: z.number(), seeds_held: z.int() }))
-      .describe('The candidates that hold a seed, dominated ones dropped.'),
+      .describe('The non-dominated candidates that are best on a seed.'),
   })
-  .meta({ id: 'ParetoFront', description: 'Over the candidates that are evaluated.' });
+  .meta({ id: 'ParetoFront', description: 'The Pareto front of the evaluated candidates.' });

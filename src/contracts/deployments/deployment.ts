@@ -1,4 +1,4 @@
-/** A deployment on the wire: the body that creates it, and what it says of itself. */
+/** Deployments: create request and views. */
 import { z } from 'zod';
 import {
   runAlways,
@@ -20,7 +20,10 @@ const name = z
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
     'must be 1 to 100 letters, digits, dots, _ or -, and begin with a letter or a digit',
   )
-  .refine((value) => !/^dep_/i.test(value) && value !== 'snapshots', 'must not be what an id or a path looks like');
+  .refine(
+    (value) => !/^dep_/i.test(value) && value !== 'snapshots',
+    'must not begin with dep_ and must not be "snapshots"',
+  );
 
 const id = z.string().min(1).max(100);
 
@@ -29,9 +32,9 @@ const sourceSchema = z
     {
       session_id: id.optional(),
       graph_job_id: id.optional(),
-      candidate_id: id.optional().describe("The job's best where absent."),
+      candidate_id: id.optional().describe("Default: the job's best candidate."),
       messages: promptMessagesSchema.optional(),
-      policy: policySchema.optional().describe("Beside messages; a session's and a graph job's are their own."),
+      policy: policySchema.optional().describe('Required with messages; sessions and graph jobs have their own.'),
     },
     unlessMissing('must be an object with session_id, graph_job_id, or messages and policy'),
   )
@@ -41,9 +44,10 @@ const sourceSchema = z
     const has = (field: string) => valueAt(source, field) !== undefined;
     const given = ['session_id', 'graph_job_id', 'messages'].filter(has);
     if (given.length !== 1) return refuse([], 'must have exactly one of session_id, graph_job_id and messages');
-    if (has('messages') && !has('policy')) refuse(['policy'], 'is required beside messages: which model answers');
-    if (!has('messages') && has('policy')) refuse(['policy'], 'is only for messages: a job has its own');
-    if (has('messages') && has('candidate_id')) refuse(['candidate_id'], 'needs session_id or graph_job_id');
+    if (has('messages') && !has('policy')) refuse(['policy'], 'is required with messages');
+    if (!has('messages') && has('policy'))
+      refuse(['policy'], 'is only allowed with messages; a job has its own policy');
+    if (has('messages') && has('candidate_id')) refuse(['candidate_id'], 'requires session_id or graph_job_id');
   }, runAlways);
 export type SourceRequest = z.infer<typeof sourceSchema>;
 
@@ -55,13 +59,15 @@ const gateSchema = z
       container_url: containerUrlSchema,
       env_name: envNameSchema.optional(),
       seeds: seedsSchema(10_000)
-        .refine((seeds) => new Set(seeds).size === seeds.length, 'must not list a seed twice: it would count twice')
-        .describe('Instances that neither candidate was made on.'),
-      min_reward: reward.optional().describe('The least mean reward of the candidate; this or min_improvement.'),
+        .refine((seeds) => new Set(seeds).size === seeds.length, 'must not repeat a seed')
+        .describe('Instances that neither candidate was optimized on.'),
+      min_reward: reward
+        .optional()
+        .describe('Minimum mean reward of the candidate. Exactly one of this and min_improvement.'),
       min_improvement: reward
         .optional()
         .describe(
-          'By how much the candidate is to be better, seed by seed, than what the name serves (else than the baseline): the lower end of the paired 95 % interval is to reach it.',
+          'Minimum improvement over the live deployment of the name, or else over the baseline: the lower end of the paired 95 % interval must reach it.',
         ),
       ...containerFields,
     },
@@ -96,8 +102,8 @@ const summary = {
   id: z.string(),
   name: z.string(),
   status: deploymentStatusSchema,
-  live: z.boolean().describe('Whether its name is served by it.'),
-  snapshot_id: z.string().nullable().describe('null until it is frozen.'),
+  live: z.boolean().describe('Whether its name serves this deployment.'),
+  snapshot_id: z.string().nullable().describe('null until the snapshot is published.'),
   created_at: timestamp,
 };
 
@@ -106,7 +112,7 @@ export const deploymentListSchema = z.object({
 });
 
 const measured = z.object({
-  job_id: z.string().describe('The evaluation.'),
+  job_id: z.string().describe('The evaluation job.'),
   deployment_id: z.string().nullable().describe('null: the baseline.'),
   reward: z.number().nullable(),
 });
@@ -118,11 +124,11 @@ const gateView = z.object({
   evaluation: z
     .object({ job_id: z.string(), status: z.enum(['running', 'paused']) })
     .nullable()
-    .describe('What it waits for; one that is paused it waits for until that is resumed or cancelled. null: for none.'),
-  candidate: measured.omit({ deployment_id: true }).nullable().describe('null until it is known.'),
+    .describe('The evaluation it waits for; a paused evaluation blocks until it is resumed or cancelled. null: none.'),
+  candidate: measured.omit({ deployment_id: true }).nullable().describe('null until measured.'),
   incumbent: measured
     .nullable()
-    .describe('What the name served, else the baseline; null where it was not asked for, or is not known yet.'),
+    .describe('The live deployment of the name, else the baseline; null if not required or not measured yet.'),
   comparison: z
     .object({ difference: z.number(), interval: z.object({ low: z.number(), high: z.number() }), seeds: z.int() })
     .nullable()
@@ -140,13 +146,13 @@ export const deploymentSchema = z
       candidate_id: z.string().nullable(),
     }),
     gate: gateView.nullable(),
-    chat_completions_url: z.string().describe('Of this very deployment, whatever its name serves.'),
-    name_chat_completions_url: z.string().describe('Of whatever its name serves.'),
-    previous_id: z.string().nullable().describe('Whose name it was before; a rollback gives it back.'),
+    chat_completions_url: z.string().describe('Endpoint of this deployment.'),
+    name_chat_completions_url: z.string().describe('Endpoint of the live deployment of the name.'),
+    previous_id: z.string().nullable().describe('The deployment that was live before; a rollback restores it.'),
     ready_at: timestamp.nullable(),
     started_at: timestamp.nullable(),
     completed_at: timestamp.nullable(),
-    error: z.string().nullable().describe('Why it failed; null otherwise.'),
+    error: z.string().nullable().describe('Why the deployment failed; null otherwise.'),
     error_details: errorDetailsSchema.nullable(),
     workflow_id: z.string().describe('The Temporal workflow that builds it.'),
     temporal_url: z.string().nullable(),
@@ -155,7 +161,7 @@ export const deploymentSchema = z
 
 export const rolledBackSchema = z.object({
   name: z.string(),
-  id: z.string().describe('The deployment that the name is served by now.'),
+  id: z.string().describe('The deployment that is live now.'),
   snapshot_id: z.string(),
   rolled_back_id: z.string(),
 });

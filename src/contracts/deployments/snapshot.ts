@@ -1,4 +1,4 @@
-/** What a deployment serves, frozen: what is hashed, what is stored and what is answered are the same JSON. */
+/** The immutable content of a deployment. The same JSON is hashed, stored and returned. */
 import { z } from 'zod';
 import { messageSchema, timestamp } from '../common.js';
 import { leverVersionsSchema } from '../candidates/levers.js';
@@ -15,41 +15,41 @@ const provenanceSchema = z.object({
   source: z.enum(['session', 'graph_job', 'messages']),
   job_id: z.string().nullable(),
   candidate_id: z.string().nullable(),
-  reward: z.number().nullable().describe("The candidate's mean on its job's evaluation seeds, when it was frozen."),
+  reward: z.number().nullable().describe("The candidate's mean on the evaluation seeds of its job at publication."),
   verdict: z
     .enum(['better', 'not_significantly_better', 'worse'])
     .nullable()
-    .describe("The job's, where the candidate is its best; null where there is none."),
+    .describe("The job's verdict if the candidate is its best; null otherwise."),
 });
 
 const common = {
-  lever_versions: leverVersionsSchema.describe("The job's levers at the candidate's versions."),
+  lever_versions: leverVersionsSchema.describe("The candidate's lever versions."),
   provenance: provenanceSchema,
 };
 
 const demoSchema = z.object({
-  component: z.string().nullable().describe('Whose calls it is shown to; null: to all.'),
+  component: z.string().nullable().describe('The component whose calls include it; null: all calls.'),
   seed: z.int().nullable(),
   ordinal: z.int(),
   input: z.string(),
   output: z.string(),
 });
 
-/** A prompt with all that a request is made of. */
+/** A prompt with everything needed to build a request. */
 const promptSnapshotSchema = z.object({
   kind: z.literal('messages'),
   messages: z.array(messageSchema),
   demos: z.array(demoSchema).describe('Shown after the leading system messages.'),
-  levers_marked: z.boolean().describe("The messages are texts of spans that callers mark with <lever name='…'>."),
+  levers_marked: z.boolean().describe("The messages are the texts of spans that callers mark with <lever name='…'>."),
   policy: frozenPolicySchema,
   ...common,
 });
 
-/** A graph with the models that its steps may ask; one without a model of its own asks the first. */
+/** A graph and its models; a step without a model uses the first. */
 const graphSnapshotSchema = z.object({
   kind: z.literal('graph'),
   graph: graphSchema,
-  graph_txt: z.string().describe('The graph for people; it says everything, the order of its inputs too.'),
+  graph_txt: z.string().describe('The complete graph as readable text, including the order of inputs.'),
   policies: z.array(frozenPolicySchema),
   ...common,
 });
@@ -72,9 +72,9 @@ const head = {
 
 export const snapshotSchema = z
   .discriminatedUnion('kind', [promptSnapshotSchema.extend(head), graphSnapshotSchema.extend(head)])
-  .meta({ id: 'Snapshot', description: 'What a deployment serves; it never changes.' });
+  .meta({ id: 'Snapshot', description: 'The immutable content of a deployment.' });
 
-/** One part in which two snapshots differ. */
+/** The differences of two snapshots. */
 export const snapshotDiffSchema = z.object({
   from: z.string(),
   to: z.string(),
@@ -88,7 +88,7 @@ export const snapshotDiffSchema = z.object({
   ),
 });
 
-/** A policy as a snapshot has it, and back. */
+/** Converts a policy to and from its snapshot form. */
 export const policyToSnapshot = ({ provider, model, params }: PolicySpec): FrozenPolicy => ({
   ...params,
   provider,

@@ -3,14 +3,14 @@ import { timestamp } from '../common.js';
 
 const latency = z.number().nullable();
 
-/** What a deployment's requests came to. */
+/** Statistics of a deployment's requests. */
 export const deploymentStatsSchema = z
   .object({
     deployment_id: z.string(),
-    since: timestamp.nullable().describe('When it went live; null: it has not.'),
-    requests: z.int().describe('All, however they ended.'),
-    errors: z.int().describe('Requests that were answered with an error.'),
-    aborted: z.int().describe('Requests whose caller went away before the end.'),
+    since: timestamp.nullable().describe('When it went live; null if it has not.'),
+    requests: z.int().describe('All requests, whatever their outcome.'),
+    errors: z.int().describe('Requests answered with an error.'),
+    aborted: z.int().describe('Requests whose caller disconnected before the end.'),
     latency_ms: z
       .object({
         p50: latency,
@@ -18,17 +18,17 @@ export const deploymentStatsSchema = z
         p95: latency,
         p99: latency,
         max: latency,
-        relative_error: z.number().describe('Each is off by at most this part of it.'),
+        relative_error: z.number().describe('Maximum relative error of each latency.'),
       })
-      .describe('Until the end of the answer, of the requests that were answered; null: none was.'),
+      .describe('Time to the end of the answer, over answered requests; null if there were none.'),
     usage: z
       .object({
         prompt_tokens: z.int(),
         completion_tokens: z.int(),
         total_tokens: z.int(),
-        total_cost_usd: z.number().nullable().describe('Of the requests whose cost is known; null: of none it is.'),
-        requests_without_cost: z.int().describe('Requests whose cost is not known.'),
+        total_cost_usd: z.number().nullable().describe('Total of the known costs; null if no cost is known.'),
+        requests_without_cost: z.int().describe('Requests with an unknown cost.'),
       })
-      .describe('Of all requests, with what providers told of those that failed.'),
+      .describe('Usage of all requests, including what providers reported for failed ones.'),
   })
-  .meta({ id: 'DeploymentStats', description: "What a deployment's requests came to since it went live." });
+  .meta({ id: 'DeploymentStats', description: "Statistics of a deployment's requests since it went live." });

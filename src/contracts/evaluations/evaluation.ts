@@ -21,16 +21,16 @@ const sevenDays = 7 * 24 * 3_600;
 const candidateSchema = z
   .strictObject({
     session_id: z.string().min(1).max(100).optional(),
-    candidate_id: z.string().min(1).max(100).optional().describe("The session's best where absent."),
+    candidate_id: z.string().min(1).max(100).optional().describe("Default: the session's best candidate."),
     messages: promptMessagesSchema.optional(),
   })
   .superRefine((candidate, ctx) => {
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if ((candidate.session_id === undefined) === (candidate.messages === undefined)) {
-      refuse([], 'give either session_id (and candidate_id) or messages');
+      refuse([], 'must have exactly one of session_id (optionally with candidate_id) and messages');
     }
     if (candidate.candidate_id !== undefined && candidate.session_id === undefined) {
-      refuse(['candidate_id'], 'needs session_id');
+      refuse(['candidate_id'], 'requires session_id');
     }
   });
 export type CandidateChoice = z.infer<typeof candidateSchema>;
@@ -38,31 +38,33 @@ export type CandidateChoice = z.infer<typeof candidateSchema>;
 const shape = {
   container_url: containerUrlSchema,
   env_name: envNameSchema,
-  seeds: seedsSchema(10_000).describe('Run in this order; a seed that is listed twice is run twice.'),
+  seeds: seedsSchema(10_000).describe('Run in this order; a repeated seed runs again.'),
   policy: policySchema,
-  timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, pauses not counted.'),
-  candidate: candidateSchema.optional().describe('Whose texts every call gets; absent: the container as it is.'),
+  timeout: z.number().gt(0).max(sevenDays).default(600).describe('Seconds for the whole job, without pauses.'),
+  candidate: candidateSchema
+    .optional()
+    .describe("The candidate whose texts every call gets. Default: the container's own prompt."),
   ...containerFields,
 };
 const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
-/** An evaluation as the specification gives it. */
+/** Create request. */
 export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, bodyRule);
 
-/** The same as the existing client wraps it. */
+/** Create request in the existing client's wrapper. */
 export const wrappedEvaluationSchema = z.strictObject({
   config: z.strictObject({ ...shape, app_id: appId.default('default') }, bodyRule),
   ...envelope,
-  correlation_id: correlationIdSchema.nullish().describe('Means nothing here.'),
+  correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
 });
 
-/** One of the two, told apart by `config`. */
+/** Either form; `config` distinguishes them. */
 export const createEvaluationSchema = z.union([flatEvaluationSchema, wrappedEvaluationSchema]);
 export type EvaluationRequest = z.infer<typeof flatEvaluationSchema>;
 
-/** The form that a body is meant in. */
+/** The schema of the form that a body uses. */
 export function evaluationSchemaFor(body: unknown): z.ZodType {
   return typeof body === 'object' && body !== null && 'config' in body ? wrappedEvaluationSchema : flatEvaluationSchema;
 }
@@ -77,9 +79,9 @@ export const evaluationCreatedSchema = z.object({
 });
 
 const totals = {
-  mean_reward: z.number().nullable().describe('Over the rollouts that succeeded; null when none did.'),
+  mean_reward: z.number().nullable().describe('Mean over succeeded rollouts; null if there are none.'),
   total_tokens: z.int(),
-  total_cost_usd: z.number().nullable().describe('null where a price is not known.'),
+  total_cost_usd: z.number().nullable().describe('null if a price is unknown.'),
 };
 
 export const evaluationSummarySchema = z.object({
@@ -107,13 +109,13 @@ export const evaluationSchema = z
     ...listed,
     progress: z.object({ completed: z.int(), total: z.int() }),
     results: z.object(totals).optional().describe('Present when completed.'),
-    summary: evaluationSummarySchema.describe('What there is so far.'),
+    summary: evaluationSummarySchema.describe('Results so far.'),
     candidate: z.object({ session_id: z.string().nullable(), candidate_id: z.string().nullable() }).nullable(),
     usage: usageSchema,
     concurrency: concurrencySchema,
     rollouts_resent: z.int(),
   })
-  .meta({ id: 'Evaluation', description: 'Its status.' });
+  .meta({ id: 'Evaluation', description: 'Status of an evaluation.' });
 
 const seedResultSchema = z.object({
   seed: z.int(),
@@ -131,5 +133,5 @@ export const evaluationResultsSchema = z.object({
   job_id: z.string(),
   status: statusSchema,
   summary: evaluationSummarySchema,
-  results: z.array(seedResultSchema).describe('Finished seeds in the order they were listed.'),
+  results: z.array(seedResultSchema).describe('Finished seeds in the order of the request.'),
 });

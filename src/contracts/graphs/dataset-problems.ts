@@ -1,23 +1,23 @@
-/** What is wrong with a data set beyond the form of its fields. */
+/** Cross-field validation of data sets. */
 import { valueAt } from '../common.js';
 import { datasetLimits, taskDescription, taskInput } from './dataset.js';
 import { modes, maxFields } from './verifier.js';
 
-/** Where something is within a data set. */
+/** A path within a data set. */
 export type Path = readonly (string | number)[];
 
 export interface DatasetProblem {
   path: Path;
-  /** Goes on from the field's name. */
+  /** A predicate for the field's name. */
   message: string;
 }
 
-/** Problems of one kind that are listed; whoever mends these is told of the next. */
+/** Maximum reported problems of one kind. */
 const maxPerKind = 20;
 
 /**
- * What is wrong with a data set across its fields, by the path within it; at most 20 of a kind. What has not the form of a data
- * set is passed over: the schema tells of that.
+ * The cross-field problems of a data set, at most 20 of a kind. Ignores values that do not match
+ * the schema, which reports those.
  */
 export function datasetProblems(dataset: unknown): DatasetProblem[] {
   if (!isObject(dataset)) return [];
@@ -35,8 +35,8 @@ export function datasetProblems(dataset: unknown): DatasetProblem[] {
   const golds = namedEntries(dataset['gold_outputs'], 'task_id');
   const kinds = [
     metadataProblems(dataset['metadata']),
-    duplicates(tasks, ['tasks', 'id'], 'is the id of'),
-    duplicates(golds, ['gold_outputs', 'task_id'], 'has a gold output already,'),
+    duplicates(tasks, ['tasks', 'id']),
+    duplicates(golds, ['gold_outputs', 'task_id']),
     goldProblems(dataset, tasks, golds),
     rubricProblems(dataset, tasks),
     verifierProblems(dataset),
@@ -53,7 +53,7 @@ function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
   yield { path: ['metadata', description.name], message };
 }
 
-/** An entry of a list that has its name, and its place there. */
+/** A named list entry and its index. */
 interface Named {
   index: number;
   name: string;
@@ -67,12 +67,12 @@ function namedEntries(list: unknown, field: string): Named[] {
   });
 }
 
-function* duplicates(list: readonly Named[], [where, field]: [string, string], what: string): Generator<DatasetProblem> {
+function* duplicates(list: readonly Named[], [where, field]: [string, string]): Generator<DatasetProblem> {
   const indexes = new Map<string, number>();
   for (const { index, name } of list) {
     const earlier = indexes.get(name);
     if (earlier === undefined) indexes.set(name, index);
-    else yield { path: [where, index, field], message: `is "${name}", which ${what} dataset.${where}[${earlier}]` };
+    else yield { path: [where, index, field], message: `repeats "${name}" of dataset.${where}[${earlier}]` };
   }
 }
 
@@ -86,17 +86,17 @@ function* goldProblems(
   for (const { index, name, entry } of golds) {
     const path = ['gold_outputs', index];
     if (!ids.has(name)) {
-      yield { path: [...path, 'task_id'], message: `is "${name}", which is the id of no task` };
+      yield { path: [...path, 'task_id'], message: `is "${name}", which is not the id of a task` };
     }
     if (mode === 'json' && entry['output'] !== undefined && !isObject(entry['output'])) {
-      yield { path: [...path, 'output'], message: 'must be an object in mode json, which compares its fields' };
+      yield { path: [...path, 'output'], message: 'must be an object in mode json' };
     }
   }
   if (!modes.some((known) => known === mode) || mode === 'rubric') return;
   const withGold = new Set(golds.map(({ name }) => name));
   for (const { index, name } of tasks) {
     if (withGold.has(name)) continue;
-    const message = `is task "${name}", which has no gold output; mode ${String(mode)} needs one: add it to gold_outputs`;
+    const message = `has no gold output (task "${name}"), which mode ${String(mode)} requires: add one to gold_outputs`;
     yield { path: ['tasks', index], message };
   }
 }
@@ -105,11 +105,11 @@ function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly Named
   if (valueAt(dataset, 'verifier_config', 'mode') !== 'rubric' || dataset['default_rubric'] !== undefined) return;
   const without = tasks.filter(({ entry }) => entry['rubric'] === undefined);
   if (without.length === tasks.length) {
-    yield { path: ['default_rubric'], message: 'is required in mode rubric where tasks have no rubric of their own' };
+    yield { path: ['default_rubric'], message: 'is required in mode rubric unless each task has a rubric' };
     return;
   }
   for (const { index, name } of without) {
-    const message = `is required for task "${name}" in mode rubric, as there is no default_rubric`;
+    const message = `is required for task "${name}" in mode rubric without default_rubric`;
     yield { path: ['tasks', index, 'rubric'], message };
   }
 }
@@ -132,12 +132,12 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
   if (used.includes('model') && config['model'] === undefined) {
     yield {
       path: ['verifier_config', 'model'],
-      message: `is required: in mode ${mode} a judge model gives the scores`,
+      message: `is required in mode ${mode}: it names the judge`,
     };
   }
   for (const option of allOptions) {
     if (used.includes(option) || config[option] === undefined) continue;
-    const message = `is not looked at when mode is ${mode}: leave it out`;
+    const message = `is not used in mode ${mode}: remove it`;
     yield { path: ['verifier_config', option], message };
   }
   const { fields } = config;
@@ -149,7 +149,10 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
   }
 }
 
-/** Fields that some inputs have and others lack, told of the fewer: of those that lack it, or of those that have it. */
+/**
+ * Fields that only some inputs have; reports the smaller group, those without the field or those
+ * with it.
+ */
 function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
   const inputs = tasks.flatMap(({ index, name, entry: { input } }) =>
     typeof input === 'string' || isObject(input) ? [{ index, name, fields: taskInput(input) }] : [],

@@ -1,4 +1,4 @@
-/** The data set of a graph job: tasks, what is wanted of them, and how that is scored. */
+/** The data set of a graph job: tasks, gold outputs and scoring. */
 import { z } from 'zod';
 import { promptSchema, unlessMissing } from '../common.js';
 import type { Message } from '../../core/jobs/spec.js';
@@ -7,9 +7,9 @@ import { unionError, rubricSchema, verifierSchema } from './verifier.js';
 /** Upper limits of a data set. */
 export const datasetLimits = {
   tasks: 10_000,
-  /** Bytes of the data set as JSON in UTF-8. */
+  /** Bytes of the data set as UTF-8 JSON. */
   bytes: 10 * 1024 * 1024,
-  /** Characters of what the metadata says of the task, and of a prompt that is one text. */
+  /** Characters of the task description and of a text prompt. */
   textChars: 100_000,
 } as const;
 
@@ -19,29 +19,29 @@ const idSchema = z.string().min(1, 'must not be empty').max(200);
 const taskSchema = z.strictObject({
   id: idSchema,
   input: z
-    .union([z.string(), anyObject], unlessMissing('must be an object, or a text, which stands for {"input": text}'))
-    .describe('Values by field, all tasks with the same fields; a text stands for {"input": text}.'),
-  rubric: rubricSchema.optional().describe('In the place of default_rubric, for this task.'),
+    .union([z.string(), anyObject], unlessMissing('must be an object or a text (short for {"input": text})'))
+    .describe('Values by field, with the same fields in all tasks. A text is short for {"input": text}.'),
+  rubric: rubricSchema.optional().describe('Overrides default_rubric for this task.'),
 });
 
 export const datasetSchema = z
   .strictObject({
-    metadata: anyObject.optional().describe('Yours; task_description, where it is a text, says what the task is.'),
+    metadata: anyObject.optional().describe('Arbitrary metadata; task_description, if a text, describes the task.'),
     initial_prompt: z
       .union(
         [z.string().regex(/\S/, 'must not be blank').max(datasetLimits.textChars), promptSchema],
         unionError('a text or {"messages": […]}'),
       )
       .optional()
-      .describe('What the first graph asks its model; a text is a system message.'),
+      .describe('The prompt of the first graph; a text is a system message.'),
     tasks: z
       .array(taskSchema, unlessMissing('must be a list of tasks'))
       .meta({ minItems: 1, maxItems: datasetLimits.tasks }),
     gold_outputs: z
       .array(z.strictObject({ task_id: idSchema, output: z.unknown().describe('Any JSON value.') }))
       .optional()
-      .describe('At most one a task; all modes but rubric need one for each.'),
-    default_rubric: rubricSchema.optional().describe('Of tasks without one of their own.'),
+      .describe('At most one per task. All modes except rubric require one for each task.'),
+    default_rubric: rubricSchema.optional().describe('The rubric of tasks without their own.'),
     verifier_config: verifierSchema,
   })
   .meta({ id: 'GraphDataset' });
@@ -52,7 +52,7 @@ export function taskInput(input: string | Record<string, unknown>): Record<strin
   return typeof input === 'string' ? { input } : input;
 }
 
-/** What a data set's metadata says of the task in words, and by which name; null: nothing. */
+/** The task description in the metadata and the field that holds it; null if there is none. */
 export function taskDescription(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): { name: string; text: string } | null {
@@ -63,7 +63,7 @@ export function taskDescription(
   return null;
 }
 
-/** The messages that a data set begins with; null: it names none. */
+/** The messages of the initial prompt; null if there is none. */
 export function initialMessages({ initial_prompt: prompt }: Pick<GraphDataset, 'initial_prompt'>): Message[] | null {
   if (prompt === undefined) return null;
   return typeof prompt === 'string' ? [{ role: 'system', content: prompt }] : prompt.messages;

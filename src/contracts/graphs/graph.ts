@@ -1,17 +1,17 @@
 /**
- * The JSON form of a graph and of the edits by which one is changed. The schemas say which fields there are and of what type; what
- * else is required of a graph (refs, placeholders, limits) `src/core/graphs/validate.ts` says.
+ * The JSON form of graphs and edits. These schemas define the fields and types;
+ * `src/core/graphs/validate.ts` checks refs, placeholders and limits.
  */
 import { z } from 'zod';
 import { unlessMissing } from '../common.js';
 
-const id = z.string().describe('1 to 64 letters, digits or _, beginning with a letter.');
+const id = z.string().describe('1 to 64 letters, digits or _; begins with a letter.');
 const ref = z
   .string()
-  .describe('input, input.<field>, <step>, <step>.<field>: names by dots into objects; in a map also its item.');
-const inputs = z
-  .record(z.string(), ref)
-  .describe('What the step takes, by the name that its messages have it by: {{name}}.');
+  .describe(
+    'input, input.<field>, <step> or <step>.<field>, with further field names after dots; in a map also its item.',
+  );
+const inputs = z.record(z.string(), ref).describe("The step's inputs by placeholder name: {{name}}.");
 const text = z.string();
 
 const graphMessageSchema = z
@@ -22,8 +22,8 @@ const prompt = {
   inputs,
   messages: z.array(graphMessageSchema),
   model: z.string().nullable().exactOptional().describe("Absent or null: the job's first policy model."),
-  timeout_s: z.number().exactOptional().describe('Seconds for one call; 120 where absent.'),
-  tries: z.number().exactOptional().describe('Calls at most until the answer is usable; 3 where absent.'),
+  timeout_s: z.number().exactOptional().describe('Seconds per call. Default 120.'),
+  tries: z.number().exactOptional().describe('Maximum calls until the answer is usable. Default 3.'),
 };
 
 const answerFormSchema = z
@@ -38,7 +38,7 @@ const answerFormSchema = z
     ],
     unlessMissing('must be {"field": name} or {"schema": JSON Schema}'),
   )
-  .describe("field: an object with the model's text as this field. schema: the answer as JSON of this form.");
+  .describe("field: an object with the model's text in this field. schema: the answer parsed as JSON of this schema.");
 
 const scalar = z.union(
   [z.string(), z.number(), z.boolean(), z.null()],
@@ -50,7 +50,7 @@ const llmSchema = z.strictObject({
   type: z.literal('llm'),
   ...prompt,
   output: answerFormSchema,
-  samples: z.number().exactOptional().describe('Above 1: so many calls, and the value is the list of their answers.'),
+  samples: z.number().exactOptional().describe('Number of calls; above 1 the value is the list of answers.'),
 });
 
 const mapSchema = z.strictObject({
@@ -58,16 +58,18 @@ const mapSchema = z.strictObject({
   type: z.literal('map'),
   ...prompt,
   output: answerFormSchema,
-  over: ref.describe('A list; one call is made for each item, and the value is the list of their answers.'),
+  over: ref.describe('A list; one call per item, and the value is the list of answers.'),
   as: z.string().describe("The item's name in refs and messages."),
-  max_items: z.number().exactOptional().describe('A longer list fails the step; 20 where absent.'),
+  max_items: z.number().exactOptional().describe('A longer list fails the step. Default 20.'),
 });
 
 const bySchema = z.union(
   [
     z.literal('majority'),
     z.strictObject({
-      judge: z.strictObject(prompt).describe('Its messages have {{candidates}}; its answer names one by its number.'),
+      judge: z
+        .strictObject(prompt)
+        .describe('Its messages contain {{candidates}}; it answers with the number of a candidate.'),
     }),
   ],
   unlessMissing('must be "majority" or {"judge": {inputs, messages}}'),
@@ -76,8 +78,8 @@ const bySchema = z.union(
 const voteSchema = z.strictObject({
   id,
   type: z.literal('vote'),
-  over: ref.exactOptional().describe('A list to choose from; or of.'),
-  of: z.array(ref).exactOptional().describe('Several values to choose from; or over.'),
+  over: ref.exactOptional().describe('A list to choose from. Exactly one of this and of.'),
+  of: z.array(ref).exactOptional().describe('Values to choose from. Exactly one of this and over.'),
   by: bySchema,
 });
 
@@ -135,11 +137,11 @@ export type VoteByJson = z.infer<typeof bySchema>;
 
 export const graphSchema = z
   .strictObject({
-    inputs: z.array(z.string()).describe("Fields that every task's input has."),
+    inputs: z.array(z.string()).describe("Fields required in every task's input."),
     steps: z.array(stepSchema),
     output: ref,
   })
-  .meta({ id: 'Graph', description: "Steps without a cycle, from a task's input to one output." });
+  .meta({ id: 'Graph', description: "Acyclic steps from a task's input to one output." });
 export type GraphJson = z.infer<typeof graphSchema>;
 
 const step = z.string().describe('The id of a step.');

@@ -1,4 +1,4 @@
-/** A graph job on the wire: the body that creates it, and what it says of itself. */
+/** Graph jobs: create request and views. */
 import { z } from 'zod';
 import {
   runAlways,
@@ -28,28 +28,25 @@ export const createGraphJobSchema = z
       dataset: datasetSchema,
       policy_model: policySchema.shape.model
         .optional()
-        .describe('The model that runs the graphs; this or policy_models.'),
-      policy_models: modelsSchema.optional().describe('Several, among which steps of a graph may choose.'),
-      policy_provider: policySchema.shape.provider.default('openai').describe('Of all policy models.'),
+        .describe('The model that runs the graphs. Exactly one of this and policy_models.'),
+      policy_models: modelsSchema.optional().describe('Models that the steps of a graph may use.'),
+      policy_provider: policySchema.shape.provider.default('openai').describe('Provider of all policy models.'),
       proposer: policySchema
         .optional()
-        .describe('The model that writes new graphs and prompts; the first policy model where absent.'),
+        .describe('The model that writes new graphs and prompts. Default: the first policy model.'),
       rollout_budget: wholeNumber(1, 10_000_000).describe(
-        'Runs of a graph on a task, at most; reserved before work starts, never overshot.',
+        'Maximum runs of a graph on a task. Reserved before work starts, never exceeded.',
       ),
       proposer_effort: z
         .enum(['low', 'medium', 'high'], unlessMissing('must be "low", "medium" or "high"'))
         .default('medium'),
-      auto_start: z.boolean().default(true).describe('false: it stays pending until it is started.'),
-      // A graph's own schema says what is wrong with it: it is checked where a graph is read, not here.
-      initial_graph: z
-        .unknown()
-        .optional()
-        .describe('The graph to begin with; one step with initial_prompt where absent.'),
+      auto_start: z.boolean().default(true).describe('false: the job stays pending until it is started.'),
+      // The graph is validated when it is parsed, not here.
+      initial_graph: z.unknown().optional().describe('The initial graph. Default: one step with initial_prompt.'),
       rng_seed: policyOptimizationSchema.shape.rng_seed,
-      budget: policyOptimizationSchema.shape.budget.describe('max_rollouts is rollout_budget by its other name.'),
+      budget: policyOptimizationSchema.shape.budget.describe('max_rollouts is another name of rollout_budget.'),
       max_concurrent: containerFields.max_concurrent,
-      rollout_timeout: containerFields.rollout_timeout.describe('Seconds for one run of a graph on a task.'),
+      rollout_timeout: containerFields.rollout_timeout.describe('Seconds per run of a graph on a task.'),
       max_failure_rate: containerFields.max_failure_rate,
     },
     'must be a JSON object with dataset, policy_model and rollout_budget',
@@ -62,22 +59,22 @@ export const createGraphJobSchema = z
     const [single, models] = [at('policy_model'), at('policy_models')];
     if (single === undefined && models === undefined) refuse(['policy_model'], 'is required');
     if (single !== undefined && models !== undefined)
-      refuse(['policy_models'], 'is given beside policy_model: leave one of them out');
+      refuse(['policy_models'], 'must not be given together with policy_model');
     if (Array.isArray(models)) {
       for (const [index, model] of models.entries()) {
         if (models.indexOf(model) !== index)
-          refuse(['policy_models', index], `is policy_models.${models.indexOf(model)} already`);
+          refuse(['policy_models', index], `repeats policy_models.${models.indexOf(model)}`);
       }
     }
     const rollouts = at('budget', 'max_rollouts');
     if (rollouts !== undefined && rollouts !== at('rollout_budget'))
-      refuse(['budget', 'max_rollouts'], 'is given twice, as rollout_budget too, and they differ');
+      refuse(['budget', 'max_rollouts'], 'differs from rollout_budget; give only one of them');
     for (const { path, message } of datasetProblems(at('dataset'))) refuse(['dataset', ...path], message);
   }, runAlways)
   .meta({ id: 'CreateGraphJob' });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
 
-/** The models that graphs may call, at least one. */
+/** The models of a request, at least one. */
 export function requestPolicies(
   request: Pick<CreateGraphJob, 'policy_model' | 'policy_models' | 'policy_provider'>,
 ): PolicySpec[] {
@@ -85,18 +82,18 @@ export function requestPolicies(
   return models.map((model) => ({ model, provider: request.policy_provider, params: {} }));
 }
 
-/** Bytes of a create's body: the data set, a graph beside it, and white space. */
+/** Maximum bytes of a create request: the data set, a graph and white space. */
 export const createGraphJobBytes = datasetLimits.bytes + 4 * 1024 * 1024;
 
 /** Both names of a graph job's id. */
 export const graphIdFields = {
   job_id: z.string(),
-  graph_gen_job_id: z.string().describe('The same, by the name that the existing client reads.'),
+  graph_gen_job_id: z.string().describe('Same as job_id, under the name that the existing client reads.'),
 };
 
 export const graphJobCreatedSchema = z.object({
   ...graphIdFields,
-  status: statusSchema.describe('running; pending where auto_start is false.'),
+  status: statusSchema.describe('running, or pending if auto_start is false.'),
   num_tasks: z.int(),
   max_rollouts: z.int().describe('rollout_budget.'),
   estimate: estimateSchema,
@@ -108,7 +105,7 @@ const summary = {
   ...graphIdFields,
   ...jobFields,
   algorithm: z.string(),
-  policy: z.object({ model: z.string(), provider: z.string() }).describe('The first of policy_models.'),
+  policy: z.object({ model: z.string(), provider: z.string() }).describe('The first policy model.'),
   policy_models: z.array(z.string()),
   verifier_mode: z.string(),
   num_tasks: z.int(),
@@ -118,20 +115,20 @@ const summary = {
 /** A graph job in a list. */
 export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobSummary' });
 
-/** What a graph gives, and what a run of it on a task takes. */
+/** A candidate's reward and the cost of a run. */
 export const weighedSchema = z
   .object({
     candidate_id: z.string(),
     reward: z.number().describe('Mean over the evaluation tasks.'),
-    cost_usd: z.number().nullable().describe('Null where the price of a call is not known.'),
-    tokens: z.number().nullable().describe('Null where a provider did not say.'),
+    cost_usd: z.number().nullable().describe('null if the price of a call is unknown.'),
+    tokens: z.number().nullable().describe('null if a provider did not report them.'),
     calls: z.number(),
   })
   .meta({
     id: 'WeighedCandidate',
     description:
-      'A candidate by reward and cost: means over the rollouts of its evaluation, of the calls that its steps made. Neither judge nor ' +
-      'proposer are in them.',
+      'Reward and cost of a candidate: means over the rollouts of its evaluation. Cost, tokens and calls ' +
+      'are those of its steps, without judge and proposer.',
   });
 
 /** A graph job's status. */
@@ -142,17 +139,15 @@ export const graphJobSchema = z
     candidates: z.array(candidateSchema),
     pareto: z
       .array(weighedSchema)
-      .describe(
-        'The evaluated candidates for which none is at least as good and as cheap, and better in one; the cheapest first.',
-      ),
-    history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
+      .describe('The evaluated candidates that are not dominated in reward and cost, cheapest first.'),
+    history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
     ...estimate,
     ...outcome,
     usage: usageSchema,
     concurrency: concurrencySchema,
     budget: budgetViewSchema,
-    rollouts_resent: z.int().describe('Runs sent again after a crash; not counted against the budget.'),
+    rollouts_resent: z.int().describe('Runs repeated after a crash; not counted against the budget.'),
   })
-  .meta({ id: 'GraphJob', description: 'Its status.' });
+  .meta({ id: 'GraphJob', description: 'Status of a graph job.' });
 
 export const graphJobStartedSchema = z.object({ ...graphIdFields, status: statusSchema });

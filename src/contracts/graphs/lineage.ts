@@ -1,4 +1,6 @@
-/** What can be read of the candidates of a graph job; the rest is as it is of sessions. */
+/**
+ * Views of a graph job's candidates; fields shared with sessions come from candidates/lineage.ts.
+ */
 import { z } from 'zod';
 import { editSchema, graphSchema } from './graph.js';
 import { graphIdFields, graphJobSchema } from './job.js';
@@ -19,54 +21,49 @@ export const graphCandidateSchema = z
     ...graphIdFields,
     ...candidateItemSchema.shape,
     graph: graphSchema,
-    graph_txt: z.string().describe('The same for people.'),
+    graph_txt: z.string().describe('The graph as readable text.'),
     prompts: z
       .array(z.object({ component: z.string(), text: z.string() }))
       .describe(
-        'Every message of every step that asks a model: <step>.<role>, from the second of a role on with its number.',
+        'All messages of all steps with a model, named <step>.<role>, numbered from the second message of a role.',
       ),
     edits: z
       .array(editSchema)
       .nullable()
-      .describe(
-        'Those that made it of its parent, in their order; null where it is not the structure that was edited.',
-      ),
-    diff: diff.describe('Against each parent, for each component that differs, that is new or gone.'),
+      .describe('The edits of its parent, in order; null if the structure was not edited.'),
+    diff: diff.describe('Diffs against each parent, for each component that was changed, added or removed.'),
     reflection: z
       .object({
         ...reflectionSchema.shape,
         components: reflectionSchema.shape.components.describe(
-          'The prompts that it rewrote; none where it edited the structure.',
+          'The rewritten prompts; empty if it edited the structure.',
         ),
         attempts: z.array(
           z.object({
             ...attemptSchema.shape,
-            component: z
-              .string()
-              .nullable()
-              .describe('The prompt that was to be rewritten; null: the structure was to be edited.'),
+            component: z.string().nullable().describe('The prompt to rewrite; null: an edit of the structure.'),
           }),
         ),
       })
       .nullable()
-      .describe('null for a candidate that no model proposed.'),
+      .describe('null for a candidate without a proposal by a model.'),
     minibatch,
     segments,
   })
   .meta({
     id: 'GraphCandidateDetail',
-    description: 'A graph, where it comes from, and why it was accepted or rejected.',
+    description: 'A graph, its origin, and why it was accepted or rejected.',
   });
 
 export const graphSeedEvalSchema = z
-  .object({ ...seedEvalSchema.shape, task_id: z.string().describe('Of the task at the place that seed is.') })
+  .object({ ...seedEvalSchema.shape, task_id: z.string().describe('The task whose index is seed.') })
   .meta({ id: 'GraphSeedEval', description: 'A run of a graph on a task.' });
 
 export const graphParetoSchema = z
   .object({
     ...graphIdFields,
-    seeds: seeds.describe('Every evaluation task, by its place.'),
+    seeds: seeds.describe('All evaluation tasks, by index.'),
     front,
     cost_front: graphJobSchema.shape.pareto,
   })
-  .meta({ id: 'GraphParetoFront', description: 'Over the candidates that are evaluated.' });
+  .meta({ id: 'GraphParetoFront', description: 'The Pareto front of the evaluated candidates.' });

@@ -1,11 +1,11 @@
-/** How the outputs of graphs are scored: a data set's rubrics and its `verifier_config`, and what a job stores of them. */
+/** Scoring of graph outputs: rubrics, `verifier_config` and the stored form. */
 import { z } from 'zod';
 import { policySchema, unlessMissing } from '../common.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 
 const limits = { criteria: 20, rubricChars: 20_000 } as const;
 
-/** Where a value may have one of two forms: says which, and what is wrong with the one that was meant. */
+/** The error of a union: names the forms and the first problem inside a value. */
 export function unionError(forms: string) {
   return {
     error: ({ input, errors }: { input?: unknown; errors?: { path: PropertyKey[]; message: string }[][] }) => {
@@ -16,7 +16,7 @@ export function unionError(forms: string) {
   };
 }
 
-/** How names of criteria are told apart, as the judge's are. */
+/** Identity of a criterion's name, as for the judge. */
 const criterionKey = (name: string) =>
   name.normalize('NFC').replaceAll(/\s+/gu, ' ').trim().toLowerCase().normalize('NFC');
 
@@ -25,7 +25,7 @@ const rubricObjectSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().max(100).regex(/\S/, 'must not be blank'),
-        weight: z.number().gt(0).max(1_000_000).default(1).describe('What counts is its share of the sum.'),
+        weight: z.number().gt(0).max(1_000_000).default(1).describe('Relative to the sum of all weights.'),
         description: z.string().max(limits.rubricChars).default(''),
       }),
     )
@@ -35,7 +35,7 @@ const rubricObjectSchema = z.strictObject({
       const names = criteria.map(({ name }) => criterionKey(name));
       for (const [index, name] of names.entries()) {
         if (names.indexOf(name) === index) continue;
-        const message = `is the name of criteria.${names.indexOf(name)} already`;
+        const message = `repeats the name of criteria.${names.indexOf(name)}`;
         ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
       }
     }),
@@ -47,14 +47,14 @@ export const rubricSchema = z
     unionError('a text or {"criteria": [{"name", "weight", "description"}]}'),
   )
   .describe(
-    'What a judge goes by. A text is a list of criteria where all its lines are "- name (weight): description", else one criterion.',
+    'The criteria of the judge. A text is a list of criteria if all its lines are "- name (weight): description", else one criterion.',
   );
 export type Rubric = z.infer<typeof rubricSchema>;
 
-/** What a data set may be scored by. */
+/** Scoring modes. */
 export const modes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
 
-/** Fields that mode json can be told to compare, at most. */
+/** Maximum fields that mode json can be configured to compare. */
 export const maxFields = 200;
 
 const fieldName = z.string().min(1, 'must not be empty').max(200);
@@ -63,40 +63,43 @@ export const verifierSchema = z.strictObject({
   mode: z
     .enum(modes, unlessMissing(`must be one of ${modes.join(', ')}`))
     .describe(
-      'exact: equal to the gold output; contains: the gold text stands in the output; numeric: its last number is the gold one; json: share of equal fields; rubric and gold_examples: a judge model scores.',
+      'exact: equal to the gold output; contains: contains the gold text; numeric: the last number equals the gold number; json: share of equal fields; rubric and gold_examples: scored by a judge model.',
     ),
-  model: policySchema.shape.model.optional().describe('The judge; required for rubric and gold_examples.'),
-  provider: policySchema.shape.provider.optional().describe("The judge's; policy_provider where absent."),
-  tolerance: z.number().min(0).optional().describe('numeric: how far off still counts; 0.000001 where absent.'),
+  model: policySchema.shape.model.optional().describe('The judge model; required for rubric and gold_examples.'),
+  provider: policySchema.shape.provider.optional().describe('Provider of the judge. Default: policy_provider.'),
+  tolerance: z.number().min(0).optional().describe('numeric: accepted deviation. Default 0.000001.'),
   relative: z
     .boolean()
     .optional()
-    .describe('numeric: whether tolerance is a share of the gold number (of 0 it is absolute); true where absent.'),
-  case_sensitive: z.boolean().optional().describe('exact, contains, json: false where absent.'),
+    .describe('numeric: whether tolerance is a share of the gold number (absolute for 0). Default true.'),
+  case_sensitive: z.boolean().optional().describe('exact, contains, json: whether case counts. Default false.'),
   fields: z
     .union(
       [
         z.array(fieldName).min(1, 'must name at least one field').max(maxFields),
         z.record(fieldName, z.number().gt(0).max(1_000_000)),
       ],
-      unionError('a list of names of fields, or an object of their weights'),
+      unionError('a list of field names, or an object of weights by field name'),
     )
     .optional()
-    .describe('json: the fields that are compared, or their weights; all fields of a gold output where absent.'),
+    .describe('json: the compared fields, or their weights. Default: all fields of the gold output.'),
 });
 export type VerifierConfig = z.infer<typeof verifierSchema>;
 
-/** A verifier that compares with a gold output and needs no model. */
+/** A verifier that compares with a gold output without a model. */
 export type ScoredVerifier =
   | { mode: 'exact' | 'contains'; caseSensitive: boolean }
   | { mode: 'numeric'; tolerance: number; relative: boolean }
   | { mode: 'json'; caseSensitive: boolean; fields: Record<string, number> | null };
-/** A verifier whose scores a judge model gives. */
+/** A verifier that uses a judge model. */
 export type JudgedVerifier = { mode: 'rubric' | 'gold_examples'; judge: PolicySpec };
-/** How outputs are scored, as a job stores it. */
+/** The scoring configuration stored with a job. */
 export type VerifierSpec = ScoredVerifier | JudgedVerifier;
 
-/** A verifier as it is stored; `defaultProvider` is the judge's where none is given. A judged one has its model (`datasetProblems`). */
+/**
+ * Converts a configuration to its stored form. `datasetProblems` ensures that a judged one has a
+ * model.
+ */
 export function verifierSpec(config: VerifierConfig, defaultProvider: string): VerifierSpec {
   const caseSensitive = config.case_sensitive ?? false;
   switch (config.mode) {

@@ -3,13 +3,13 @@ import { timestamp, usageSchema } from '../common.js';
 
 const callSchema = z.object({
   call_id: z.string(),
-  step: z.string().nullable().optional().describe('Of a graph job: the step that asked; null: the judge.'),
+  step: z.string().nullable().optional().describe('Graph jobs: the step that made the call; null: the judge.'),
   provider: z.string(),
   model: z.string(),
   stream: z.boolean(),
   http_status: z.int(),
-  request: z.unknown().describe('As it went to the model.'),
-  response: z.unknown().describe('As the model answered; null where it did not.'),
+  request: z.unknown().describe('As sent to the model.'),
+  response: z.unknown().describe('As the model answered; null without an answer.'),
   prompt_tokens: z.int().nullable(),
   completion_tokens: z.int().nullable(),
   cost_usd: z.number().nullable(),
@@ -24,10 +24,10 @@ const stepSchema = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   cost_usd: z.number().nullable(),
-  latency_ms: z.number().describe('The sum over its calls, which may have been under way at once.'),
+  latency_ms: z.number().describe('Sum over its calls, which may be concurrent.'),
 });
 
-/** Everything about one rollout: what it was, how it ended, and its model calls word for word. */
+/** One rollout with its outcome and complete model calls. */
 export const traceSchema = z
   .object({
     trace_id: z.string(),
@@ -54,7 +54,7 @@ export const traceSchema = z
     started_at: timestamp.nullable(),
     completed_at: timestamp.nullable(),
     usage: usageSchema.omit({ cost_source: true }),
-    steps: z.array(stepSchema).optional().describe('Of a graph job: what each step that asked a model has taken.'),
+    steps: z.array(stepSchema).optional().describe('Graph jobs: usage of each step with model calls.'),
     calls: z.array(callSchema),
   })
   .meta({ id: 'Trace' });

@@ -16,76 +16,76 @@ import {
 
 const count = (max: number) => wholeNumber(1, max);
 
-/** Seconds for one rollout of a container. */
+/** Maximum seconds per rollout of a container. */
 const maxRolloutSeconds = 3_600;
 
 const gepaSchema = z.strictObject({
-  population_size: count(500).describe('Proposals a generation.'),
+  population_size: count(500).describe('Proposals per generation.'),
   generations: count(500),
-  minibatch_size: count(1_000).default(3).describe('Seeds on which a proposal is first compared with its parent.'),
-  train_seeds: seedsSchema(10_000).optional().describe("Seeds to learn from; the evaluation's where absent."),
+  minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
+  train_seeds: seedsSchema(10_000).optional().describe('Seeds to learn from. Default: the evaluation seeds.'),
   evaluation: z.strictObject({
     seeds: seedsSchema(1_000).describe(
-      'The baseline and the most promising candidates are evaluated on all of these: what best_reward is the mean of.',
+      'Seeds of full evaluations of the baseline and the most promising candidates; best_reward is their mean.',
     ),
     heldout_seeds: seedsSchema(1_000)
       .optional()
-      .describe('Baseline and winner are compared on these when the search is over; it never sees them.'),
-    repeats: count(100).default(1).describe('How often each seed is run in an evaluation, for rewards that are noisy.'),
+      .describe('Baseline and winner are compared on these after the search, which never uses them.'),
+    repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
   }),
-  merge: z.boolean().default(true).describe('Whether what several accepted proposals changed is combined.'),
+  merge: z.boolean().default(true).describe('Whether to combine the changes of accepted proposals.'),
   component_selection: z
     .enum(['feedback', 'round_robin', 'all'])
     .default('feedback')
-    .describe('Which components of a prompt a proposal rewrites: those that the feedback names, each in turn, or all.'),
+    .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
 });
 
 const demosSchema = wholeNumber(0, 32).default(4);
 
 const miproSchema = z.strictObject({
-  num_candidates: count(50).describe('Instructions of each component, the original included.'),
+  num_candidates: count(50).describe('Instructions per component, including the original.'),
   num_trials: count(490)
     .optional()
     .describe(
-      "Combinations of instructions and demonstrations that are tried; by num_candidates where absent, as in DSPy's MIPROv2.",
+      "Tested combinations of instructions and demonstrations. Default: derived from num_candidates, as in DSPy's MIPROv2.",
     ),
   minibatch_size: count(1_000)
     .optional()
-    .describe('Evaluation seeds of a trial; an eighth of them, between 5 and 35, where absent.'),
+    .describe('Evaluation seeds per trial. Default: an eighth of them, between 5 and 35.'),
   max_bootstrapped_demos: demosSchema.describe(
-    'Demonstrations in a prompt, at most, of what the model itself answered well.',
+    'Maximum demonstrations in a prompt from good answers of the model itself.',
   ),
   max_labeled_demos: demosSchema.describe(
-    'Demonstrations in a prompt, at most, with the right answer that the container told; bootstrapped ones count.',
+    'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones.',
   ),
   train_seeds: seedsSchema(10_000)
     .optional()
-    .describe("Seeds that demonstrations and instructions are made from; the evaluation's where absent."),
+    .describe('Seeds for demonstrations and instructions. Default: the evaluation seeds.'),
   evaluation: z.strictObject({
     seeds: seedsSchema(1_000).describe(
-      'The baseline and the most promising combinations are evaluated on all of these: what best_reward is the mean of.',
+      'Seeds of full evaluations of the baseline and the most promising combinations; best_reward is their mean.',
     ),
     heldout_seeds: seedsSchema(1_000)
       .optional()
-      .describe('Baseline and winner are compared on these when the search is over; it never sees them.'),
-    repeats: count(100).default(1).describe('How often each seed is run in an evaluation, for rewards that are noisy.'),
+      .describe('Baseline and winner are compared on these after the search, which never uses them.'),
+    repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
   }),
 });
 
 const budgetSchema = z.strictObject({
-  max_rollouts: count(10_000_000).optional().describe('Reserved before work starts, never overshot.'),
+  max_rollouts: count(10_000_000).optional().describe('Maximum rollouts. Reserved before work starts, never exceeded.'),
   max_cost_usd: z
     .number()
     .gt(0)
     .max(1_000_000)
     .optional()
-    .describe('Dollars of the model calls of rollouts and proposer, reserved call by call, never overshot.'),
+    .describe('Maximum dollars for model calls of rollouts and proposer. Reserved per call, never exceeded.'),
   max_minutes: z
     .number()
     .gt(0)
     .max(43_200)
     .optional()
-    .describe('Minutes of running, pauses not counted; then the session completes with its best so far.'),
+    .describe('Maximum minutes of running, without pauses. Then the session completes with its best candidate.'),
 });
 
 const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
@@ -94,41 +94,43 @@ const shape = z.strictObject({
   algorithm: z.enum(['gepa', 'mipro'], unlessMissing('must be "gepa" or "mipro"')),
   container_url: containerUrlSchema
     .optional()
-    .describe("URL of the caller's container. Required, but for rollouts: caller."),
-  task_app_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
-  localapi_url: z.string().max(2_048).optional().describe('Earlier name of container_url.'),
+    .describe("URL of the caller's container. Required unless rollouts is caller."),
+  task_app_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
+  localapi_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
   policy: policySchema,
-  proposer: policySchema.optional().describe('The model that writes new prompts; the policy where absent.'),
-  gepa: gepaSchema.optional().describe('Required when algorithm is gepa.'),
-  mipro: miproSchema.optional().describe('Required when algorithm is mipro.'),
+  proposer: policySchema.optional().describe('The model that writes new prompts. Default: the policy.'),
+  gepa: gepaSchema.optional().describe('Required if algorithm is gepa.'),
+  mipro: miproSchema.optional().describe('Required if algorithm is mipro.'),
   initial_prompt: promptSchema
     .optional()
-    .describe("The baseline, each message a component to optimize; the container's own where absent."),
+    .describe("The baseline; each message is a component to optimize. Default: the container's own prompt."),
   rollouts: z
     .enum(['container', 'caller'])
     .default('container')
     .describe(
-      'caller: your own traffic through the proxy, with rewards that you report. Calls that name their instance by x-ratchet-seed are compared seed by seed; without it only the number of seeds counts.',
+      'caller: your own traffic through the proxy, with rewards that you report. Calls with x-ratchet-seed are compared seed by seed; without it only the number of seeds matters.',
     ),
   budget: budgetSchema.optional(),
   env_name: envNameSchema.optional(),
   rng_seed: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
     .default(0)
-    .describe('Same seed, same answers: same result.'),
+    .describe('The same seed and model answers give the same result.'),
   patience: count(500)
     .optional()
-    .describe('Generations in a row without an accepted proposal (mipro: without a better best) that end the session.'),
-  target_reward: z.number().optional().describe('Ends the session when best_reward has reached it.'),
+    .describe(
+      'Ends the session after this many consecutive generations without an accepted proposal (mipro: without a new best).',
+    ),
+  target_reward: z.number().optional().describe('Ends the session once best_reward reaches it.'),
   ...containerFields,
   rollout_timeout: z
     .number()
     .min(1)
     .max(604_800)
     .default(120)
-    .describe('Seconds for one rollout, at most 3600; of live traffic for its reward to come, at most a week.'),
+    .describe('Seconds per rollout, at most 3600. Live traffic: seconds until its reward arrives, at most a week.'),
 });
 
-/** The field by which a request named its container, or undefined. */
+/** The field of the container's URL in a request, if any. */
 export function containerField(request: Partial<Record<(typeof urlAliases)[number], unknown>>) {
   return urlAliases.find((name) => request[name] !== undefined);
 }
@@ -143,24 +145,28 @@ export const policyOptimizationSchema = shape
     const live = at('rollouts') === 'caller';
     if (urls.size === 0 && !live) refuse(['container_url'], 'is required');
     if (urls.size === 0 && at('container_api_key') !== undefined)
-      refuse(['container_api_key'], 'is the key of a container, and no container_url is given');
-    if (urls.size > 1) refuse(['container_url'], 'is given twice, by an earlier name too, and they differ');
+      refuse(['container_api_key'], 'requires container_url');
+    if (urls.size > 1)
+      refuse(
+        ['container_url'],
+        'differs from the URL in another of container_url, task_app_url and localapi_url; give only one',
+      );
 
     const [algorithm, other] = at('algorithm') === 'mipro' ? ['mipro', 'gepa'] : ['gepa', 'mipro'];
-    if (at(algorithm) === undefined) refuse([algorithm], `is required when algorithm is ${algorithm}`);
-    if (at(other) !== undefined) refuse([other], `is not looked at when algorithm is ${algorithm}: leave it out`);
+    if (at(algorithm) === undefined) refuse([algorithm], `is required if algorithm is ${algorithm}`);
+    if (at(other) !== undefined) refuse([other], `is not used if algorithm is ${algorithm}: remove it`);
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
-      refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only rewards of live traffic may take longer`);
+      refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
   }, runAlways)
   .meta({ id: 'PolicyOptimization' });
 export type PolicyOptimization = z.infer<typeof policyOptimizationSchema>;
 
 const optimization = {
   policy_optimization: policyOptimizationSchema.optional(),
-  prompt_learning: policyOptimizationSchema.optional().describe('Earlier name of policy_optimization.'),
+  prompt_learning: policyOptimizationSchema.optional().describe('Alias of policy_optimization.'),
 };
 
-/** Every place where a session's body may hold its request, with the path to it. */
+/** All requests in a session's body, with their paths. */
 export function findOptimizations(body: unknown): { path: string[]; request: unknown }[] {
   return [[], ['config_body'], ['config']]
     .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))
@@ -175,10 +181,10 @@ export const createSessionSchema = z
       config_body: z
         .strictObject(optimization)
         .nullish()
-        .describe('policy_optimization, as an existing client wraps it.'),
-      config: z.strictObject(optimization).nullish().describe('policy_optimization, as an existing client wraps it.'),
+        .describe("policy_optimization in an existing client's wrapper."),
+      config: z.strictObject(optimization).nullish().describe("policy_optimization in an existing client's wrapper."),
       ...envelope,
-      correlation_id: correlationIdSchema.nullish().describe('Yours, to find the session by; answered as given.'),
+      correlation_id: correlationIdSchema.nullish().describe('Your id for finding the session; returned unchanged.'),
     },
     'must be a JSON object with policy_optimization',
   )
@@ -187,6 +193,6 @@ export const createSessionSchema = z
     const [first, second] = findOptimizations(body);
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (!first) refuse(['policy_optimization'], 'is required');
-    if (second) refuse(second.path, `is given twice: also as ${first!.path.join('.')}`);
+    if (second) refuse(second.path, `duplicates ${first!.path.join('.')}; give only one`);
   }, runAlways);
 export type CreateSession = z.infer<typeof createSessionSchema>;

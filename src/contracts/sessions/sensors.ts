@@ -7,43 +7,43 @@ export const sensorKinds = ['rollout', 'reward', 'resource'] as const;
 const sensorsSchema = z.object({
   rollout: z
     .object({
-      count: z.int().describe('Rollouts that have ended.'),
+      count: z.int().describe('Finished rollouts.'),
       succeeded: z.int(),
       failed: z.int(),
-      resent: z.int().describe('How often one of them was sent again after a crash.'),
+      resent: z.int().describe('Repetitions after a crash.'),
     })
     .nullable(),
   reward: z
     .object({
-      count: z.int().describe('Rewards: of the rollouts that succeeded.'),
+      count: z.int().describe('Rewards of succeeded rollouts.'),
       mean: z.number(),
-      sd: z.number().nullable().describe('Of the sample; null of a single reward.'),
+      sd: z.number().nullable().describe('Sample standard deviation; null for a single reward.'),
       min: z.number(),
       max: z.number(),
     })
     .nullable()
-    .describe('null: no rollout succeeded.'),
+    .describe('null if no rollout succeeded.'),
   resource: z
     .object({
-      prompt_tokens: z.int().nullable().describe('null: no call told.'),
+      prompt_tokens: z.int().nullable().describe('null if no call reported it.'),
       completion_tokens: z.int().nullable(),
-      cost_usd: z.number().nullable().describe('null: of one of the calls it is not known, or there was none.'),
+      cost_usd: z.number().nullable().describe('null if the cost of a call is unknown, or there were no calls.'),
       latency_ms_p50: z
         .number()
         .nullable()
-        .describe('Until a rollout’s container had answered, tries included; null: live traffic.'),
+        .describe('Time until the container answered, retries included; null: live traffic.'),
       latency_ms_p95: z.number().nullable(),
       latency_ms_max: z.number().nullable(),
       concurrency: z
         .int()
         .nullable()
-        .describe('How many rollouts could be in flight when the frame was made; null: live traffic.'),
+        .describe('Maximum concurrent rollouts when the frame was created; null: live traffic.'),
     })
     .nullable()
-    .describe('null: nothing of it is known.'),
+    .describe('null if nothing is known.'),
 });
 
-/** What the rollouts of a candidate in one batch came to. */
+/** Aggregated results of a candidate's rollouts in one batch. */
 export const sensorFrameSchema = z
   .object({
     frame_id: z.string(),
@@ -51,18 +51,18 @@ export const sensorFrameSchema = z
     candidate_id: z.string(),
     stage: z.enum(['baseline', 'minibatch', 'gate', 'evaluation', 'heldout']),
     generation: z.int(),
-    sensor_count: z.int().describe('How many sensors have readings.'),
-    sensor_kinds: z.array(z.enum(sensorKinds)).describe('Which.'),
-    trace_ids: z.array(z.string()).describe('The rollouts in the order asked, the first 100.'),
-    lever_versions: leverVersionsSchema.describe("The candidate's."),
+    sensor_count: z.int().describe('Number of sensors with readings.'),
+    sensor_kinds: z.array(z.enum(sensorKinds)).describe('The sensors with readings.'),
+    trace_ids: z.array(z.string()).describe('The first 100 rollouts, in the order requested.'),
+    lever_versions: leverVersionsSchema.describe("The candidate's lever versions."),
     sensors: sensorsSchema,
   })
-  .meta({ id: 'SensorFrame', description: 'What the rollouts of a candidate in one batch of a stage came to.' });
+  .meta({ id: 'SensorFrame', description: "Aggregated results of a candidate's rollouts in one batch of a stage." });
 
-/** What a session says of its sensors. */
+/** Sensor fields of a session. */
 export const sensorFields = {
-  sensor_frames: z.array(sensorFrameSchema).describe('The latest 50, in the order of their creation.'),
-  sensor_frame_count: z.int().describe('How many there are; all at /sensor-frames.'),
+  sensor_frames: z.array(sensorFrameSchema).describe('The latest 50 frames, oldest first.'),
+  sensor_frame_count: z.int().describe('Number of frames; /sensor-frames lists all.'),
 };
 
 export const sensorFramesQuerySchema = z.strictObject(pageQuery);

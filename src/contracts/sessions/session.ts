@@ -14,8 +14,8 @@ import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from
 import { sensorFields } from './sensors.js';
 
 const urls = {
-  proxy_url: z.string().describe('Base of the session, to append /chat/completions to.'),
-  online_url: z.string().describe('The same, by its other name.'),
+  proxy_url: z.string().describe("The session's base URL; append /chat/completions."),
+  online_url: z.string().describe('Alias of proxy_url.'),
   chat_completions_url: z.string(),
 };
 
@@ -36,7 +36,7 @@ const summary = {
   ...jobFields,
   algorithm: z.string(),
   correlation_id: z.string().nullable(),
-  container_url: z.string().nullable().describe('null: its rollouts are live traffic.'),
+  container_url: z.string().nullable().describe('null if rollouts are live traffic.'),
   policy: z.object({ model: z.string(), provider: z.string() }),
   ...searchFields,
 };
@@ -60,16 +60,16 @@ export const sessionSchema = z
         compared: z
           .enum(['paired', 'unpaired'])
           .nullable()
-          .describe('By the seeds that calls name, or without, as the first call decided; null: none has come.'),
+          .describe('Whether calls name seeds, as decided by the first call; null until a call arrives.'),
         wanted: z.int().describe('Rollouts that the search waits for.'),
-        claimed: z.int().describe('Those of them that are under way: a call has come, its reward has not.'),
+        claimed: z.int().describe('Wanted rollouts in progress: a call has arrived, its reward has not.'),
       })
       .nullable()
-      .describe('Of a session with rollouts: caller.'),
+      .describe('Only for sessions with rollouts: caller; null otherwise.'),
     budget: budgetViewSchema,
-    rollouts_resent: z.int().describe('Rollouts sent again after a crash; not counted against the budget.'),
+    rollouts_resent: z.int().describe('Rollouts repeated after a crash; not counted against the budget.'),
   })
-  .meta({ id: 'Session', description: 'Its live state.' });
+  .meta({ id: 'Session', description: 'Live state of a session.' });
 
 export const sessionResultsSchema = z.object({
   session_id: z.string(),
@@ -78,7 +78,7 @@ export const sessionResultsSchema = z.object({
   best_reward: z.number().nullable(),
   best_candidate: candidateSchema.nullable(),
   best_prompt: z.object({ messages: z.array(messageSchema), reward: z.number().nullable() }).nullable(),
-  history: historySchema.describe('The best reward after each generation, from 0, the baseline, on.'),
+  history: historySchema.describe('The best reward after each generation; generation 0 is the baseline.'),
   stopped_by: z.string().nullable(),
   error: z.string().nullable(),
   ...outcome,
@@ -95,7 +95,7 @@ export const sessionPromptSchema = z.object({
   session_id: z.string(),
   job_id: z.string(),
   ...urls,
-  correlation_url_template: z.string().describe('chat_completions_url for a correlation id of yours.'),
+  correlation_url_template: z.string().describe('Template of chat_completions_url with your correlation id.'),
   candidate_id: z.string().nullable(),
   messages: z.array(messageSchema).describe('Empty until the baseline is known.'),
 });

@@ -373,7 +373,7 @@ describe('bad input is 422 with the name of the field, before anything is stored
 
   test.each<[field: string, change: object, named: RegExp]>([
     ['mipro', { mipro: undefined }, /is required when algorithm is mipro/],
-    ['gepa', { gepa: good.gepa }, /leave it out/],
+    ['gepa', { gepa: good.gepa }, /remove it/],
     ['mipro/num_candidates', { mipro: { num_candidates: 51, evaluation: { seeds: [1] } } }, /1 to 50/],
     ['mipro/max_labeled_demos', { mipro: { ...mipro.mipro, max_labeled_demos: 33 } }, /0 to 32/],
     [
