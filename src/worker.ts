@@ -17,25 +17,25 @@ import { connectWorker, dataConverter, type TemporalTarget } from './temporal/co
 import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
 import { startReconciler } from './temporal/reconciler.js';
 
-/** How long a graceful shutdown waits for rollouts in flight; what has not ended then is run again, under the same id. */
+/** A graceful shutdown waits this long for rollouts in flight; the others run again, under the same id. */
 const graceMs = 10_000;
 
 export interface RunningWorker {
-  /** Stops taking work, lets what is in flight end within the grace period, and resolves when all is closed. */
+  /** Takes no more work, waits for work in flight within the grace period, and closes all connections. */
   stop(): Promise<void>;
-  /** Rejects when the worker ends by itself. */
+  /** Rejects when the worker fails. */
   ended: Promise<void>;
 }
 
 export interface WorkerOptions {
   target: TemporalTarget;
   codecKey: Buffer | null;
-  /** Which build this is; null: workers are not told apart. */
+  /** The worker's build; null: without worker versioning. */
   buildId: string | null;
   deps: Omit<ActivityDeps, 'draining'>;
   client: Client;
   log: Logger;
-  /** The workflows' bundle; default: the one that the build made. */
+  /** The workflow bundle; default: the bundle of the build. */
   bundle?: WorkflowBundleOption;
   reconcileEveryMs?: number;
 }
@@ -44,7 +44,7 @@ export interface WorkerOptions {
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { client, log } = options;
   const draining = new AbortController();
-  // Every job that runs listens to it.
+  // Every running job listens to it.
   setMaxListeners(0, draining.signal);
   const deps: ActivityDeps = { ...options.deps, draining: draining.signal };
   const { connection, namespace } = await connectWorker(options.target);
@@ -63,8 +63,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownForceTime: graceMs + 5_000,
   });
   const ended = worker.run().finally(() => connection.close());
-  // Whoever awaits `ended` sees the failure; until somebody does it must not end the process.
-  ended.catch((err: Error) => log.error({ err }, 'the worker has ended'));
+  // An unhandled rejection would end the process before a caller awaits `ended`.
+  ended.catch((err: Error) => log.error({ err }, 'worker failed'));
   if (options.buildId) announceBuild(client, options.buildId, log, draining.signal);
   const reconciler = startReconciler(client, deps.db, log, options.reconcileEveryMs);
   return {
@@ -84,7 +84,7 @@ async function builtBundle(): Promise<WorkflowBundleOption> {
   return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)) });
 }
 
-/** Sends the Temporal core's own log through ours; once a process, before the first connection. */
+/** Forwards the log of Temporal's core to ours. Call it once, before the first connection. */
 export function installRuntime(log: Logger): void {
   const level = (name: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
     log[name](meta ?? {}, message);
@@ -97,7 +97,7 @@ export function installRuntime(log: Logger): void {
       warn: level('warn'),
       error: level('error'),
     },
-    // An activity of a job that was cancelled ends after its workflow: Temporal's core warns of each, and all is well.
+    // Temporal's core warns of each activity that ends after its cancelled workflow; that is expected.
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
     },

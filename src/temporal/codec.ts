@@ -6,7 +6,7 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts every payload of Temporal's histories under a 32-byte key (AES-256-GCM). */
+/** Encrypts all payloads of Temporal's histories with AES-256-GCM under a 32-byte key. */
 export function payloadCodec(key: Buffer): PayloadCodec {
   return {
     encode: (payloads) =>
@@ -31,7 +31,7 @@ export function payloadCodec(key: Buffer): PayloadCodec {
   };
 }
 
-/** A payload as bytes: its metadata as JSON behind its length, then its data. */
+/** A payload as bytes: length of the metadata's JSON, the JSON, the data. */
 function pack({ metadata, data }: Payload): Buffer {
   const texts = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
   const head = Buffer.from(JSON.stringify(Object.fromEntries(texts)));

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@tempor
 import type { CommandKind } from '../contracts/control.js';
 import { cancelSignal, pauseSignal, resumeSignal, rewardSignal, type JobKind } from '../../workflows/messages.js';
 
-/** The job a command is for. */
+/** The job that a command addresses. */
 export interface CommandedJob {
   orgId: string;
   jobId: string;
@@ -10,32 +10,32 @@ export interface CommandedJob {
   workflowId: string;
 }
 
-/** There is no workflow that could take the command: it has closed, or was terminated. */
+/** The job's workflow is closed, so nothing can take the command. */
 export class WorkflowGoneError extends Error {
   override readonly name = 'WorkflowGoneError';
 }
 
-/** Temporal did not take the command in time; whether it was delivered is not known. */
+/** Temporal did not answer in time; the command may have been delivered. */
 export class TemporalUnavailableError extends Error {
   override readonly name = 'TemporalUnavailableError';
 }
 
 /** Sends commands to the jobs' workflows. */
 export interface Commander {
-  /** Starts a job's workflow unless it is there already, and notes on its row that it is. */
+  /** Starts a job's workflow, unless it exists, and marks its row as started. */
   start(job: CommandedJob): Promise<void>;
-  /** Delivers a command, whose outcome the workflow writes to its row. Fails as the two errors above say. */
+  /** Delivers a command. Rejects with WorkflowGoneError or TemporalUnavailableError. */
   send(job: CommandedJob, kind: CommandKind, commandId: string): Promise<void>;
-  /** Tells a job's workflow to look for rewards; nothing happens where it has closed. */
+  /** Signals a job's workflow that rewards were recorded; no error where it is closed. */
   wake(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
-  /** Asks Temporal to cancel a workflow; nothing happens where it has closed. */
+  /** Requests a workflow's cancellation; no error where it is closed. */
   cancel(job: Pick<CommandedJob, 'workflowId'>): Promise<void>;
 }
 
 const deadlineMs = 2_000;
 
-/** Tells a workflow that all it wanted of live traffic is answered; one that has closed needs no telling. */
-export async function tellOfRewards(client: Client, workflowId: string): Promise<void> {
+/** Signals a workflow that rewards were recorded; no error where it is closed. */
+export async function signalRewards(client: Client, workflowId: string): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).signal(rewardSignal, {});
   } catch (error) {
@@ -43,7 +43,7 @@ export async function tellOfRewards(client: Client, workflowId: string): Promise
   }
 }
 
-/** Asks Temporal to cancel a workflow; one that has closed needs no asking. */
+/** Requests a workflow's cancellation; no error where it is closed. */
 export async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).cancel();
@@ -52,11 +52,11 @@ export async function cancelWorkflow(client: Client, workflowId: string): Promis
   }
 }
 
-/** Commands as Temporal signals; a cancel is followed by Temporal's own request, so that the workflow closes CANCELED. */
+/** Sends commands as signals; a cancel also requests cancellation, so that the workflow closes as CANCELED. */
 export function createCommander(client: Client, start: Commander['start']): Commander {
   return {
     start,
-    wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => tellOfRewards(client, workflowId)),
+    wake: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => signalRewards(client, workflowId)),
     cancel: ({ workflowId }) => client.withDeadline(Date.now() + deadlineMs, () => cancelWorkflow(client, workflowId)),
     async send(job, kind, commandId) {
       const handle = client.workflow.getHandle(job.workflowId);
@@ -64,9 +64,9 @@ export function createCommander(client: Client, start: Commander['start']): Comm
         await client.withDeadline(Date.now() + deadlineMs, () => deliver(handle, kind, commandId));
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) {
-          throw new WorkflowGoneError(`The workflow ${job.workflowId} is not running.`, { cause: error });
+          throw new WorkflowGoneError(`Workflow "${job.workflowId}" is not running.`, { cause: error });
         }
-        throw new TemporalUnavailableError(`Temporal did not take the command: ${(error as Error).message}`, {
+        throw new TemporalUnavailableError(`Temporal did not accept the command: ${(error as Error).message}`, {
           cause: error,
         });
       }
@@ -84,7 +84,7 @@ async function deliver(handle: WorkflowHandle, kind: CommandKind, commandId: str
       return handle.signal(rewardSignal, { commandId, stop: true });
     case 'cancel':
       await handle.signal(cancelSignal, { commandId });
-      // The signal alone may have closed the workflow already.
+      // The signal may have closed the workflow already.
       await handle.cancel().catch((error: unknown) => {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       });

@@ -5,15 +5,15 @@ import type { Db } from '../storage/db/db.js';
 import { isDeleted } from '../storage/deployments/deployments.js';
 import { finishJob, type Ending } from '../storage/decisions/record.js';
 import { takeLostWake } from '../storage/rollouts/slots.js';
-import { cancelWorkflow, tellOfRewards } from './commands.js';
+import { cancelWorkflow, signalRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
 
 const batch = 200;
-/** How long Temporal may take to answer for one job. */
+/** Time limit of Temporal's answer for one job. */
 const deadlineMs = 5_000;
-/** A create starts its own workflow; the reconciler leaves it this long to do so. */
+/** A create starts its own workflow; the reconciler waits this long for it. */
 const startGraceSeconds = 3;
-/** Whoever takes the last reward that a workflow waits for tells it; the reconciler leaves it this long to do so. */
+/** The request that records the last awaited reward signals the workflow; the reconciler waits this long for it. */
 const wakeGraceSeconds = 2;
 
 interface OpenJob extends Record<string, unknown> {
@@ -25,22 +25,22 @@ interface OpenJob extends Record<string, unknown> {
 }
 
 export interface Reconciler {
-  /** One pass now. */
+  /** Runs one pass now. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Closes what no workflow code could: an open row whose workflow was terminated, failed, timed out or is gone; starts the
- * workflow of a create that was lost before its start, tells a workflow of rewards whose taker was lost before it did, and cancels that of
- * a deployment that was deleted while it was built. Any number of processes may run it: each step is idempotent.
+ * Repairs what a crash or an operator left behind: closes jobs whose workflow was terminated, failed,
+ * timed out or is gone; starts workflows that a create did not start; repeats lost reward signals;
+ * cancels workflows of deleted deployments. Each step is idempotent, so several processes may run it.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
   const sweep = () =>
     (running ??= sweepOnce(client, db, log, stopping.signal)
-      .catch((err: Error) => log.warn({ err }, 'a sweep of the reconciler failed; the next follows'))
+      .catch((err: Error) => log.warn({ err }, 'reconciler sweep failed; retrying at the next'))
       .finally(() => (running = null)));
   const timer = setInterval(() => void sweep(), everyMs);
   return {
@@ -67,37 +67,37 @@ async function sweepOnce(client: Client, db: Db, log: Logger, stopping: AbortSig
     try {
       await client.withDeadline(Date.now() + deadlineMs, () => check(client, db, log, job));
     } catch (err) {
-      log.warn({ err, job_id: job.id }, 'a job could not be checked; the next sweep does it');
+      log.warn({ err, job_id: job.id }, 'job not checked; retrying at the next sweep');
     }
   }
 }
 
 async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise<void> {
-  const where = { orgId: job.org_id, jobId: job.id };
+  const ref = { orgId: job.org_id, jobId: job.id };
   if (!job.workflow_started) {
-    await startWorkflow(client, db, { ...where, kind: job.kind });
-    log.info({ job_id: job.id }, 'started a workflow whose start was lost');
+    await startWorkflow(client, db, { ...ref, kind: job.kind });
+    log.info({ job_id: job.id }, 'workflow started by the reconciler');
     return;
   }
-  const ending = await closedBy(client, job);
+  const ending = await readEnding(client, job);
   const { isForgotten, isUnwanted } = await db.org(job.org_id, async (tx) => {
-    if (ending && (await finishJob(tx, where, ending))) {
+    if (ending && (await finishJob(tx, ref, ending))) {
       log.warn(
         { job_id: job.id, status: ending.status, reason: ending.error?.message },
-        'closed a job whose workflow is closed',
+        'job closed by the reconciler: its workflow is closed',
       );
     }
     const isForgotten = !ending && (await takeLostWake(tx, job.id, wakeGraceSeconds));
-    // Last: whoever locks both rows of a job locks its control row first.
+    // Last, since the order of locks is the control row, then the job's row.
     await tx.query('update jobs set checked_at = now() where id = $1', [job.id]);
     return { isForgotten, isUnwanted: !ending && job.kind === 'deployment' && (await isDeleted(tx, job.id)) };
   });
-  if (isForgotten) await tellOfRewards(client, job.workflow_id);
+  if (isForgotten) await signalRewards(client, job.workflow_id);
   if (isUnwanted) await cancelWorkflow(client, job.workflow_id);
 }
 
-/** How the job must be closed, or null: its workflow still runs. */
-async function closedBy(client: Client, job: OpenJob): Promise<Ending | null> {
+/** The job's ending by the status of its workflow; null: the workflow still runs. */
+async function readEnding(client: Client, job: OpenJob): Promise<Ending | null> {
   let status: WorkflowExecutionStatusName | 'GONE';
   try {
     status = (await client.workflow.getHandle(job.workflow_id).describe()).status.name;
@@ -117,7 +117,7 @@ async function closedBy(client: Client, job: OpenJob): Promise<Ending | null> {
       accepted: [],
     };
   }
-  const message = reasons[status] ?? `The job's workflow closed as ${status} without closing the job.`;
+  const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
   const code = `workflow_${status.toLowerCase()}`;
   const data = { error: message, code };
   return {
@@ -134,7 +134,7 @@ async function closedBy(client: Client, job: OpenJob): Promise<Ending | null> {
 
 const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {
   TERMINATED:
-    "The job's workflow was terminated from outside; what was recorded until then is kept. Create the job again to go on.",
-  TIMED_OUT: "The job's workflow timed out; what was recorded until then is kept.",
-  GONE: "The job's workflow is not in Temporal any more (its history was deleted, or the cluster was replaced).",
+    "The job's workflow was terminated from outside. Results so far are kept. Create the job again to continue.",
+  TIMED_OUT: "The job's workflow timed out. Results so far are kept.",
+  GONE: "The job's workflow is no longer in Temporal: its history was deleted, or the cluster was replaced.",
 };

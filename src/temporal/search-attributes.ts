@@ -4,19 +4,19 @@ import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute } from
 
 /** IndexedValueType.KEYWORD of Temporal's API. */
 const keyword = 2;
-/** Codes of gRPC. */
+/** gRPC codes NOT_FOUND; PERMISSION_DENIED and UNIMPLEMENTED. */
 const notFound = 5;
 const refused = [7, 12];
 const names = [orgAttribute, kindAttribute, algorithmAttribute, statusAttribute].map((attribute) => attribute.name);
 
-/** The namespace cannot be used as it is; the message is one line with the command that mends it. */
+/** The namespace lacks something; the message is one line with the command that repairs it. */
 export class SearchAttributesError extends Error {
   override readonly name = 'SearchAttributesError';
 }
 
 /**
- * Registers the search attributes that workflows set. Rejects with the command for an operator where they are missing and
- * may not be registered. Where even the look is refused (Temporal Cloud may) it takes them to be there, and says so in the log.
+ * Registers the search attributes that workflows set. Rejects with the operator's command where it may
+ * not. Where listing is refused (as in Temporal Cloud), logs a warning and assumes that they exist.
  */
 export async function registerSearchAttributes(client: Client, log: Logger): Promise<void> {
   const namespace = client.options.namespace;
@@ -34,12 +34,12 @@ export async function registerSearchAttributes(client: Client, log: Logger): Pro
     if (!isGrpcServiceError(cause)) throw cause;
     if (cause.code === notFound) {
       throw new SearchAttributesError(
-        `There is no Temporal namespace ${namespace}: set TEMPORAL_NAMESPACE, or run: temporal operator namespace create --namespace ${namespace}`,
+        `Temporal namespace "${namespace}" not found. Set TEMPORAL_NAMESPACE, or run: temporal operator namespace create --namespace ${namespace}`,
         { cause },
       );
     }
     if (!refused.includes(cause.code)) throw cause;
-    log.warn(`Temporal does not tell which search attributes there are. If they are missing, run: ${command(names)}`);
+    log.warn(`Temporal refuses to list search attributes. If they are missing, run: ${command(names)}`);
     return;
   }
   if (absent.length === 0) return;
@@ -49,11 +49,11 @@ export async function registerSearchAttributes(client: Client, log: Logger): Pro
       searchAttributes: Object.fromEntries(absent.map((name) => [name, keyword])),
     });
   } catch (cause) {
-    // Another process may have been first.
+    // Another process may have registered them.
     const still = await missing();
     if (still.length === 0) return;
     throw new SearchAttributesError(
-      `The Temporal namespace ${namespace} lacks search attributes, and they may not be registered from here. Run: ${command(still)}`,
+      `Temporal namespace "${namespace}" lacks search attributes, and Temporal refused to register them. Run: ${command(still)}`,
       { cause },
     );
   }

@@ -12,7 +12,7 @@ import {
 } from '../../workflows/messages.js';
 import type { Db } from '../storage/db/db.js';
 
-/** What is needed to start a job's workflow; all of it stands in its row. */
+/** The part of a job's row that starts its workflow. */
 export interface StartableJob {
   orgId: string;
   jobId: string;
@@ -20,8 +20,8 @@ export interface StartableJob {
 }
 
 /**
- * Starts a job's workflow and notes that it is started. A workflow that is there already is a success: the id holds the
- * job's, so a start that was lost can be repeated without harm.
+ * Starts a job's workflow and marks the job as started. An existing workflow counts as started: its
+ * id is the job's, so a lost start can be repeated.
  */
 export async function startWorkflow(client: Client, db: Db, job: StartableJob): Promise<void> {
   const input: JobInput = { orgId: job.orgId, jobId: job.jobId };

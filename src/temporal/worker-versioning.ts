@@ -3,14 +3,14 @@ import { isGrpcServiceError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { taskQueue } from '../../workflows/messages.js';
 
-/** The worker deployment's name in Temporal: there is one a task queue. */
+/** The worker deployment's name in Temporal: one for each task queue. */
 const deploymentName = taskQueue;
 /** WorkerVersioningMode.VERSIONED and the gRPC code NOT_FOUND of Temporal's API. */
 const versioned = 2;
 const notFound = 5;
-const everyMs = 500;
+const intervalMs = 500;
 
-/** What makes a worker one of this build: the jobs that it begins stay with their build until they end. */
+/** Worker options of a build: jobs stay with the build that began them. */
 export function pinnedTo(buildId: string) {
   return {
     version: { deploymentName, buildId },
@@ -19,42 +19,41 @@ export function pinnedTo(buildId: string) {
   } as const;
 }
 
-/** The build a poller is of, null: it is of none. */
+/** A poller's build; null: none. */
 export function buildOf(
   options?: { workerVersioningMode?: number | null; buildId?: string | null } | null,
 ): string | null {
   return options?.workerVersioningMode === versioned ? (options.buildId ?? null) : null;
 }
 
-/** The command that sends new jobs to a build; null: to workers without one. */
+/** The command that routes new jobs to a build; null: to workers without a build. */
 export function setCurrentCommand(client: Client, buildId: string | null): string {
   const to = buildId ? `--build-id ${buildId}` : '--unversioned';
   return `temporal worker deployment set-current-version --namespace ${client.options.namespace} --deployment-name ${deploymentName} ${to}`;
 }
 
 /**
- * Sends new jobs to this build if it has never had any, or if no build has them yet. So whoever starts a new build has deployed
- * it, a worker of an older one that is started again changes nothing, and there is always a build that takes new jobs.
- * Returns at once; goes on until it is done or `stopping`.
+ * Routes new jobs to this build if it never had any, or if no build has them. Starting a new build thus
+ * deploys it, and a restarted older build changes nothing. Runs in the background until `stopping`.
  */
 export function announceBuild(client: Client, buildId: string, log: Logger, stopping: AbortSignal): void {
   const run = async () => {
     for (let failed = 0; !stopping.aborted;) {
       try {
-        if (await announced(client, buildId, log)) return;
+        if (await routeNewJobs(client, buildId, log)) return;
       } catch (err) {
         failed += 1;
         if (failed === 10)
-          log.error({ err }, `new jobs do not go to this build. Run: ${setCurrentCommand(client, buildId)}`);
+          log.error({ err }, `new jobs are not routed to this build. Run: ${setCurrentCommand(client, buildId)}`);
       }
-      await delay(everyMs, undefined, { signal: stopping });
+      await delay(intervalMs, undefined, { signal: stopping });
     }
   };
-  run().catch((err: Error) => log.debug({ err }, 'stopped before the build was announced'));
+  run().catch((err: Error) => log.debug({ err }, 'stopped before new jobs were routed to the build'));
 }
 
-/** Whether the build stands where it should; false: its first worker has not been heard of yet. */
-async function announced(client: Client, buildId: string, log: Logger): Promise<boolean> {
+/** Whether the routing is settled; false: Temporal does not know the build's first worker yet. */
+async function routeNewJobs(client: Client, buildId: string, log: Logger): Promise<boolean> {
   const { namespace, identity } = client.options;
   const { workerDeploymentInfo: info, conflictToken } = await client.workflowService
     .describeWorkerDeployment({ namespace, deploymentName })
@@ -67,7 +66,7 @@ async function announced(client: Client, buildId: string, log: Logger): Promise<
   if (!mine) return false;
   const taken = info?.routingConfig?.currentDeploymentVersion?.buildId;
   if (taken && mine.firstActivationTime) return true;
-  // The token refuses the change when somebody else has changed it since the look.
+  // The token makes Temporal refuse the change if the routing has changed meanwhile.
   await client.workflowService.setWorkerDeploymentCurrentVersion({
     namespace,
     deploymentName,
@@ -75,6 +74,6 @@ async function announced(client: Client, buildId: string, log: Logger): Promise<
     conflictToken: conflictToken ?? null,
     identity,
   });
-  log.info({ build_id: buildId }, 'new jobs go to this build');
+  log.info({ build_id: buildId }, 'new jobs are routed to this build');
   return true;
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { deploymentActivities } from '../../../activities/deployments/deployment.js';
+import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
