@@ -3,6 +3,7 @@ import { costExhausted, noOutcomes, type OutcomeCounts } from '../../src/core/jo
 import { recordLimit } from '../../src/storage/jobs/concurrency.js';
 import { readRefused } from '../../src/storage/jobs/cost-budget.js';
 import { databasePatienceMs } from '../../src/storage/db/patience.js';
+import { isTransient } from '../../src/storage/db/postgres-errors.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import {
@@ -114,7 +115,7 @@ export class RolloutExchange<Conclusion> {
         confirm(result.control, outcomes.length);
         return result;
       } catch (error) {
-        if (Date.now() > deadline || signal.aborted) throw error;
+        if (Date.now() > deadline || signal.aborted || !isTransient(error)) throw error;
         this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'outcomes not recorded; retrying');
         await delay(waitMs);
       }

@@ -123,7 +123,7 @@ describe('the scripts of a fresh clone', () => {
     write('src/cli/ratchet.ts', 'console.log("new");');
     write('tsc-fails', '');
     const { code, err } = await run([]);
-    expect([code, err]).toEqual([1, expect.stringContaining('The build failed')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('Build failed')]);
     expect(read('dist/src/cli/ratchet.js')).toContain('process.argv');
     expect(existsSync(join(project, 'dist.new'))).toBe(false);
     rmSync(join(project, 'tsc-fails'));

@@ -28,7 +28,7 @@ test('a Temporal that takes connections and says nothing does not hold up the re
     );
     await reconciler.sweep();
     expect(said.map((line) => JSON.parse(line) as object)).toMatchObject([
-      { job_id: jobId, msg: 'a job could not be checked; the next sweep does it' },
+      { job_id: jobId, msg: 'job not checked; retrying at the next sweep' },
     ]);
     const [row] = await db.org('default', (tx) => tx.query('select status from jobs where id = $1', [jobId]));
     expect(row).toEqual({ status: 'running' });

@@ -273,7 +273,7 @@ describe('refused with 422 before anything is stored', () => {
         },
       },
       '/dataset/initial_prompt/messages/1/content',
-      /^has \{\{date\}\}/,
+      /\{\{date\}\}/,
     ],
     [
       'as many messages as there can be, none with the input',
