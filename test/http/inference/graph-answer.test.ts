@@ -448,9 +448,7 @@ describe('a step that is not answered', () => {
     expect(error).toBeInstanceOf(GraphFailure);
     expect(error).toMatchObject({ status, code });
     expect(error.headers).toEqual(headers);
-    expect(error.message).toMatch(
-      error.code === 'provider_refused_key' ? /"fake" refused/ : /^Step write: /,
-    );
+    expect(error.message).toMatch(error.code === 'provider_refused_key' ? /"fake" refused/ : /^Step write: /);
   });
 
   test('in time', async () => {

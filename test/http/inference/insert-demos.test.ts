@@ -35,7 +35,11 @@ describe('demonstrations in a request', () => {
           ['system', 'developer'].includes((one as { role?: string } | null)?.role ?? '');
         const at = messages.findIndex((one) => !isSystem(one));
         const leading = at === -1 ? messages.length : at;
-        expect(inserted).toEqual([...messages.slice(0, leading), ...demos.flatMap(demoMessages), ...messages.slice(leading)]);
+        expect(inserted).toEqual([
+          ...messages.slice(0, leading),
+          ...demos.flatMap(demoMessages),
+          ...messages.slice(leading),
+        ]);
       }),
     );
   });
@@ -57,7 +61,12 @@ describe('demonstrations in a request', () => {
     const parts = { role: 'user', content: [{ type: 'text', text: '1' }] };
     const there = [system, parts, { role: 'assistant', content: '1!', name: 'x' }, ...demoMessages(two!), question];
     expect(insertDemos(there, [one!, two!])).toBe(there);
-    const said = (content: unknown) => [{ role: 'user', content }, demoMessages(one!)[1], ...demoMessages(two!), question];
+    const said = (content: unknown) => [
+      { role: 'user', content },
+      demoMessages(one!)[1],
+      ...demoMessages(two!),
+      question,
+    ];
     for (const other of [
       [system, ...demoMessages(one!), question],
       [system, ...demoMessages(two!), ...demoMessages(one!), question],
