@@ -185,9 +185,7 @@ describe('embedded Postgres', () => {
     await (await start()).stop();
     const version = readFileSync(join(data, 'PG_VERSION'));
     writeFileSync(join(data, 'PG_VERSION'), '11\n');
-    await expect(start()).rejects.toThrow(
-      /^Postgres did not start: .*FATAL.*version 11.*server\.log\)\.$/,
-    );
+    await expect(start()).rejects.toThrow(/^Postgres did not start: .*FATAL.*version 11.*server\.log\)\.$/);
     writeFileSync(join(data, 'PG_VERSION'), version);
     expect(await query((await start()).url, 'select 1')).toEqual([1]);
   });

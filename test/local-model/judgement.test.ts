@@ -40,7 +40,9 @@ describe('against a wanted output', () => {
 });
 
 describe('by a rubric alone', () => {
-  const rubric = parseRubric('- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier');
+  const rubric = parseRubric(
+    '- thanks (1): says "thank you" and "goodbye"\n- matter (3): names the ferry and its pier',
+  );
   const judged = (output: string) => judge({ criteria: rubric, input: 'x', output });
   test('what a criterion quotes must stand there, and the words of one that quotes nothing', () => {
     const { reward, criteria } = judged('Thank you! The ferry is at pier 3.');

@@ -105,7 +105,11 @@ function readEdits(
   models: readonly string[],
 ): { edits: EditJson[] | null; reason: string | null } {
   // Whether it was too dear is decided already.
-  const read = readGraphEdits(graphFromJson(parent.graph!), answer, { models, maxAttempts: Infinity, schema: editsSchema });
+  const read = readGraphEdits(graphFromJson(parent.graph!), answer, {
+    models,
+    maxAttempts: Infinity,
+    schema: editsSchema,
+  });
   if (!read.ok) return { edits: null, reason: read.reason };
   return isSameGraph(read.graph, graphFromJson(self.graph!))
     ? { edits: read.edits.map(editToJson), reason: null }

@@ -43,7 +43,8 @@ async function read(db: Db, orgId: string, id: string): Promise<Served> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
   if (!snapshot) throw new Error(`snapshot ${id} is missing in the database`);
   const { content } = snapshot;
-  if (content.kind === 'messages') return { id, kind: content.kind, content, policy: policyFromSnapshot(content.policy) };
+  if (content.kind === 'messages')
+    return { id, kind: content.kind, content, policy: policyFromSnapshot(content.policy) };
   return {
     id,
     kind: content.kind,

@@ -143,7 +143,11 @@ describe('a rollout that can be shown', () => {
     await rollout(2, [{ messages: asked }]);
     // Not with these roles, and not as the seed 13 has them: beside its own.
     await rollout(3, [{ messages: asked }], { candidate: 1 });
-    await rollout(4, [{ messages: [...demoMessages(own), ...demoMessages(other), ...demoMessages(third), user('q')] }], { candidate: 1 });
+    await rollout(
+      4,
+      [{ messages: [...demoMessages(own), ...demoMessages(other), ...demoMessages(third), user('q')] }],
+      { candidate: 1 },
+    );
     const roles = asked.map((message) => (message.role === 'assistant' ? user(message.content) : message));
     await rollout(5, [{ messages: [...demoMessages(own), ...roles] }], { candidate: 1 });
     expect(await survey([1, 2, 3, 4, 5])).toEqual([{ component: null, bootstrapped: [1, 4], labeled: [] }]);
@@ -233,8 +237,12 @@ describe('marked prompts', () => {
       { messages: [...demoMessages(demo('plan')), user('q')], levers: marks('act') },
     ];
     await rollout(0, calls, { candidate: 1 });
-    await rollout(1, [{ messages: [...demoMessages(demo('act')), user('PLAN: q')], levers: marks('act') }], { candidate: 1 });
-    await rollout(2, [{ messages: [...demoMessages(demo('act')), user('ACT: q')], levers: marks('act') }], { candidate: 1 });
+    await rollout(1, [{ messages: [...demoMessages(demo('act')), user('PLAN: q')], levers: marks('act') }], {
+      candidate: 1,
+    });
+    await rollout(2, [{ messages: [...demoMessages(demo('act')), user('ACT: q')], levers: marks('act') }], {
+      candidate: 1,
+    });
     expect(await survey([0, 1, 2], names)).toEqual([
       { component: 'plan', bootstrapped: [0], labeled: [] },
       { component: 'act', bootstrapped: [1], labeled: [] },

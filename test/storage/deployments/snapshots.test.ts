@@ -77,7 +77,12 @@ test('a graph keeps the order of its inputs, which is part of what it is', async
     };
     const graph: GraphJson = { inputs: ['question', 'thought'], steps: [step], output: 'solve.answer' };
     return {
-      ...{ kind: 'graph', graph, graph_txt: graphText(graphFromJson(graph)), policies: [{ provider: 'fake', model: 'm' }] },
+      ...{
+        kind: 'graph',
+        graph,
+        graph_txt: graphText(graphFromJson(graph)),
+        policies: [{ provider: 'fake', model: 'm' }],
+      },
       lever_versions: {},
       provenance: { source: 'graph_job', job_id: 'grf_1', candidate_id: 'cand_1', reward: 1, verdict: null },
     };

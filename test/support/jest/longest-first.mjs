@@ -1,7 +1,17 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** Where the longest files of the quick suite are, in this order: whole services, some killed and started again. */
-const folders = ['kill', 'e2e', 'chaos', 'states', 'replay', 'http/graphs/export', 'core/algorithms', 'temporal', 'scripts'];
+const folders = [
+  'kill',
+  'e2e',
+  'chaos',
+  'states',
+  'replay',
+  'http/graphs/export',
+  'core/algorithms',
+  'temporal',
+  'scripts',
+];
 
 /**
  * Begins with the long files, so that at the end no processor waits for the last of them. Jest does so from what it has measured; in a
