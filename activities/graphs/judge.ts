@@ -46,7 +46,7 @@ export async function judge(
 
 /** Gold outputs of a few train tasks. */
 async function examplesFor({ deps, job, spec, claim }: GraphRollout): Promise<unknown[]> {
-  const indexes = selectExampleTasks(claim.seed, spec.gepa.trainSeeds);
+  const indexes = selectExampleTasks(claim.seed, spec.search.trainSeeds);
   const tasks = await retryTransient(() => deps.db.org(job.orgId, (tx) => readTasks(tx, job.jobId, indexes)), {
     patienceMs: databasePatienceMs,
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'examples not read; retrying'),

@@ -2,7 +2,6 @@ import { Context } from '@temporalio/activity';
 import { ContainerError } from '../../src/clients/container/client.js';
 import {
   initialGraphOf,
-  searchSpecOf,
   type EvaluationSpec,
   type GraphSpec,
   type JobSpec,
@@ -11,8 +10,7 @@ import {
   type SessionSpec,
 } from '../../src/core/jobs/spec.js';
 import { evaluationRequests } from '../../src/core/jobs/evaluation.js';
-import type { GepaConfig } from '../../src/core/algorithms/gepa/config.js';
-import { generationsOf, type MiproConfig } from '../../src/core/algorithms/mipro/config.js';
+import { algorithmOf, type SearchSettings } from '../../src/core/algorithms/index.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
@@ -39,10 +37,11 @@ export interface SessionLimits {
   live?: true;
 }
 
-/** What a session's workflow is told before it begins: one of the searches. */
-export type SessionPlan = { limits: SessionLimits } & (
-  { gepa: GepaConfig; mipro?: undefined } | { mipro: MiproConfig; gepa?: undefined }
-);
+/** The search of a job and the limits of its workflow. */
+export interface SessionPlan {
+  search: SearchSettings;
+  limits: SessionLimits;
+}
 
 /** A probe may take a minute: that its worker was killed must be known before. */
 const guardedBeating = <T>(work: () => Promise<T>): Promise<T> => classifyErrors(() => withHeartbeat(work));
@@ -78,8 +77,7 @@ export function prepareActivities(deps: ActivityDeps) {
           const spec = await readSpec<GraphSpec>(tx, job.jobId);
           await begin(tx, job, [graphStarted(spec)]);
           await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
-          const { budget, rngSeed } = spec;
-          return { gepa: { ...spec.gepa, maxRollouts: budget.maxRollouts, rngSeed }, limits: limitsOf(spec) };
+          return { search: spec.search, limits: limitsOf(spec) };
         }),
       ),
 
@@ -92,11 +90,11 @@ export function prepareActivities(deps: ActivityDeps) {
         });
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, [sessionStarted(spec, messages !== null)]);
-          const demos = spec.algorithm === 'mipro' ? { demos: [] } : {};
+          const demos = algorithmOf(spec.search).hasDemos ? { demos: [] } : {};
           await addCandidate(tx, job, { ...baselineOf(messages), ...demos });
         });
         return {
-          ...searchOfSpec(spec),
+          search: spec.search,
           limits: { ...limitsOf(spec), ...(isLive(spec) && { live: true }) },
         };
       }),
@@ -135,11 +133,6 @@ function limitsOf({ maxFailureRate, maxConcurrent, budget }: SearchSpec): Sessio
 /** The caller's own traffic needs no container: none is called. */
 const isLive = (spec: JobSpec): boolean => spec.kind === 'session' && spec.rollouts === 'caller';
 
-function searchOfSpec(spec: SessionSpec): { gepa: GepaConfig } | { mipro: MiproConfig } {
-  const bounds = { maxRollouts: spec.budget.maxRollouts, rngSeed: spec.rngSeed };
-  return spec.algorithm === 'mipro' ? { mipro: { ...spec.mipro, ...bounds } } : { gepa: { ...spec.gepa, ...bounds } };
-}
-
 const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generation: 0, parents: [], messages });
 
 /** Of an evaluation's candidate, where it has some. */
@@ -157,24 +150,24 @@ function componentsOf(messages: Message[] | null): Message[] | null {
 }
 
 /** What a session's log begins with. */
-export function sessionStarted(spec: SessionSpec, baselineKnown: boolean): NewEvent {
-  const { algorithm } = spec;
-  const generations = spec.algorithm === 'mipro' ? generationsOf(spec.mipro) : spec.gepa.generations;
+export function sessionStarted({ search }: SessionSpec, baselineKnown: boolean): NewEvent {
+  const { algorithm, evaluationSeeds } = search;
+  const generations = algorithmOf(search).totalGenerations(search);
   return {
     key: 'started',
     type: 'session_started',
-    message: `${algorithm} session on ${searchSpecOf(spec).evaluationSeeds.length} evaluation seeds`,
+    message: `${algorithm} session on ${evaluationSeeds.length} evaluation seeds`,
     data: { algorithm, generations, baseline_known: baselineKnown },
   };
 }
 
 /** What a graph job's log begins with. */
-export function graphStarted({ algorithm, gepa, numTasks }: GraphSpec): NewEvent {
+export function graphStarted({ search, numTasks }: GraphSpec): NewEvent {
   return {
     key: 'started',
     type: 'job_started',
-    message: `graph job on ${numTasks} tasks, ${gepa.evaluationSeeds.length} of them for evaluation`,
-    data: { algorithm, generations: gepa.generations, tasks: numTasks },
+    message: `graph job on ${numTasks} tasks, ${search.evaluationSeeds.length} of them for evaluation`,
+    data: { algorithm: search.algorithm, generations: search.generations, tasks: numTasks },
   };
 }
 

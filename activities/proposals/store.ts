@@ -1,3 +1,4 @@
+import { algorithmOf } from '../../src/core/algorithms/index.js';
 import { cutText } from '../../src/clients/net/untrusted.js';
 import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
 import { candidateKey } from '../../src/core/graphs/candidate.js';
@@ -77,7 +78,7 @@ export async function storeProposals(
         ? { messages: null, graph: graphToJson(graph) }
         : { messages: withTexts(parent.messages ?? [], texts) }),
       detail: detailOf(proposal),
-      ...(spec.algorithm === 'mipro' && { demos }),
+      ...(algorithmOf(spec.search).hasDemos && { demos }),
     });
     const origin =
       'parents' in proposal ? { parents } : { removed: removedCandidates(lineageOf(lineages, request.parent), texts) };

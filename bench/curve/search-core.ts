@@ -18,7 +18,14 @@ export function searchCore(search: Search, budgets: readonly number[]): Trajecto
     const answers = new InProcess(truth);
     const seeds = { trainSeeds, evaluationSeeds, minibatchSize };
     const generations = Math.floor(499 / populationSize);
-    const defaults = { merge: true, heldoutSeeds: [], repeats: 1, patience: null, targetReward: null };
+    const defaults = {
+      merge: true,
+      componentSelection: 'feedback' as const,
+      heldoutSeeds: [],
+      repeats: 1,
+      patience: null,
+      targetReward: null,
+    };
     const config = { ...defaults, ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
     const end = searchInProcess(gepa, createGepa(config), answers);
     rollouts += end.asked;

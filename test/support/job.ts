@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { BudgetSpec, EvaluationSpec, GepaSpec } from '../../src/core/jobs/spec.js';
+import type { GepaSearch } from '../../src/core/algorithms/index.js';
+import type { BudgetSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 
@@ -18,10 +19,11 @@ export const anySpec: EvaluationSpec = {
 };
 
 /** No limit. */
-export const unlimited: BudgetSpec = { maxRollouts: null, maxMinutes: null, maxCostUsd: null };
+export const unlimited: BudgetSpec = { maxMinutes: null, maxCostUsd: null };
 
 /** A small GEPA search. */
-export const anyGepa: GepaSpec = {
+export const anyGepa: GepaSearch = {
+  algorithm: 'gepa',
   populationSize: 1,
   generations: 1,
   minibatchSize: 1,
@@ -33,6 +35,8 @@ export const anyGepa: GepaSpec = {
   patience: null,
   targetReward: null,
   componentSelection: 'feedback',
+  maxRollouts: null,
+  rngSeed: 0,
 };
 
 /** Inserts a running job straight into the tables, for tests of what works below HTTP. */

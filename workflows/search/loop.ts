@@ -1,8 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SessionLimits, SessionPlan } from '../../activities/index.js';
-import { createGepa } from '../../src/core/algorithms/gepa/state.js';
-import { createMipro } from '../../src/core/algorithms/mipro/state.js';
-import { switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
+import { algorithmOf, switchToUnpaired, searchOf, type SessionState } from '../../src/core/algorithms/index.js';
 import type { ProposalAnswer, SearchView } from '../../src/core/search/protocol.js';
 import { recordSearch } from '../activities.js';
 import type { JobOutcome } from '../jobs/close.js';
@@ -95,7 +93,7 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
     if (!state) {
       const plan = await definition.prepare(job);
       context.limits = plan.limits;
-      state = initialState(plan);
+      state = algorithmOf(plan.search).create(plan.search);
     } else {
       setCurrentDetails(describeProgress(searchOf(state).view(state)));
     }
@@ -125,8 +123,4 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       before = after;
     }
   });
-}
-
-function initialState(plan: SessionPlan): SessionState {
-  return plan.mipro ? createMipro(plan.mipro) : createGepa(plan.gepa);
 }

@@ -1,25 +1,86 @@
-/** The searches by the algorithm that a state names. */
-import type { GepaState } from './gepa/state.js';
+/**
+ * The registry of search algorithms. A new algorithm is a folder, an entry here and its request fields
+ * in contracts and http.
+ */
+import type { ConfigProblem } from '../search/config.js';
+import type { SearchAlgorithm } from '../search/protocol.js';
+import type { SearchEstimate } from './estimate.js';
+import * as gepaConfig from './gepa/config.js';
+import { createGepa, type GepaState } from './gepa/state.js';
 import { gepa } from './gepa/step.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live/step.js';
-import type { MiproState } from './mipro/state.js';
+import * as miproConfig from './mipro/config.js';
+import { createMipro, type MiproState } from './mipro/state.js';
 import { mipro } from './mipro/step.js';
-import type { SearchAlgorithm } from '../search/protocol.js';
 
-/** A session's state, of any algorithm. */
+/** A search as a job stores it: the algorithm with its config. */
+export interface GepaSearch extends gepaConfig.GepaConfig {
+  algorithm: 'gepa';
+}
+export interface MiproSearch extends miproConfig.MiproConfig {
+  algorithm: 'mipro';
+}
+export type SearchSettings = GepaSearch | MiproSearch;
+
+/** The fields of a search that grow with the request. */
+export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
+
+/** The state of a search, of any algorithm. */
 export type SessionState = GepaState | UnpairedState | MiproState;
 
-const searches = { gepa, unpaired, mipro };
+interface AlgorithmEntry<Settings> {
+  /** The state of a search that is about to evaluate the baseline. */
+  create(search: Settings): SessionState;
+  configProblems(search: Settings, isLive: boolean): ConfigProblem<string>[];
+  totalGenerations(search: Omit<Settings, SeedFields>): number;
+  /** `components`: those of the prompt, where known. */
+  estimate(search: Settings, run: { isLive: boolean; components: number }): SearchEstimate;
+  /** Whether candidates have demonstrations beside their texts. */
+  hasDemos: boolean;
+}
 
-/** The algorithm that a state belongs to. */
-export function searchOf(state: SessionState): SearchAlgorithm<SessionState> {
-  return searches[state.algorithm] as SearchAlgorithm<SessionState>;
+const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<SearchSettings & { algorithm: Name }> } = {
+  gepa: {
+    create: createGepa,
+    configProblems: gepaConfig.configProblems,
+    totalGenerations: ({ generations }) => generations,
+    estimate(search, { isLive }) {
+      const estimate = gepaConfig.estimateSearch(search);
+      if (!isLive) return estimate;
+      // Calls without known instances need more rollouts; the first call shows whether they have any.
+      const { rolloutsPlanned } = unpaired.view(createUnpaired(search));
+      return { ...estimate, maxRollouts: Math.max(estimate.maxRollouts, rolloutsPlanned) };
+    },
+    hasDemos: false,
+  },
+  mipro: {
+    create: createMipro,
+    configProblems: miproConfig.configProblems,
+    totalGenerations: miproConfig.generationsOf,
+    estimate(search, { isLive, components }) {
+      const state: MiproState = { ...createMipro(search), traffic: isLive ? 'unpaired' : 'paired' };
+      return miproConfig.estimateSearch(search, components, mipro.view(state).rolloutsPlanned);
+    },
+    hasDemos: true,
+  },
+};
+
+/** The algorithm of a stored search. */
+export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): AlgorithmEntry<SearchSettings> {
+  return algorithms[algorithm] as AlgorithmEntry<SearchSettings>;
+}
+
+const steps = { gepa, unpaired, mipro };
+
+/** The search of a state. */
+export function searchOf({ algorithm }: SessionState): SearchAlgorithm<SessionState> {
+  return steps[algorithm] as SearchAlgorithm<SessionState>;
 }
 
 /**
- * The state of a session of live traffic whose baseline is answered: calls have shown by then whether they name their instances,
- * and the searches by seeds and without begin with the same rollouts.
+ * The state of a live search whose calls name no instance, before the answers of the baseline are
+ * folded in: both kinds of search begin with the same rollouts.
  */
 export function switchToUnpaired(state: SessionState, traffic: 'paired' | 'unpaired' | null): SessionState {
   if (traffic !== 'unpaired' || state.phase.name !== 'baseline') return state;

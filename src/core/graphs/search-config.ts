@@ -1,7 +1,8 @@
 /**
  * The search configuration of a graph job: GEPA over tasks as seeds, sized by the rollout budget.
  */
-import { gepaLimits, maxRegressionSeeds, type GepaConfig } from '../algorithms/gepa/config.js';
+import { gepaLimits, maxRegressionSeeds } from '../algorithms/gepa/config.js';
+import type { GepaSearch } from '../algorithms/index.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
 
@@ -31,7 +32,7 @@ export interface GraphSearchRequest {
  * Configures the search for a data set; a seed is a task's index. `configProblems` checks whether
  * the budget suffices.
  */
-export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaConfig {
+export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaSearch {
   const { proposals, shown } = efforts[effort];
   const share = (share: number) =>
     Math.min(gepaLimits.evaluationSeeds, Math.max(shares.minTasks, Math.floor(share * rolloutBudget)));
@@ -40,7 +41,8 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     evaluation: share(shares.evaluation),
     heldout: share(shares.heldout),
   });
-  const config: GepaConfig = {
+  const config: GepaSearch = {
+    algorithm: 'gepa',
     populationSize: proposals,
     generations: 1,
     minibatchSize: shown,
@@ -49,6 +51,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     heldoutSeeds: split.heldout,
     repeats: 1,
     merge: true,
+    componentSelection: 'feedback',
     editsStructure: true,
     patience: null,
     targetReward: null,

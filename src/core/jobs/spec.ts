@@ -3,6 +3,7 @@
  * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
  */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { Demo } from '../prompts/demos.js';
 import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 
@@ -39,61 +40,19 @@ export interface RunSpec {
   maxFailureRate: number;
 }
 
-export interface GepaSpec {
-  populationSize: number;
-  generations: number;
-  minibatchSize: number;
-  trainSeeds: number[];
-  evaluationSeeds: number[];
-  heldoutSeeds: number[];
-  repeats: number;
-  patience: number | null;
-  targetReward: number | null;
-  merge: boolean;
-  componentSelection: 'feedback' | 'round_robin' | 'all';
-  editsStructure?: boolean;
-}
-
-export interface MiproSpec {
-  numCandidates: number;
-  numTrials: number;
-  minibatchSize: number;
-  maxBootstrappedDemos: number;
-  maxLabeledDemos: number;
-  trainSeeds: number[];
-  evaluationSeeds: number[];
-  heldoutSeeds: number[];
-  repeats: number;
-  patience: number | null;
-  targetReward: number | null;
-}
-
 /** Null: no limit. */
 export interface BudgetSpec {
-  maxRollouts: number | null;
   maxMinutes: number | null;
   maxCostUsd: number | null;
 }
 
-export type SessionSpec = GepaSession | MiproSession;
-
-export interface GepaSession extends SessionBase {
-  algorithm: 'gepa';
-  gepa: GepaSpec;
-}
-
-export interface MiproSession extends SessionBase {
-  algorithm: 'mipro';
-  mipro: MiproSpec;
-}
-
-interface SessionBase extends RunSpec {
+export interface SessionSpec extends RunSpec {
   kind: 'session';
+  search: SearchSettings;
   /** null: the container's own (`/task_info`), else what its baseline calls carry. */
   initialPrompt: Message[] | null;
   proposer: PolicySpec;
   budget: BudgetSpec;
-  rngSeed: number;
   /** Who runs the rollouts; absent: the container. `caller`: live traffic through the proxy. */
   rollouts?: 'caller';
 }
@@ -147,16 +106,14 @@ export interface DeploymentSpec {
 /** A graph job; its tasks are rows of their own, and so is each of its graphs. */
 export interface GraphSpec extends RunSpec {
   kind: 'graph';
-  algorithm: 'gepa';
+  search: GepaSearch;
   container: null;
   /** The models that steps may ask; `policy` is the first of them. */
   policies: PolicySpec[];
   /** What candidates are compared by where they do equally well: dollars where the price of every policy is known, else tokens. */
   costUnit: 'usd' | 'tokens';
-  gepa: GepaSpec;
   proposer: PolicySpec;
   budget: BudgetSpec;
-  rngSeed: number;
   verifier: VerifierSpec;
   numTasks: number;
   /** What is known of the task in words; null: nothing is. */
@@ -175,8 +132,3 @@ export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>
 
 /** The jobs that search. */
 export type SearchSpec = SessionSpec | GraphSpec;
-
-/** The search configuration of a job, independent of its algorithm. */
-export function searchSpecOf(spec: SearchSpec): GepaSpec | MiproSpec {
-  return spec.algorithm === 'mipro' ? spec.mipro : spec.gepa;
-}

@@ -1,4 +1,5 @@
 import { priceOf } from '../../clients/models/cost.js';
+import { algorithmOf } from '../../core/algorithms/index.js';
 import { initialGraphOf, type GraphSpec } from '../../core/jobs/spec.js';
 import type { Rubric } from '../../contracts/graphs/verifier.js';
 import { maxStepCalls, stepPrompt, type Graph, type Ref, type Step } from '../../core/graphs/graph.js';
@@ -12,9 +13,8 @@ import type { GraphTask } from '../../storage/graphs/tasks.js';
 import {
   answerTokens,
   assumed,
-  gepaSpending,
   limitOf,
-  searchEstimate,
+  searchCost,
   textTokens,
   type Estimate,
   type Range,
@@ -51,11 +51,12 @@ interface Means {
 export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Estimate {
   const graph = graphFromJson(initialGraphOf(spec));
   const means = meansOf(tasks);
-  const spending = gepaSpending(spec);
+  const { search } = spec;
+  const expected = algorithmOf(search).estimate(search, { isLive: false, components: 1 });
   const { proposer, policies } = spec;
   // Edits may have any of them asked.
   const isPriced = policies.every(({ provider, model }) => priceOf(provider, model, 1, 1) !== null);
-  return searchEstimate(spending, spec.budget, (level) => {
+  return searchCost(search, expected, spec.budget, (level) => {
     const growth = assumedOfGraphs.growth[level];
     const judging = judgePrice(spec, means, level);
     const running = isPriced ? runPrice(graph, spec, means, level) : null;
@@ -65,7 +66,9 @@ export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Est
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
-      Math.ceil(growth * textTokens(graphText(graph).length) + assumedOfGraphs.instruction + spending.shown * run),
+      Math.ceil(
+        growth * textTokens(graphText(graph).length) + assumedOfGraphs.instruction + expected.shownRollouts * run,
+      ),
       Math.min(promptTokens(graph) + assumed.thinking[level], limitOf(proposer)),
     );
     return { perRollout, perProposal };
@@ -104,11 +107,11 @@ function callsOf(step: Step, level: Level): number {
 }
 
 /** What it costs to judge an output; 0 where that takes no model. */
-function judgePrice({ verifier, gepa }: GraphSpec, means: Means, level: Level): number | null {
+function judgePrice({ verifier, search }: GraphSpec, means: Means, level: Level): number | null {
   if (!isJudged(verifier)) return 0;
   const { judge, mode } = verifier;
   const isRubric = mode === 'rubric';
-  const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, gepa.trainSeeds).length;
+  const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, search.trainSeeds).length;
   const shown = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
   const asked = assumedOfGraphs.judging + textTokens(shown) + assumed.answer[level];
   const said = Math.ceil((isRubric ? means.criteria : 1) * assumedOfGraphs.verdict[level]);

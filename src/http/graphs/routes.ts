@@ -59,7 +59,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
       return create(deps, request, reply, {
         kind: 'graph',
         spec,
-        algorithm: spec.algorithm,
+        algorithm: spec.search.algorithm,
         appId: null,
         correlationId: null,
         pending,

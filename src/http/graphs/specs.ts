@@ -3,7 +3,7 @@ import { priceOf } from '../../clients/models/cost.js';
 import { requestPolicies, type CreateGraphJob } from '../../contracts/graphs/job.js';
 import { taskDescription, taskInput, type GraphDataset } from '../../contracts/graphs/dataset.js';
 import type { Path } from '../../contracts/graphs/dataset-problems.js';
-import type { GepaSpec, GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
+import type { GraphSpec, PolicySpec } from '../../core/jobs/spec.js';
 import { verifierSpec, type VerifierSpec } from '../../contracts/graphs/verifier.js';
 import { configProblems, type GepaConfig } from '../../core/algorithms/gepa/config.js';
 import { graphSearch } from '../../core/graphs/search-config.js';
@@ -31,7 +31,7 @@ export function graphSpec(
   const policy = policies[0]!;
   const proposer = proposerOf(request) ?? policy;
   const verifier = verifierSpec(dataset.verifier_config, request.policy_provider);
-  const { maxRollouts, rngSeed, ...search } = graphSearch({
+  const search = graphSearch({
     tasks: dataset.tasks.length,
     rolloutBudget: request.rollout_budget,
     effort: request.proposer_effort,
@@ -46,7 +46,7 @@ export function graphSpec(
     ...goldFaults(dataset, verifier),
     ...faults,
     ...inputFaults(dataset, faults.length === 0 ? graph : null),
-    ...configProblems({ ...search, maxRollouts, rngSeed }).map(searchFault),
+    ...configProblems(search).map(searchFault),
   ];
   if (all.length > 0) {
     const errors = all.slice(0, listed).map(({ path, message }): FieldError => ({ pointer: pointerOf(path), message }));
@@ -54,15 +54,13 @@ export function graphSpec(
   }
   const spec: GraphSpec = {
     kind: 'graph',
-    algorithm: 'gepa',
+    search,
     container: null,
     policy,
     policies,
     costUnit: policies.every(isPriced) ? 'usd' : 'tokens',
     proposer,
-    gepa: { ...search, componentSelection: 'feedback' } satisfies GepaSpec,
-    budget: { maxRollouts, maxMinutes: budget?.max_minutes ?? null, maxCostUsd: budget?.max_cost_usd ?? null },
-    rngSeed,
+    budget: { maxMinutes: budget?.max_minutes ?? null, maxCostUsd: budget?.max_cost_usd ?? null },
     maxConcurrent: request.max_concurrent,
     rolloutTimeoutS: request.rollout_timeout,
     maxFailureRate: request.max_failure_rate,

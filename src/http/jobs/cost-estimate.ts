@@ -2,25 +2,13 @@ import type { z } from 'zod';
 import { priceOf } from '../../clients/models/cost.js';
 import type { estimateSchema } from '../../contracts/common.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
-import type {
-  BudgetSpec,
-  EvaluationSpec,
-  GepaSession,
-  Message,
-  MiproSession,
-  PolicySpec,
-  SessionSpec,
-} from '../../core/jobs/spec.js';
-import { estimateRollouts, type GepaConfig } from '../../core/algorithms/gepa/config.js';
-import { generationsOf, trialSize, type MiproConfig } from '../../core/algorithms/mipro/config.js';
-import { createMipro } from '../../core/algorithms/mipro/state.js';
-import { mipro } from '../../core/algorithms/mipro/step.js';
-import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../../core/search/config.js';
-import { createUnpaired } from '../../core/algorithms/gepa-live/state.js';
-import { unpaired } from '../../core/algorithms/gepa-live/step.js';
+import type { BudgetSpec, EvaluationSpec, Message, PolicySpec, SessionSpec } from '../../core/jobs/spec.js';
+import { algorithmOf, type SearchSettings } from '../../core/algorithms/index.js';
+import type { Levels, SearchEstimate } from '../../core/algorithms/estimate.js';
+import { evaluationRollouts, heldoutRollouts } from '../../core/search/config.js';
 
 export type Estimate = z.output<typeof estimateSchema>;
-export type Range = Record<'low' | 'likely' | 'high', number>;
+export type Range = Levels;
 
 /**
  * What is assumed where nothing is known, in tokens: how long a container's prompt, an input, an answer and a rollout's feedback are. A
@@ -38,117 +26,52 @@ export const assumed = {
   evaluated: { low: 0, likely: 0.5, high: 1 },
   /** How many of the demonstrations that a prompt may have it has. */
   demos: { low: 0, likely: 0.5, high: 1 },
-  /** Rollouts that the writer of an instruction is shown in a MIPRO session. */
-  shown: 6,
-  /** On how many minibatches a proposal is tried, the parent's included. */
-  minibatches: { low: 1, likely: 2, high: 2 },
 } as const;
 
 const levels = ['low', 'likely', 'high'] as const;
 
-/** How a search spends: rollouts at most, and proposals with what each is shown. */
-interface Spending {
-  rollouts: number;
-  /** Demonstrations in a prompt, at most. */
-  demos: number;
-  /** Rollouts that are asked for where no budget ends the search first. */
-  asked: (level: keyof Range) => number;
-  proposals: number;
-  /** Rollouts that a proposal is shown, and for how many rollouts of the budget there is one. */
-  shown: number;
-  perProposal: (level: keyof Range) => number;
-}
-
 /** What a session will ask for and cost; the cost is null where a price is not known. */
 export function sessionEstimate(spec: SessionSpec): Estimate {
-  const { budget, policy, proposer, initialPrompt } = spec;
-  const spending = spec.algorithm === 'mipro' ? miproSpending(spec) : gepaSpending(spec);
+  const { search, budget, policy, proposer, initialPrompt } = spec;
+  const isLive = spec.rollouts === 'caller';
+  const components = Math.max(1, initialPrompt?.length ?? 1);
+  const expected = algorithmOf(search).estimate(search, { isLive, components });
   const prompt = promptTokens(initialPrompt);
-  return searchEstimate(spending, budget, (level) => {
+  return searchCost(search, expected, budget, (level) => {
     // Live traffic is paid for anyway.
     const demos =
-      Math.ceil(assumed.demos[level] * spending.demos) * (assumed.input[level] + answerTokens(policy, level));
-    const perRollout = spec.rollouts === 'caller' ? 0 : rolloutPrice(policy, prompt + demos, level);
+      Math.ceil(assumed.demos[level] * expected.maxDemos) * (assumed.input[level] + answerTokens(policy, level));
+    const perRollout = isLive ? 0 : rolloutPrice(policy, prompt + demos, level);
     const shown = assumed.input[level] + answerTokens(policy, level) + assumed.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
-      prompt + assumed.instruction + spending.shown * shown,
+      prompt + assumed.instruction + expected.shownRollouts * shown,
       Math.min(prompt + assumed.thinking[level], limitOf(proposer)),
     );
     return { perRollout, perProposal };
   });
 }
 
-/** What a search will ask for and cost, from what a rollout and a proposal cost; null: a price is not known. */
-export function searchEstimate(
-  spending: Spending,
+/** The rollouts and the cost of a search from the price of a rollout and of a proposal; null: unknown. */
+export function searchCost(
+  search: SearchSettings,
+  { maxRollouts, generations, proposals, testRollouts }: SearchEstimate,
   { maxCostUsd }: BudgetSpec,
   priceAt: (level: keyof Range) => { perRollout: number | null; perProposal: number | null },
 ): Estimate {
-  const { rollouts, proposals } = spending;
   const cost = range((level) => {
     const { perRollout, perProposal } = priceAt(level);
     if (perRollout === null || perProposal === null) return null;
-    const asked = level === 'high' ? rollouts : Math.min(rollouts, spending.asked(level));
-    // A budget of rollouts ends proposals, too.
-    const tried = Math.min(proposals, Math.ceil(asked / spending.perProposal(level)));
-    return Math.min(asked * perRollout + tried * perProposal, maxCostUsd ?? Infinity);
+    const evaluations = 2 + assumed.evaluated[level] * (generations - 1);
+    const evaluated = Math.ceil(evaluations * evaluationRollouts(search) + heldoutRollouts(search));
+    const rollouts = level === 'high' ? maxRollouts : Math.min(maxRollouts, evaluated + testRollouts[level]);
+    // A budget of rollouts limits proposals too.
+    const perTest = Math.max(1, testRollouts[level] / proposals);
+    const made = Math.min(proposals, Math.ceil(rollouts / perTest));
+    return Math.min(rollouts * perRollout + made * perProposal, maxCostUsd ?? Infinity);
   });
-  return { rollouts, cost_usd: cost };
-}
-
-/** How a GEPA search spends, of whatever kind of job. */
-export function gepaSpending({
-  gepa,
-  budget,
-  rngSeed,
-  rollouts,
-}: Pick<GepaSession, 'gepa' | 'budget' | 'rngSeed' | 'rollouts'>): Spending {
-  const config: GepaConfig = { ...gepa, maxRollouts: budget.maxRollouts, rngSeed };
-  const proposals = gepa.populationSize * gepa.generations;
-  const minibatch = minibatchOf(config);
-  return {
-    rollouts: rollouts === 'caller' ? maxLiveRollouts(config) : estimateRollouts(config),
-    demos: 0,
-    asked(level) {
-      const evaluations = 2 + assumed.evaluated[level] * (gepa.generations - 1);
-      const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
-      return Math.ceil(onSeeds) + assumed.minibatches[level] * minibatch * proposals;
-    },
-    proposals,
-    shown: minibatch,
-    perProposal: (level) => assumed.minibatches[level] * minibatch,
-  };
-}
-
-function miproSpending({ mipro: search, budget, rngSeed, initialPrompt, rollouts }: MiproSession): Spending {
-  const config: MiproConfig = { ...search, maxRollouts: budget.maxRollouts, rngSeed };
-  // One more describes the task.
-  const proposals = 1 + Math.max(1, initialPrompt?.length ?? 1) * (search.numCandidates - 1);
-  const trial = trialSize(config);
-  return {
-    demos: Math.max(search.maxBootstrappedDemos, search.maxLabeledDemos),
-    rollouts: rollouts === 'caller' ? plannedRollouts(config, 'unpaired') : plannedRollouts(config, 'paired'),
-    asked(level) {
-      const evaluations = 2 + assumed.evaluated[level] * (generationsOf(search) - 1);
-      const onSeeds = evaluations * evaluationRollouts(config) + heldoutRollouts(config);
-      return Math.ceil(onSeeds) + search.numTrials * trial;
-    },
-    proposals,
-    shown: assumed.shown,
-    perProposal: () => Math.max(1, (search.numTrials * trial) / proposals),
-  };
-}
-
-/** As the search itself sees it before its first rollout. */
-function plannedRollouts(config: MiproConfig, traffic: 'paired' | 'unpaired'): number {
-  return mipro.view({ ...createMipro(config), traffic }).rolloutsPlanned;
-}
-
-/** Live calls that name no instance take more of them; which it will be its first call decides. */
-function maxLiveRollouts(config: GepaConfig): number {
-  return Math.max(estimateRollouts(config), unpaired.view(createUnpaired(config)).rolloutsPlanned);
+  return { rollouts: maxRollouts, cost_usd: cost };
 }
 
 /** What an evaluation will ask for and cost; the cost is null where the price is not known. */

@@ -1,6 +1,7 @@
 /** The parts of an answer that jobs with a search share. */
 import type { z } from 'zod';
 import type { budgetViewSchema } from '../../contracts/search.js';
+import type { SearchSettings } from '../../core/algorithms/index.js';
 import type { BudgetSpec } from '../../core/jobs/spec.js';
 import type { CostBudget } from '../../storage/jobs/cost-budget.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
@@ -9,11 +10,11 @@ type SearchJob = Pick<JobRow, 'projection'>;
 
 /** How a search's budgets stand. */
 export function budgetView(
-  { budget }: { budget: BudgetSpec },
+  { search, budget }: { search: Pick<SearchSettings, 'maxRollouts'>; budget: BudgetSpec },
   cost: CostBudget | null,
 ): z.output<typeof budgetViewSchema> {
   return {
-    max_rollouts: budget.maxRollouts,
+    max_rollouts: search.maxRollouts,
     max_minutes: budget.maxMinutes,
     max_cost_usd: cost?.maxUsd ?? null,
     spent_usd: cost?.spentUsd ?? null,

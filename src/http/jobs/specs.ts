@@ -7,27 +7,9 @@ import {
   type CreateSession,
   type PolicyOptimization,
 } from '../../contracts/sessions/create.js';
-import type {
-  ContainerSpec,
-  EvaluationSpec,
-  GepaSession,
-  MiproSession,
-  MiproSpec,
-  PolicySpec,
-  RunSpec,
-  SessionSpec,
-} from '../../core/jobs/spec.js';
-import {
-  configProblems as gepaProblems,
-  type CheckedField,
-  type GepaConfig,
-} from '../../core/algorithms/gepa/config.js';
-import {
-  configProblems as miproProblems,
-  defaultMinibatch,
-  defaultTrials,
-  type MiproConfig,
-} from '../../core/algorithms/mipro/config.js';
+import type { ContainerSpec, EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
+import { algorithmOf, type GepaSearch, type MiproSearch, type SearchSettings } from '../../core/algorithms/index.js';
+import { defaultMinibatch, defaultTrials } from '../../core/algorithms/mipro/config.js';
 import type { SearchConfig } from '../../core/search/config.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse, type FieldError } from '../server/errors.js';
@@ -46,11 +28,11 @@ export function unwrapSession(body: CreateSession): { request: PolicyOptimizatio
 export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
-  const { search, problems } = request.algorithm === 'mipro' ? miproSearch(request) : gepaSearch(request);
-  const maxRollouts = request.budget?.max_rollouts ?? null;
+  const search = request.algorithm === 'mipro' ? miproSearch(request) : gepaSearch(request);
+  const problems = algorithmOf(search).configProblems(search, request.rollouts === 'caller');
   const errors = [
     ...staticErrors(request, url, [...path, urlField], path, checks),
-    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...field]), message })),
+    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...fieldsOf(search)[field]!]), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
@@ -58,78 +40,59 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
 
   return {
     kind: 'session',
-    ...search,
+    search,
     ...runSpec(request),
     container: url === undefined ? null : containerSpec(request, url, request.env_name ?? null),
     ...(request.rollouts === 'caller' && { rollouts: request.rollouts }),
     initialPrompt: request.initial_prompt?.messages ?? null,
     proposer: policySpec(request.proposer ?? request.policy),
     budget: {
-      maxRollouts,
       maxMinutes: request.budget?.max_minutes ?? null,
       maxCostUsd: request.budget?.max_cost_usd ?? null,
     },
-    rngSeed: request.rng_seed,
   };
 }
 
-/** A request's search, and what is wrong with it by the path in the request. */
-interface Requested<Spec> {
-  search: Spec;
-  problems: { field: string[]; message: string }[];
-}
-
-function gepaSearch(request: PolicyOptimization): Requested<Pick<GepaSession, 'algorithm' | 'gepa'>> {
+function gepaSearch(request: PolicyOptimization): GepaSearch {
   const gepa = request.gepa!;
-  const search: Omit<GepaConfig, 'maxRollouts' | 'rngSeed'> = {
+  return {
+    algorithm: 'gepa',
+    ...commonSearch(request, gepa),
     populationSize: gepa.population_size,
     generations: gepa.generations,
     minibatchSize: gepa.minibatch_size,
-    ...seedsOf(request, gepa),
     merge: gepa.merge,
-  };
-  const problems = gepaProblems({ ...search, ...boundsOf(request) });
-  return {
-    search: { algorithm: 'gepa', gepa: { ...search, componentSelection: gepa.component_selection } },
-    problems: problems.map(({ field, message }) => ({ field: gepaFields[field], message })),
+    componentSelection: gepa.component_selection,
   };
 }
 
-function miproSearch(request: PolicyOptimization): Requested<Pick<MiproSession, 'algorithm' | 'mipro'>> {
+function miproSearch(request: PolicyOptimization): MiproSearch {
   const mipro = request.mipro!;
-  const { num_candidates: numCandidates, max_bootstrapped_demos: bootstrapped, max_labeled_demos: labeled } = mipro;
-  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
-  const given = {
-    numCandidates,
+  const search = {
+    algorithm: 'mipro' as const,
+    ...commonSearch(request, mipro),
+    numCandidates: mipro.num_candidates,
     minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
-    maxBootstrappedDemos: bootstrapped,
-    maxLabeledDemos: labeled,
-    ...seedsOf(request, mipro),
+    maxBootstrappedDemos: mipro.max_bootstrapped_demos,
+    maxLabeledDemos: mipro.max_labeled_demos,
   };
-  const numTrials = mipro.num_trials ?? defaultTrials({ ...given, ...boundsOf(request) }, components);
-  const search: MiproSpec = { ...given, numTrials };
-  const problems = miproProblems({ ...search, ...boundsOf(request) }, request.rollouts === 'caller');
-  return {
-    search: { algorithm: 'mipro', mipro: search },
-    problems: problems.map(({ field, message }) => ({ field: miproFields[field], message })),
-  };
+  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
+  return { ...search, numTrials: mipro.num_trials ?? defaultTrials(search, components) };
 }
 
 type Seeded = Pick<NonNullable<PolicyOptimization['gepa']>, 'train_seeds' | 'evaluation'>;
 
-function seedsOf({ patience, target_reward: targetReward }: PolicyOptimization, { train_seeds, evaluation }: Seeded) {
+function commonSearch(request: PolicyOptimization, { train_seeds: trainSeeds, evaluation }: Seeded) {
   return {
-    trainSeeds: train_seeds ?? evaluation.seeds,
+    trainSeeds: trainSeeds ?? evaluation.seeds,
     evaluationSeeds: evaluation.seeds,
     heldoutSeeds: evaluation.heldout_seeds ?? [],
     repeats: evaluation.repeats,
-    patience: patience ?? null,
-    targetReward: targetReward ?? null,
+    patience: request.patience ?? null,
+    targetReward: request.target_reward ?? null,
+    maxRollouts: request.budget?.max_rollouts ?? null,
+    rngSeed: request.rng_seed,
   };
-}
-
-function boundsOf({ budget, rng_seed: rngSeed }: PolicyOptimization) {
-  return { maxRollouts: budget?.max_rollouts ?? null, rngSeed };
 }
 
 /** A budget of money needs prices: one error for each model that has none. */
@@ -143,7 +106,9 @@ function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization,
   });
 }
 
-const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, string[]> => ({
+/** The path in the request of each field of a search's config. */
+const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig | 'algorithm', string[]> => ({
+  algorithm: ['algorithm'],
   minibatchSize: [algorithm, 'minibatch_size'],
   trainSeeds: [algorithm, 'train_seeds'],
   evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
@@ -155,20 +120,24 @@ const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig, s
   targetReward: ['target_reward'],
 });
 
-const gepaFields: Record<CheckedField, string[]> = {
+const gepaFields: Record<Exclude<keyof GepaSearch, 'editsStructure'>, string[]> = {
   ...searchFields('gepa'),
   populationSize: ['gepa', 'population_size'],
   generations: ['gepa', 'generations'],
   merge: ['gepa', 'merge'],
+  componentSelection: ['gepa', 'component_selection'],
 };
 
-const miproFields: Record<keyof MiproConfig, string[]> = {
+const miproFields: Record<keyof MiproSearch, string[]> = {
   ...searchFields('mipro'),
   numCandidates: ['mipro', 'num_candidates'],
   numTrials: ['mipro', 'num_trials'],
   maxBootstrappedDemos: ['mipro', 'max_bootstrapped_demos'],
   maxLabeledDemos: ['mipro', 'max_labeled_demos'],
 };
+
+const fieldsOf = ({ algorithm }: SearchSettings): Record<string, string[]> =>
+  ({ gepa: gepaFields, mipro: miproFields })[algorithm];
 
 /** An evaluation as it is stored; `candidate` is already resolved to its messages. */
 export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {

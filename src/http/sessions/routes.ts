@@ -54,7 +54,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       return create(deps, request, reply, {
         kind: 'session',
         spec,
-        algorithm: spec.algorithm,
+        algorithm: spec.search.algorithm,
         appId: null,
         correlationId,
         containerApiKey: wanted.container_api_key,

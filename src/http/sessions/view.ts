@@ -7,7 +7,7 @@ import type {
   sessionSummarySchema,
 } from '../../contracts/sessions/session.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
-import { generationsOf } from '../../core/algorithms/mipro/config.js';
+import { algorithmOf } from '../../core/algorithms/index.js';
 import type { ResolvedCall } from '../../storage/rollouts/calls.js';
 import type { CostBudget } from '../../storage/jobs/cost-budget.js';
 import type { Usage } from '../../storage/jobs/usage.js';
@@ -36,17 +36,16 @@ export function sessionSummary(job: Session, deps: HttpDeps): z.output<typeof se
   return {
     session_id: job.jobId,
     ...jobView(job, deps),
-    algorithm: spec.algorithm,
+    algorithm: spec.search.algorithm,
     correlation_id: job.correlationId,
     container_url: spec.container?.url ?? null,
     policy: { model: spec.policy.model, provider: spec.policy.provider },
     progress: {
       generation: seen.generation ?? 0,
-      total_generations:
-        seen.totalGenerations ?? (spec.algorithm === 'mipro' ? generationsOf(spec.mipro) : spec.gepa.generations),
+      total_generations: seen.totalGenerations ?? algorithmOf(spec.search).totalGenerations(spec.search),
       best_reward: bestReward,
       rollouts_completed: seen.rolloutsCompleted ?? 0,
-      max_rollouts: spec.budget.maxRollouts,
+      max_rollouts: spec.search.maxRollouts,
     },
     best_reward: bestReward,
     best_candidate: seen.bestCandidateId ? { candidate_id: seen.bestCandidateId } : null,

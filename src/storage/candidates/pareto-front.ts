@@ -1,5 +1,5 @@
 /** What is read for the fronts over a search's evaluation seeds. */
-import { searchSpecOf, type SearchSpec } from '../../core/jobs/spec.js';
+import type { SearchSpec } from '../../core/jobs/spec.js';
 import type { Weighed } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
@@ -12,7 +12,8 @@ export interface EvaluationPlan {
 }
 
 export async function readEvaluation(tx: Tx, jobId: string): Promise<EvaluationPlan> {
-  const { evaluationSeeds: seeds, repeats } = searchSpecOf(await readSpec<SearchSpec>(tx, jobId));
+  const { search } = await readSpec<SearchSpec>(tx, jobId);
+  const { evaluationSeeds: seeds, repeats } = search;
   return { seeds, repeats };
 }
 

@@ -1,6 +1,6 @@
 /** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
-import { searchSpecOf, type GraphSpec } from '../../core/jobs/spec.js';
+import type { GraphSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
@@ -13,7 +13,8 @@ export interface TaskParts {
 
 /** How a job's tasks were parted. */
 export async function readTaskParts(tx: Tx, jobId: string): Promise<TaskParts> {
-  const { evaluationSeeds: evaluation, heldoutSeeds: heldout } = searchSpecOf(await readSpec<GraphSpec>(tx, jobId));
+  const { search } = await readSpec<GraphSpec>(tx, jobId);
+  const { evaluationSeeds: evaluation, heldoutSeeds: heldout } = search;
   return { evaluation, heldout };
 }
 

@@ -1,16 +1,8 @@
+import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/index.js';
 import type { Verdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type {
-  DeploymentSpec,
-  EvaluationSpec,
-  GepaSession,
-  GepaSpec,
-  GraphSpec,
-  JobSpec,
-  MiproSession,
-  MiproSpec,
-} from '../../core/jobs/spec.js';
+import type { DeploymentSpec, EvaluationSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
@@ -102,15 +94,14 @@ export interface SessionProjection {
 }
 
 /** A job's spec without what grows with the request: seeds, prompts, env_config, what a verifier compares. */
-export type SessionHead =
-  | (Omit<GepaSession, 'gepa' | 'initialPrompt'> & { gepa: Omit<GepaSpec, Seeds> })
-  | (Omit<MiproSession, 'mipro' | 'initialPrompt'> & { mipro: Omit<MiproSpec, Seeds> });
-type Seeds = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
+export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt'> & {
+  search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
+};
 export type EvaluationHead = Omit<EvaluationSpec, 'seeds' | 'candidate'> & {
   candidate: { sessionId: string | null; candidateId: string | null } | null;
 };
-export type GraphHead = Omit<GraphSpec, 'gepa' | 'initialGraph' | 'description' | 'verifier'> & {
-  gepa: Omit<GepaSpec, Seeds>;
+export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description' | 'verifier'> & {
+  search: Omit<GepaSearch, SeedFields>;
   verifier: Pick<VerifierSpec, 'mode'>;
 };
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
@@ -140,12 +131,9 @@ const head = spec.without(
   ['initialPrompt'],
   ['initialGraph'],
   ['description'],
-  ['gepa', 'trainSeeds'],
-  ['gepa', 'evaluationSeeds'],
-  ['gepa', 'heldoutSeeds'],
-  ['mipro', 'trainSeeds'],
-  ['mipro', 'evaluationSeeds'],
-  ['mipro', 'heldoutSeeds'],
+  ['search', 'trainSeeds'],
+  ['search', 'evaluationSeeds'],
+  ['search', 'heldoutSeeds'],
   ['candidate', 'messages'],
   ['candidate', 'demos'],
   ['container', 'envConfig'],

@@ -52,13 +52,13 @@ describe('a graph job is created', () => {
       spec: {
         kind: 'graph',
         policies: [{ model: 'gpt-4o-mini', provider: 'openai', params: {} }],
-        gepa: { populationSize: 2, minibatchSize: 3 },
-        budget: { maxRollouts: 60, maxMinutes: null, maxCostUsd: null },
+        search: { algorithm: 'gepa', populationSize: 2, minibatchSize: 3, maxRollouts: 60 },
+        budget: { maxMinutes: null, maxCostUsd: null },
       },
     });
-    const { gepa, initialGraph } = job!['spec'] as { gepa: Record<string, number[]>; initialGraph: string };
+    const { search, initialGraph } = job!['spec'] as { search: Record<string, number[]>; initialGraph: string };
     expect(JSON.parse(initialGraph)).toMatchObject({ inputs: ['question', 'context'], output: 'solve.answer' });
-    const all = [...gepa['trainSeeds']!, ...gepa['evaluationSeeds']!, ...gepa['heldoutSeeds']!];
+    const all = [...search['trainSeeds']!, ...search['evaluationSeeds']!, ...search['heldoutSeeds']!];
     expect(all.sort((left, right) => left - right)).toEqual([...Array(12).keys()]);
     const stored = await rows(
       'select place, task_id, input, gold from graph_tasks where job_id = $1 order by place',

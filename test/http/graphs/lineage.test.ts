@@ -37,7 +37,7 @@ async function createJob(): Promise<{ id: string; seeds: number[] }> {
   const { body } = await http.call('POST', base, { dataset, policy_model: 'gpt-4o-mini', rollout_budget: 60 });
   const id = body.job_id as string;
   const [row] = await http.db.org('default', (tx) =>
-    tx.query<{ seeds: number[] }>(`select spec->'gepa'->'evaluationSeeds' as seeds from jobs where id = $1`, [id]),
+    tx.query<{ seeds: number[] }>(`select spec->'search'->'evaluationSeeds' as seeds from jobs where id = $1`, [id]),
   );
   return { id, seeds: row!.seeds };
 }

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import OpenAI from 'openai';
 import { issueInferenceKey, verifyInferenceKey } from '../../../src/clients/container/inference-key.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
-import type { EvaluationSpec, GepaSession, Message, SessionSpec } from '../../../src/core/jobs/spec.js';
+import type { EvaluationSpec, Message, SessionSpec } from '../../../src/core/jobs/spec.js';
 import { registerProxy } from '../../../src/http/inference/proxy.js';
 import type { ProxyDeps } from '../../../src/http/inference/call.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
@@ -24,9 +24,8 @@ export const policy = {
   params: { temperature: 0.5 } as Record<string, unknown>,
 };
 
-const sessionSpec: GepaSession = {
+const sessionSpec: SessionSpec = {
   kind: 'session',
-  algorithm: 'gepa',
   container: { url: 'http://127.0.0.1:9', envName: null, envConfig: {}, hasApiKey: false },
   policy,
   proposer: policy,
@@ -35,8 +34,7 @@ const sessionSpec: GepaSession = {
   maxFailureRate: 0.5,
   initialPrompt: null,
   budget: unlimited,
-  rngSeed: 0,
-  gepa: anyGepa,
+  search: anyGepa,
 };
 
 /** A row of model_calls, as tests look at it. */
@@ -67,7 +65,7 @@ export interface TestProxy {
   failDatabase(error: Error | null): void;
   newSession(options?: {
     status?: string;
-    spec?: Partial<GepaSession>;
+    spec?: Partial<SessionSpec>;
     baseline?: Message[] | null;
     orgId?: string;
   }): Promise<JobRef>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
-import type { EvaluationSpec, GepaSession, GraphSpec } from '../../../src/core/jobs/spec.js';
+import type { EvaluationSpec, GraphSpec, SessionSpec } from '../../../src/core/jobs/spec.js';
 import { evaluationEstimate, sessionEstimate } from '../../../src/http/jobs/cost-estimate.js';
 import { graphEstimate } from '../../../src/http/graphs/cost-estimate.js';
 import type { GraphTask } from '../../../src/storage/graphs/tasks.js';
@@ -8,7 +8,7 @@ import { anyGepa, anySpec, unlimited } from '../../support/job.js';
 
 // gpt-4o-mini is 0.15 and 0.60 dollars a million tokens.
 const policy = { provider: 'openai', model: 'gpt-4o-mini', params: {} };
-const gepa = {
+const search = {
   ...anyGepa,
   populationSize: 2,
   generations: 3,
@@ -18,11 +18,11 @@ const gepa = {
 };
 const usd = (promptTokens: number, answerTokens: number) => promptTokens * 0.15e-6 + answerTokens * 0.6e-6;
 const { seeds: _s, timeoutS: _t, appId: _a, candidate: _c, ...run } = anySpec;
-const session = (more: Partial<GepaSession> = {}): GepaSession => ({
-  ...{ ...run, kind: 'session', algorithm: 'gepa', policy, proposer: policy, rngSeed: 0 },
+const session = (more: Partial<SessionSpec> = {}): SessionSpec => ({
+  ...{ ...run, kind: 'session', policy, proposer: policy },
   initialPrompt: [{ role: 'system', content: 'x'.repeat(400) }],
   budget: unlimited,
-  gepa,
+  search,
   ...more,
 });
 const close = (value: number) => expect.closeTo(value, 12) as unknown;
@@ -46,7 +46,7 @@ describe('what a session will cost', () => {
     const maxCostUsd = high / 2;
     const bounded = sessionEstimate(session({ budget: { ...unlimited, maxCostUsd } })).cost_usd!;
     expect(bounded.high).toBe(maxCostUsd);
-    const few = sessionEstimate(session({ budget: { ...unlimited, maxRollouts: 12 } }));
+    const few = sessionEstimate(session({ search: { ...search, maxRollouts: 12 } }));
     expect(few.rollouts).toBe(12);
     expect(few.cost_usd!.high).toBeLessThan(high / 3);
     expect(few.cost_usd!.low).toBeLessThanOrEqual(few.cost_usd!.likely);
@@ -93,15 +93,14 @@ describe('what a graph job will cost', () => {
     ...{
       ...run,
       kind: 'graph',
-      algorithm: 'gepa',
       container: null,
       policy,
       policies: [policy],
       proposer: policy,
       costUnit: 'usd',
     },
-    ...{ rngSeed: 0, numTasks: 2, description: null, verifier: { mode: 'exact', caseSensitive: false } },
-    gepa,
+    ...{ numTasks: 2, description: null, verifier: { mode: 'exact', caseSensitive: false } },
+    search,
     budget: unlimited,
     initialGraph: JSON.stringify({ inputs: ['question'], steps, output: `${steps.at(-1)!.id}.answer` }),
     ...more,
@@ -110,7 +109,7 @@ describe('what a graph job will cost', () => {
   /** What a rollout more costs: the budget of rollouts bounds all at the level high. */
   const perRollout = (spec: GraphSpec) => {
     const free = { ...spec, proposer: { provider: 'local', model: 'local', params: {} } };
-    return costs({ ...free, budget: { ...unlimited, maxRollouts: 12 } }).high / 12;
+    return costs({ ...free, search: { ...search, maxRollouts: 12 } }).high / 12;
   };
 
   test('a run is the calls of its steps: what they say, what the tasks hold, what steps before them answer', () => {
@@ -136,10 +135,10 @@ describe('what a graph job will cost', () => {
     expect(more).toBeCloseTo(usd(300 + Math.ceil((input + 3 * 80) / 4) + 1_000, 200), 12);
     const rubric = { criteria: ['a', 'b'].map((name) => ({ name, weight: 1, description: 'd'.repeat(99) })) };
     const asked = graphEstimate(
-      { ...job({ verifier: { mode: 'rubric', judge: policy } }), budget: { ...unlimited, maxRollouts: 12 } },
+      { ...job({ verifier: { mode: 'rubric', judge: policy } }), search: { ...search, maxRollouts: 12 } },
       tasks.map((task) => ({ ...task, gold: null, rubric })),
     ).cost_usd!;
-    const scored = costs({ ...job(), budget: { ...unlimited, maxRollouts: 12 } });
+    const scored = costs({ ...job(), search: { ...search, maxRollouts: 12 } });
     expect(asked.high - scored.high).toBeCloseTo(12 * usd(300 + Math.ceil((input + 200) / 4) + 1_000, 2 * 200), 12);
   });
 

@@ -64,7 +64,6 @@ describe('a session is created', () => {
     expect(row).toMatchObject({ status: 'running', kind: 'session', algorithm: 'gepa', workflow_started: true });
     expect(row['spec']).toEqual({
       kind: 'session',
-      algorithm: 'gepa',
       container: { url: 'http://127.0.0.1:18114', envName: null, envConfig: {}, hasApiKey: false },
       policy: { model: 'gpt-4o-mini', provider: 'openai', params: {} },
       proposer: { model: 'gpt-4o-mini', provider: 'openai', params: {} },
@@ -72,9 +71,9 @@ describe('a session is created', () => {
       rolloutTimeoutS: 120,
       maxFailureRate: 0.5,
       initialPrompt: null,
-      budget: { maxRollouts: null, maxMinutes: null, maxCostUsd: null },
-      rngSeed: 0,
-      gepa: {
+      budget: { maxMinutes: null, maxCostUsd: null },
+      search: {
+        ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0 },
         ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
         ...{ heldoutSeeds: [], repeats: 1, patience: null, targetReward: null, merge: true },
         componentSelection: 'feedback',
@@ -122,12 +121,14 @@ describe('a session is created', () => {
       policy: { model: 'm', provider: 'local', params: { temperature: 0, stop: ['x'] } },
       proposer: { model: 'big', provider: 'openai', params: { top_p: 0.5 } },
       initialPrompt: [{ role: 'system', content: 'Be kind.' }],
-      budget: { maxRollouts: 50, maxMinutes: 1.5, maxCostUsd: null },
+      budget: { maxMinutes: 1.5, maxCostUsd: null },
       maxConcurrent: 7,
       rolloutTimeoutS: 1.5,
       maxFailureRate: 0,
-      rngSeed: 42,
-      gepa: { trainSeeds: [5, 6, 7], evaluationSeeds: [1], minibatchSize: 2 },
+      search: {
+        ...{ algorithm: 'gepa', maxRollouts: 50, rngSeed: 42 },
+        ...{ trainSeeds: [5, 6, 7], evaluationSeeds: [1], minibatchSize: 2 },
+      },
     });
   });
 
@@ -177,7 +178,7 @@ describe('what the existing client sends', () => {
     const { status, body } = await http.call('POST', url, recorded, headers);
     expect(status).toBe(201);
     expect((await stored(body.session_id))['spec']).toMatchObject({
-      gepa: { evaluationSeeds: [0, 1], generations: 2 },
+      search: { evaluationSeeds: [0, 1], generations: 2 },
     });
   });
 

@@ -7,10 +7,10 @@ const session = jsonFields<SessionSpec>('j.spec');
 test('a path of fields is SQL', () => {
   expect(session.json('policy')).toBe(`(j.spec->'policy')`);
   expect(session.text('rollouts')).toBe(`(j.spec->>'rollouts')`);
-  expect(session.json('mipro', 'evaluationSeeds')).toBe(`(j.spec->'mipro'->'evaluationSeeds')`);
+  expect(session.json('search', 'evaluationSeeds')).toBe(`(j.spec->'search'->'evaluationSeeds')`);
   expect(session.text('budget', 'maxCostUsd')).toBe(`(j.spec->'budget'->>'maxCostUsd')`);
-  expect(jsonFields<JobSpec>('spec').without(['seeds'], ['initialGraph'], ['gepa', 'trainSeeds'])).toBe(
-    `((spec - array['seeds','initialGraph']::text[]) #- '{gepa,trainSeeds}')`,
+  expect(jsonFields<JobSpec>('spec').without(['seeds'], ['initialGraph'], ['search', 'trainSeeds'])).toBe(
+    `((spec - array['seeds','initialGraph']::text[]) #- '{search,trainSeeds}')`,
   );
   expect(jsonFields<GraphSpec>('spec').without(['verifier', 'fields'])).toBe(
     `((spec - array[]::text[]) #- '{verifier,fields}')`,

@@ -1,7 +1,4 @@
-/**
- * What a GEPA search is told, and what it will cost. One "proposal" costs the parent's minibatch, the child's minibatch
- * (the gate) and, where the child is accepted, its full evaluation.
- */
+/** The config of a GEPA search, its limits and its number of rollouts. */
 import {
   checkSearch,
   evaluationRollouts,
@@ -13,35 +10,33 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
+import type { ComponentSelection } from '../../search/protocol.js';
 import type { MutationConfig } from '../../proposals/mutation.js';
+import type { SearchEstimate } from '../estimate.js';
 
 export interface GepaConfig extends SearchConfig, MutationConfig {
-  /** Proposals a generation, all from the pool as it stood when the generation began. */
+  /** Proposals of a generation, all from the pool at its beginning. */
   populationSize: number;
   generations: number;
-  /** Whether accepted proposals of a generation are combined. */
+  /** Whether the accepted children of a generation are merged. */
   merge: boolean;
+  componentSelection: ComponentSelection;
 }
 
-/** The fields that `configProblems` checks. */
-export type CheckedField = Exclude<keyof GepaConfig, keyof MutationConfig>;
+/** They limit 1 + populationSize * generations candidates, and populationSize * minibatchSize rollouts at once. */
+export const gepaLimits = searchLimits;
 
-/** Upper limits of a GEPA search: 1 + populationSize * generations candidates, populationSize * minibatchSize rollouts at once. */
-export const gepaLimits = {
-  ...searchLimits,
-} as const;
-
-/** The most seeds on which a child is tried for what its parent already solves. */
+/** The most seeds on which a child is tested for regressions. */
 export function maxRegressionSeeds(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
 }
 
-/** The least `maxRollouts` that makes sense: the baseline's evaluation, one proposal in full and what is held out. */
+/** The least `maxRollouts`: evaluations of baseline and one child, its test, and the held-out comparison. */
 export function minimumRollouts(config: GepaConfig): number {
   return 2 * evaluationRollouts(config) + 2 * minibatchOf(config) + heldoutRollouts(config);
 }
 
-/** The most rollouts a search asks for when no infrastructure fails: every proposal is accepted, or the budget is spent. */
+/** The most rollouts without infrastructure failures: every proposal is accepted, or the budget is spent. */
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
@@ -49,10 +44,31 @@ export function estimateRollouts(config: GepaConfig): number {
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 
-/** Everything that makes a config unusable; empty when it is fine. */
-export function configProblems(config: GepaConfig): ConfigProblem<CheckedField>[] {
-  const problems: ConfigProblem<CheckedField>[] = [];
-  const check: Check<CheckedField> = (holds, field, message) => {
+/** Minibatches that test a proposal: at least the child's, mostly the parent's too. */
+const minibatches = { low: 1, likely: 2, high: 2 } as const;
+
+export function estimateSearch(config: GepaConfig): SearchEstimate {
+  const { generations, populationSize } = config;
+  const proposals = populationSize * generations;
+  const rollouts = minibatchOf(config) * proposals;
+  return {
+    maxRollouts: estimateRollouts(config),
+    generations,
+    proposals,
+    testRollouts: {
+      low: minibatches.low * rollouts,
+      likely: minibatches.likely * rollouts,
+      high: minibatches.high * rollouts,
+    },
+    shownRollouts: minibatchOf(config),
+    maxDemos: 0,
+  };
+}
+
+/** The problems of a config; empty if it is valid. */
+export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConfig>[] {
+  const problems: ConfigProblem<keyof GepaConfig>[] = [];
+  const check: Check<keyof GepaConfig> = (holds, field, message) => {
     if (!holds) problems.push({ field, message });
   };
   const { populationSize, generations, maxRollouts } = config;

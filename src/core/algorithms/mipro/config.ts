@@ -1,4 +1,4 @@
-/** What a MIPRO search is told, and what it will cost. */
+/** The config of a MIPRO search, its limits and its number of rollouts. */
 import {
   checkSearch,
   evaluationRollouts,
@@ -9,13 +9,14 @@ import {
   type ConfigProblem,
   type SearchConfig,
 } from '../../search/config.js';
+import type { SearchEstimate } from '../estimate.js';
 
 export interface MiproConfig extends SearchConfig {
-  /** Instructions of each component, the original included; also how many sets of demonstrations there are at first. */
+  /** Instructions of each component, the original included; also the number of demo sets at first. */
   numCandidates: number;
-  /** How many combinations are tried, each on one minibatch. */
+  /** Combinations to try, each on one minibatch. */
   numTrials: number;
-  /** Demonstrations in a prompt, at most: what was answered well, and what the container told was right. */
+  /** The most demonstrations in a prompt: answers that scored well, and answers that the container labeled. */
   maxBootstrappedDemos: number;
   maxLabeledDemos: number;
 }
@@ -26,34 +27,33 @@ export const miproLimits = {
   demos: 32,
   /** Rollouts of all trials together: their rewards are a large part of the state. */
   trialRollouts: 7_000,
-  /** Rollouts of evaluations on the way, in all. */
+  /** Rollouts of all evaluations before the end. */
   evaluationsOnTheWay: 7_000,
 } as const;
 
-/** Trials between two evaluations, which run at the same time: a generation (5 in DSPy's MIPROv2). */
+/** Trials of a generation: they run at the same time, between two evaluations (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
-/** Equal rollouts with which the noise is looked for before the first trial. */
+/** Repeated rollouts before the first trial, to measure the noise. */
 export const noiseProbes = 4;
-/** Good rollouts that a writer of instructions is shown. */
+/** Good rollouts that a proposal is shown. */
 export const goodShown = 3;
-/** Rollouts that are spent on finding one that scores well, at most. */
+/** Failures that a proposal is shown. */
+export const failuresShown = 3;
+/** The most rollouts spent to find one that scores well. */
 const maxBootstrap = 6;
-/** Of a minibatch that nobody named, at most (35 in DSPy's MIPROv2). */
+/** Limits of a default minibatch (35 in DSPy's MIPROv2). */
 const largestMinibatch = 35;
 const smallestMinibatch = 5;
 
 /**
- * An eighth of the evaluation seeds, between 5 and 35: what is believed of a candidate has its parents' rewards in it, so few new ones
- * tell which combinations deserve an evaluation, and more combinations are worth more.
+ * An eighth of the evaluation seeds, between 5 and 35: the expected reward includes the parents'
+ * rewards, so a few new ones suffice, and more trials are worth more than larger ones.
  */
 export function defaultMinibatch(evaluationSeeds: number): number {
   return Math.min(evaluationSeeds, largestMinibatch, Math.max(smallestMinibatch, Math.ceil(evaluationSeeds / 8)));
 }
 
-/**
- * As many trials as DSPy's MIPROv2 takes for as many choices: an instruction and demonstrations for each component; fewer where
- * the limits have no room for so many.
- */
+/** The number of trials of DSPy's MIPROv2 for the same number of choices, within the limits. */
 export function defaultTrials(config: Omit<MiproConfig, 'numTrials'>, components: number): number {
   const { numCandidates } = config;
   const variables = components * (mayHaveDemos(config) ? 2 : 1);
@@ -62,7 +62,6 @@ export function defaultTrials(config: Omit<MiproConfig, 'numTrials'>, components
   return Math.max(1, Math.min(wanted, room, Math.floor(miproLimits.trialRollouts / trialSize(config))));
 }
 
-/** Seeds of a trial. */
 export function trialSize({
   minibatchSize,
   evaluationSeeds,
@@ -70,15 +69,14 @@ export function trialSize({
   return Math.min(minibatchSize, evaluationSeeds.length);
 }
 
-/** Generations in all. */
 export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): number {
   return Math.ceil(numTrials / trialsAtOnce);
 }
 
-/** Of the instructions that are written before the first trial, at most: two generations' trials. */
+/** The most instructions before the first trial: the trials of two generations. */
 const maxInitial = 2 * trialsAtOnce;
 
-/** Instructions that are written before the first trial; the others are written later, from what failed. */
+/** Instructions of each component before the first trial; the others are written later, from failures. */
 export function initialInstructions(config: MiproConfig): number {
   const written = config.numCandidates - 1;
   return Math.min(maxInitial, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
@@ -91,12 +89,12 @@ export function mayHaveDemos({
   return maxBootstrappedDemos + maxLabeledDemos > 0;
 }
 
-/** Rollouts that scored well which the first instructions and demonstrations want: of a half more than a prompt holds. */
+/** Good rollouts for the first instructions and demonstrations: one and a half times a prompt's demonstrations. */
 export function wantedGood(config: MiproConfig): number {
   return Math.max(goodShown, Math.ceil(1.5 * Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos)));
 }
 
-/** Train seeds that are not run anyway, on which the baseline may look for rollouts that score well. */
+/** Train seeds without a baseline evaluation, for the search for good rollouts. */
 export function bootstrapSeeds(config: MiproConfig): number[] {
   const known = new Set(config.evaluationSeeds);
   const others = [...new Set(config.trainSeeds)].filter((seed) => !known.has(seed));
@@ -104,22 +102,36 @@ export function bootstrapSeeds(config: MiproConfig): number[] {
 }
 
 /**
- * The least `maxRollouts` that makes sense: the baseline's evaluation, one trial, the winner's evaluation, what is held out. Live
- * traffic may name no instances: then the best so far runs beside the winner.
+ * The least `maxRollouts`: evaluations of baseline and winner, one trial, and the held-out comparison.
+ * Live traffic may name no instances: then the best runs beside the winner.
  */
 export function minimumRollouts(config: MiproConfig, isLive = false): number {
   return (isLive ? 3 : 2) * evaluationRollouts(config) + trialSize(config) + heldoutRollouts(config);
 }
 
-/** Everything that makes a config unusable; empty when it is fine. */
+/** The estimate of a search that plans `maxRollouts`, for a prompt with this number of components. */
+export function estimateSearch(config: MiproConfig, components: number, maxRollouts: number): SearchEstimate {
+  const rollouts = config.numTrials * trialSize(config);
+  return {
+    maxRollouts,
+    generations: generationsOf(config),
+    // One proposal describes the task.
+    proposals: 1 + components * (config.numCandidates - 1),
+    testRollouts: { low: rollouts, likely: rollouts, high: rollouts },
+    shownRollouts: failuresShown + goodShown,
+    maxDemos: Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos),
+  };
+}
+
+/** The problems of a config; empty if it is valid. */
 export function configProblems(config: MiproConfig, isLive = false): ConfigProblem<keyof MiproConfig>[] {
   const problems: ConfigProblem<keyof MiproConfig>[] = [];
   const check: Check<keyof MiproConfig> = (holds, field, message) => {
     if (!holds) problems.push({ field, message });
   };
   const { numCandidates, numTrials, maxBootstrappedDemos, maxLabeledDemos, maxRollouts } = config;
-  const isOne = isCount(numCandidates) && numCandidates <= miproLimits.numCandidates;
-  check(isOne, 'numCandidates', `must be an integer from 1 to ${miproLimits.numCandidates}`);
+  const isInRange = isCount(numCandidates) && numCandidates <= miproLimits.numCandidates;
+  check(isInRange, 'numCandidates', `must be an integer from 1 to ${miproLimits.numCandidates}`);
   check(
     numCandidates !== 1 || mayHaveDemos(config),
     'numCandidates',
@@ -127,8 +139,8 @@ export function configProblems(config: MiproConfig, isLive = false): ConfigProbl
   );
   check(isCount(numTrials), 'numTrials', 'must be an integer of at least 1');
   for (const [field, count] of Object.entries({ maxBootstrappedDemos, maxLabeledDemos })) {
-    const isFine = Number.isSafeInteger(count) && count >= 0 && count <= miproLimits.demos;
-    check(isFine, field as keyof MiproConfig, `must be an integer from 0 to ${miproLimits.demos}`);
+    const isInRange = Number.isSafeInteger(count) && count >= 0 && count <= miproLimits.demos;
+    check(isInRange, field as keyof MiproConfig, `must be an integer from 0 to ${miproLimits.demos}`);
   }
   checkSearch(config, check);
   if (problems.length > 0) return problems;

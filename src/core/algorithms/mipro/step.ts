@@ -6,6 +6,7 @@ import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';
 import type { ProposalRequest, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
+import { failuresShown } from './config.js';
 import { toDescribe } from './demos.js';
 import {
   afterBaseline,
@@ -19,9 +20,6 @@ import {
 import { compositionOf } from './space.js';
 import type { MiproState } from './state.js';
 import { viewMipro } from './view.js';
-
-/** Failures that the proposer sees for each instruction. */
-const failuresShown = 3;
 
 export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
   request(state): SearchRequest {

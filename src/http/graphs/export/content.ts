@@ -42,13 +42,13 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   return {
     ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: seen.bestReward ?? null, models },
     provider: spec.policy.provider,
-    versions: { ratchet: version, algorithm: spec.algorithm },
-    rngSeed: spec.rngSeed,
+    versions: { ratchet: version, algorithm: spec.search.algorithm },
+    rngSeed: spec.search.rngSeed,
     results: {
       baseline_candidate_id: candidateId(jobId, 0),
       best_reward: seen.bestReward ?? null,
       stopped_by: job.stoppedBy,
-      rollouts: { completed: seen.rolloutsCompleted ?? 0, max: spec.budget.maxRollouts },
+      rollouts: { completed: seen.rolloutsCompleted ?? 0, max: spec.search.maxRollouts },
       ...outcomeView(job),
       history: historyView(job),
       cost: costView(read.spending),

@@ -54,6 +54,7 @@ export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
     heldoutSeeds: [],
     repeats: 1,
     merge: true,
+    componentSelection: 'feedback',
     patience: null,
     targetReward: null,
     maxRollouts: null,

@@ -1,0 +1,17 @@
+/** What a search is expected to request; the basis of cost estimates. */
+
+/** A number at the levels of an estimate. */
+export type Levels = Record<'low' | 'likely' | 'high', number>;
+
+export interface SearchEstimate {
+  /** The most rollouts without infrastructure failures. */
+  maxRollouts: number;
+  generations: number;
+  proposals: number;
+  /** Rollouts that test all proposals, without full evaluations. */
+  testRollouts: Levels;
+  /** Rollouts that a proposal is shown. */
+  shownRollouts: number;
+  /** The most demonstrations in a prompt. */
+  maxDemos: number;
+}
