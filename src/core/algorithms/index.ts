@@ -1,6 +1,6 @@
 /**
- * The registry of search algorithms. A new algorithm is a folder, an entry here and its request fields
- * in contracts and http.
+ * The registry of search algorithms. A new algorithm is a folder, an entry here and its request
+ * fields in contracts and http.
  */
 import type { ConfigProblem } from '../search/config.js';
 import type { SearchAlgorithm } from '../search/protocol.js';
@@ -48,7 +48,8 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
     estimate(search, { isLive }) {
       const estimate = gepaConfig.estimateSearch(search);
       if (!isLive) return estimate;
-      // Calls without known instances need more rollouts; the first call shows whether they have any.
+      // Calls without known instances need more rollouts; the first call shows whether they have
+      // any.
       const { rolloutsPlanned } = unpaired.view(createUnpaired(search));
       return { ...estimate, maxRollouts: Math.max(estimate.maxRollouts, rolloutsPlanned) };
     },

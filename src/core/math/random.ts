@@ -1,14 +1,14 @@
 /**
- * Seeded randomness whose whole state is four plain numbers, so that it lives in an algorithm's JSON state and is never
- * hidden in an object. Generator: sfc32 (Chris Doty-Humphrey, PractRand 0.94, "Small Fast Counting"). Seeding: the mixer
- * of splitmix32 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the 32-bit
- * constants of bryc's public-domain "PRNGs.md").
+ * Seeded random numbers whose whole state is four plain numbers, for an algorithm's JSON state.
+ * Generator: sfc32 (Chris Doty-Humphrey, PractRand 0.94, "Small Fast Counting"). Seeding: the mixer
+ * of splitmix32 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+ * with the 32-bit constants of bryc's public-domain "PRNGs.md").
  *
- * Invariants: every function returns `[value, next]` and leaves its argument as it was; different (seed, stream) pairs
- * give different states; nothing here is for secrets.
+ * Invariants: every function returns `[value, next]` and leaves its argument unchanged; different
+ * (seed, stream) pairs give different states; not for secrets.
  */
 
-/** The generator's state: four integers of 32 bits without sign. */
+/** Four unsigned 32-bit integers. */
 export type Rng = readonly [number, number, number, number];
 
 const range = 2 ** 32;
@@ -20,13 +20,13 @@ function mix(word: number): number {
   return (z ^ (z >>> 15)) >>> 0;
 }
 
-/** The generator for any safe integer, 0 and negative ones included; `stream` gives independent ones for the same seed. */
+/** The generator for any safe integer; `stream` gives independent generators for the same seed. */
 export function seedRng(seed: number, stream = 0): Rng {
   if (!Number.isSafeInteger(seed)) {
     throw new RangeError(`rng seed ${seed} is not usable: give an integer between -(2^53 - 1) and 2^53 - 1`);
   }
   let rng: Rng = [mix(seed >>> 0), mix(Math.floor(seed / range) >>> 0), mix(stream >>> 0), 1];
-  // The first outputs still show the seed; PractRand discards 12 for a full 96-bit seed.
+  // The first outputs still correlate with the seed; PractRand discards 12 for a full 96-bit seed.
   for (let round = 0; round < 12; round++) rng = nextUint32(rng)[1];
   return rng;
 }
@@ -39,7 +39,7 @@ export function nextUint32(rng: Rng): [value: number, next: Rng] {
   return [value, [(b ^ (b >>> 9)) >>> 0, (c + (c << 3)) >>> 0, (rotated + value) >>> 0, (counter + 1) >>> 0]];
 }
 
-/** An integer from 0 to `count` - 1, each as likely as any other (what would bias the remainder is drawn again). */
+/** A uniform integer from 0 to `count` - 1, by rejection of biased values. */
 export function uniformInt(rng: Rng, count: number): [value: number, next: Rng] {
   if (!Number.isInteger(count) || count < 1 || count > range) {
     throw new RangeError(`cannot draw from ${count} values: the count must be an integer from 1 to 2^32`);
@@ -50,7 +50,7 @@ export function uniformInt(rng: Rng, count: number): [value: number, next: Rng] 
   return [value % count, next];
 }
 
-/** An index, drawn in proportion to its weight; weights are non-negative integers of which at least one is not 0. */
+/** A random index in proportion to its weight: non-negative integers, at least one above 0. */
 export function weightedPick(rng: Rng, weights: readonly number[]): [index: number, next: Rng] {
   if (weights.some((weight) => !Number.isInteger(weight) || weight < 0)) {
     throw new RangeError('weights must be non-negative integers');
@@ -62,7 +62,7 @@ export function weightedPick(rng: Rng, weights: readonly number[]): [index: numb
   return [index, next];
 }
 
-/** A copy in random order (Fisher-Yates), every order as likely as any other. */
+/** A copy in uniform random order (Fisher-Yates). */
 export function shuffle<T>(rng: Rng, items: readonly T[]): [shuffled: T[], next: Rng] {
   const shuffled = [...items];
   let next = rng;

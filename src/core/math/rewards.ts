@@ -1,25 +1,31 @@
 /**
- * Sums and means of rewards. Invariants: a sum does not depend on the order of what is summed and is never -0; a
- * normalized reward can be summed 10,000 times without overflow. Otherwise two runs with the same answers, or a state
- * before and after JSON, could differ.
+ * Sums and means of rewards. Invariants: a sum does not depend on the order of its values and is
+ * never -0; 10,000 normalized rewards do not overflow. Otherwise two runs with the same answers, or
+ * a state before and after JSON, could differ.
  */
 
-/** Rewards beyond this count as this. */
+/** Rewards are clamped to ±this. */
 export const largestReward = 1e300;
 
-/** A reward as it is counted: within ±`largestReward`, and 0 rather than -0. */
+/** The reward within ±`largestReward`, and 0 instead of -0. */
 export function normalizeReward(reward: number): number {
   return Math.min(largestReward, Math.max(-largestReward, reward)) + 0;
 }
 
-/** The sum, exact but for one final rounding (Shewchuk 1997, "Adaptive precision floating-point arithmetic", as `fsum`). */
+/**
+ * The sum with a single final rounding (Shewchuk 1997, "Adaptive precision floating-point
+ * arithmetic", as `fsum`).
+ */
 export function sum(values: readonly number[]): number {
   const partials: number[] = [];
   for (const value of values) add(partials, value);
   return roundPartials(partials);
 }
 
-/** Adds a value to partials that do not overlap, in place: sums are most of what a long search computes. */
+/**
+ * Adds a value to non-overlapping partials, in place: a long search spends most of its time on
+ * sums.
+ */
 function add(partials: number[], value: number): void {
   let carry = value;
   let kept = 0;
@@ -29,7 +35,7 @@ function add(partials: number[], value: number): void {
     const small = isLarger ? partial : carry;
     const total = large + small;
     const lost = small - (total - large);
-    // What is written over was looked at before.
+    // Overwrites only partials that were read before.
     if (lost !== 0) partials[kept++] = lost;
     carry = total;
   }
@@ -37,7 +43,9 @@ function add(partials: number[], value: number): void {
   if (kept < partials.length) partials.length = kept;
 }
 
-/** Adds partials that do not overlap, smallest first in the list, with the last rounding half to even. */
+/**
+ * Adds non-overlapping partials, smallest first in the list, with the last rounding half to even.
+ */
 function roundPartials(partials: number[]): number {
   let total = 0;
   let lost = 0;
@@ -57,12 +65,16 @@ function roundPartials(partials: number[]): number {
   return total + 0;
 }
 
-/** The arithmetic mean of normalized rewards, or null of nothing. The mean of equal values is that value. */
+/**
+ * The arithmetic mean of normalized rewards; null without any. The mean of equal values is that
+ * value.
+ */
 export function mean(rewards: readonly number[]): number | null {
   if (rewards.length === 0) return null;
   const values = rewards.map(normalizeReward);
   const rough = sum(values) / values.length;
-  // Rounded twice, six times 0.4 would make 0.4000000000000001. What the quotient missed is summed exactly, and added.
+  // Two roundings would make 0.4000000000000001 of six times 0.4. Add the exact rest of the
+  // quotient.
   const partials: number[] = [];
   for (const value of values) {
     add(partials, value);
@@ -75,17 +87,20 @@ export function mean(rewards: readonly number[]): number | null {
 /** A rollout with at least this reward has nothing left to learn from. */
 export const solvedReward = 1;
 
-/** Whether a reward is `solvedReward` or more, but for rounding. */
+/** Whether a reward is at least `solvedReward`, up to rounding. */
 export function isSolved(reward: number): boolean {
   return reward >= solvedReward - 1e-9;
 }
 
-/** The square of a difference of rewards, as it is counted: rewards that somebody made up must not make it Infinity. */
+/** The square of a difference of rewards, clamped: extreme rewards must not make it Infinity. */
 export function square(difference: number): number {
   return Math.min(largestReward, difference * difference);
 }
 
-/** Whether `left` is greater than `right` by more than what the rounding of decimal rewards can feign (1e-12 of either). */
+/**
+ * Whether `left` is greater than `right` by more than rounding of decimal rewards (1e-12 of
+ * either).
+ */
 export function exceeds(left: number, right: number): boolean {
   return left - right > 1e-12 * Math.max(Math.abs(left), Math.abs(right));
 }

@@ -1,48 +1,57 @@
 /**
- * Whether a child's rewards are better than those of a control, looked at after every pair if one likes, with error rates
- * that are stated beforehand: a sequential two-sample test that holds exactly, whatever rewards are measured in.
+ * A sequential two-sample test: whether a child's rewards are better than a control's, checked
+ * after any pair, with exact error rates for any scale of rewards.
  *
- * X_j and Y_j are the j-th rewards of child and control, rollouts that were assigned to them by chance in the same period;
- * D = X - Y. Where both are equally distributed D is symmetric about 0, also given its absolute value, so that for each l
- * exp(l S - l^2 V / 2), with S the sum of all D and V that of their squares, is a supermartingale that begins at 1 (de la
- * Peña 1999, "A general class of exponential inequalities for martingales and ratios", Annals of Probability 27(1), for
- * symmetric variables; since cosh x <= exp(x^2 / 2)). So is its mean over l > 0 with a half-normal weight of scale r:
+ * X_j and Y_j are the j-th rewards of child and control, from rollouts randomly assigned in the
+ * same period; D = X - Y. If both have the same distribution, D is symmetric about 0, also given
+ * its absolute value. Then for each l, exp(l S - l^2 V / 2), with S the sum of all D and V the sum
+ * of their squares, is a supermartingale that begins at 1 (de la Peña 1999, "A general class of
+ * exponential inequalities for martingales and ratios", Annals of Probability 27(1), for symmetric
+ * variables; since cosh x <= exp(x^2 / 2)). So is its mean over l > 0 with a half-normal weight of
+ * scale r:
  *
  *     e = 2 Phi(a) exp(a^2 / 2) / sqrt(1 + r^2 V)   with   a = r S / sqrt(1 + r^2 V)
  *
- * By Ville's inequality it reaches 1/p at any time with a chance of at most p. The child is accepted when e >= 1 / 0.05 and
- * rejected as worse when e with -S for S reaches 1 / 0.2. Equal rewards (D = 0) change nothing. The drift of traffic does no
- * harm: symmetry is asked of each pair, not the same distribution of all.
+ * By Ville's inequality it ever reaches 1/p with a probability of at most p. The child is accepted
+ * when e >= 1 / 0.05, and rejected as worse when e with -S for S reaches 1 / 0.2. Equal rewards (D
+ * = 0) change nothing. Drift of traffic does no harm: each pair must be symmetric, not all pairs
+ * have the same distribution.
  *
- * What "no better" means: for rewards of two values, such as yes and no, a mean that is no greater. For graded rewards:
- * equally distributed or stochastically smaller. (Then the negative parts of D can be matched with the positive ones so that
- * each is as large or larger, and exp(x - x^2 / 2) + exp(-x - x^2 / 2) <= 2, the second falling in x > 0.) It is NOT the
- * mean alone: of two skewed distributions with the same mean and different shapes one is accepted more often. Measured, up
- * to 200 pairs: 6.9 % where the control's rewards are exponential and the child's all at their mean, 0.3 % the other way round.
+ * "No better" means: for rewards of two values, such as yes and no, a mean that is no greater. For
+ * graded rewards: the same distribution, or stochastically smaller. (Then the negative parts of D
+ * can be matched with the positive ones so that each is as large or larger, and exp(x - x^2 / 2) +
+ * exp(-x - x^2 / 2) <= 2, the second falling in x > 0.) It does NOT mean the mean alone: of two
+ * skewed distributions with the same mean and different shapes one is accepted more often.
+ * Measured, up to 200 pairs: 6.9 % if the control's rewards are exponential and the child's all at
+ * their mean, 0.3 % the other way round.
  *
- * Measured (20,000 comparisons each, looked at after every pair, `unit` from 30 rewards of the control), normal rewards, yes
- * or no of 0.5 and of 0.2; the child better by so many standard deviations of the control:
+ * Measured (20,000 comparisons each, checked after every pair, `unit` from 30 rewards of the
+ * control) for normal rewards, yes or no of 0.5, and yes or no of 0.2; gains in standard deviations
+ * of the control:
  *   equal, 200 pairs:     2.0, 2.3, 1.7 % accepted, 11, 12, 10 % rejected early; 1,000 pairs: 2.9 and 14 % at most
  *   worse by 0.3:         0.0 % accepted, 85, 87, 94 % rejected before 200 pairs, after 90 on average
  *   better, median pairs: by 1: 21, 17, 24; by 0.7: 34, 29, 40; by 0.5: 58, 52, 71; by 0.3: 146, 137, 176
  *   accepted in 30 pairs: by 1: 80, 99, 68 %; by 0.7: 42, 56, 34 %; by 0.5: 19, 23, 15 %
  */
 
-/** The most likely that a child which is no better is ever accepted, and one which is no worse rejected before the horizon. */
+/**
+ * The greatest probabilities to accept a child that is no better, and to reject early a child that
+ * is no worse.
+ */
 export const errorRates = { accept: 0.05, reject: 0.2 } as const;
 
 /**
- * The scale of the weights, in standard deviations of the control. Of 0.15 to 1, simulated for gains of 0.3 to 1 standard
- * deviations, 0.2 to 0.4 needed the fewest pairs.
+ * The scale of the weights, in standard deviations of the control. Of 0.15 to 1, simulated for
+ * gains of 0.3 to 1, 0.2 to 0.4 needed the fewest pairs.
  */
 const weightScale = 0.3;
 
-/** A difference beyond this counts as this, which keeps symmetry: squares of what somebody made up must not be Infinity. */
+/** Differences are clamped to ±this, which keeps symmetry: squares must not become Infinity. */
 const largestDifference = 1e100;
 
-/** A test on its way; plain JSON of a bounded size. */
+/** A running test; plain JSON of bounded size. */
 export interface SequentialTest {
-  /** What a difference of rewards is divided by: 1/r above. It rests on nothing that the test sees. */
+  /** The divisor of differences: 1/r above. Fixed before the test sees a pair. */
   unit: number;
   pairs: number;
   /** S and V above, in `unit`. */
@@ -50,15 +59,17 @@ export interface SequentialTest {
   squares: number;
 }
 
-/** Pairs of rewards, child and control, in the order asked. */
+/** Rewards of child and control. */
 export type RewardPair = readonly [child: number, control: number];
 
-/** A test without pairs yet; `deviation` is the standard deviation of the control's rewards before it, 0 where unknown. */
+/**
+ * A test without pairs; `deviation`: the standard deviation of earlier control rewards, 0 if
+ * unknown.
+ */
 export function openTest(deviation: number): SequentialTest {
   return { unit: deviation > 0 ? deviation / weightScale : 1, pairs: 0, sum: 0, squares: 0 };
 }
 
-/** The test after further pairs. */
 export function addPairs(test: SequentialTest, pairs: readonly RewardPair[]): SequentialTest {
   let { sum, squares } = test;
   for (const [child, control] of pairs) {
@@ -70,10 +81,10 @@ export function addPairs(test: SequentialTest, pairs: readonly RewardPair[]): Se
   return { ...test, pairs: test.pairs + pairs.length, sum, squares };
 }
 
-/** `not_better`: at the horizon neither was shown; null: the test goes on. */
+/** `not_better`: undecided at the horizon; null: the test continues. */
 export type TestVerdict = 'better' | 'worse' | 'not_better' | null;
 
-/** What the pairs so far show of the child; `horizon` is the number of pairs at which the test ends. */
+/** The verdict on the child after these pairs; the test ends after `horizon` pairs. */
 export function judgeTest({ pairs, sum, squares }: SequentialTest, horizon: number): TestVerdict {
   // A sum of the other sign is no evidence: there e is at most 1.
   if (sum > 0 && logEvidence(sum, squares) >= -Math.log(errorRates.accept)) return 'better';
@@ -82,9 +93,9 @@ export function judgeTest({ pairs, sum, squares }: SequentialTest, horizon: numb
 }
 
 /**
- * The logarithm of e, from below, so that the error rates hold as they stand: by bounds of Mills' ratio (1 - Phi) / phi, from
- * above (Sampford 1953, Annals of Mathematical Statistics 24) and, where the sum is negative, from below (Birnbaum 1942,
- * ibid. 13). Where the test decides it is off by less than 0.001.
+ * A lower bound of log e, so that the error rates hold: from bounds of Mills' ratio (1 - Phi) /
+ * phi, from above (Sampford 1953, Annals of Mathematical Statistics 24) and, for a negative sum,
+ * from below (Birnbaum 1942, ibid. 13). Its error is less than 0.001 where the test decides.
  */
 export function logEvidence(sum: number, squares: number): number {
   const a = sum / Math.sqrt(1 + squares);

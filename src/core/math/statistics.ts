@@ -1,4 +1,4 @@
-/** Small statistics for comparing candidates. */
+/** Statistics for the comparison of candidates. */
 import { mean, square, sum } from './rewards.js';
 
 /** A mean difference with its 95 % confidence interval. */
@@ -8,7 +8,7 @@ export interface Comparison {
   high: number;
 }
 
-/** What is kept of a sample: its size, its mean and the unbiased estimate of the variance (0 of fewer than two). */
+/** The size, the mean and the unbiased variance (0 for fewer than two values) of a sample. */
 export interface Sample {
   count: number;
   mean: number;
@@ -19,39 +19,39 @@ export interface Sample {
 export function sampleOf(values: readonly number[]): Sample {
   const center = mean(values) ?? 0;
   const freedom = values.length - 1;
-  const variance = freedom < 1 ? 0 : sum(values.map((one) => square(one - center))) / freedom;
+  const variance = freedom < 1 ? 0 : sum(values.map((value) => square(value - center))) / freedom;
   return { count: values.length, mean: center, variance };
 }
 
 /**
- * A sample's mean as a difference from 0, and its two-sided 95 % interval by Student's t. Of one value the interval is
- * unbounded but for what a reward can be: it answers ±Infinity as the largest number there is.
+ * A sample's mean with its two-sided 95 % interval by Student's t. For one value the interval is
+ * unbounded: ±Number.MAX_VALUE, since JSON has no Infinity.
  */
 export function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
 }
 
-/** `left` less `right`, pair by pair: `compareToZero` of their differences. */
+/** `left` minus `right`, pair by pair. */
 export function comparePaired(left: readonly number[], right: readonly number[]): Comparison {
   return compareToZero(sampleOf(left.map((value, at) => value - right[at]!)));
 }
 
 /**
- * `left` less `right`, two independent samples that may have different variances: the difference of their means and its
- * two-sided 95 % interval (Welch 1947, with Satterthwaite's degrees of freedom). With fewer than two values on a side the
- * interval is as unbounded as in `compareToZero`.
+ * `left` minus `right` for independent samples of different variance: the difference of the means
+ * and its two-sided 95 % interval (Welch 1947, with Satterthwaite's degrees of freedom). With fewer
+ * than two values on a side the interval is unbounded as in `compareToZero`.
  */
 export function compareIndependent(left: Sample, right: Sample): Comparison {
   const difference = left.mean - right.mean;
   const least = Math.min(left.count, right.count) - 1;
   if (least < 1) return interval(difference, 0, least);
-  const ofLeft = left.variance / left.count;
-  const ofBoth = ofLeft + right.variance / right.count;
-  // By shares of the whole: the squares of variances could overflow.
-  const share = ofBoth === 0 ? 0.5 : ofLeft / ofBoth;
+  const leftSquared = left.variance / left.count;
+  const squaredError = leftSquared + right.variance / right.count;
+  // Use shares of the whole: squares of variances could overflow.
+  const share = squaredError === 0 ? 0.5 : leftSquared / squaredError;
   const freedom = 1 / (share ** 2 / (left.count - 1) + (1 - share) ** 2 / (right.count - 1));
-  // Never below that of the smaller side, but for rounding.
-  return interval(difference, Math.sqrt(ofBoth), Math.max(least, freedom));
+  // At least the freedom of the smaller side, despite rounding.
+  return interval(difference, Math.sqrt(squaredError), Math.max(least, freedom));
 }
 
 function interval(difference: number, error: number, freedom: number): Comparison {
@@ -63,9 +63,10 @@ function interval(difference: number, error: number, freedom: number): Compariso
 const quantiles = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
 /**
- * The 0.975 quantile of Student's t for any degrees of freedom from 1 on: from the table for up to 10, beyond by the
- * Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5), which is right to three decimals there. Between two tabled ones
- * its logarithm is taken as linear in 1 / freedom: right within 3 %, from 2 on within 0.5 %.
+ * The 0.975 quantile of Student's t for at least 1 degree of freedom. Up to 10 from the table;
+ * above by the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5), exact to three decimals
+ * there. Between table entries its logarithm is linear in 1 / freedom: exact within 3 %, from 2 on
+ * within 0.5 %.
  */
 export function studentT95(freedom: number): number {
   const whole = Math.floor(freedom);

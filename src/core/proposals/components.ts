@@ -1,6 +1,6 @@
 /**
- * A candidate as texts by component: which of them a reflection rewrites, how those of several candidates are combined, and
- * what of an ancestor's a child has lost.
+ * A candidate as texts by component: which ones a reflection rewrites, how candidates are merged,
+ * and which contributions a child lacks.
  */
 import { attribute, removedSegments, type LineageText } from '../prompts/attribution.js';
 import { mergeTexts } from '../prompts/merge.js';
@@ -11,7 +11,7 @@ export type Texts = Readonly<Record<string, string>>;
 
 export type { ComponentSelection };
 
-/** A candidate with its texts, after its parents where it stands in a lineage. */
+/** A candidate with its texts; in a lineage it follows its parents. */
 export interface LineageTexts {
   candidate: number;
   parents: readonly number[];
@@ -19,8 +19,9 @@ export interface LineageTexts {
 }
 
 /**
- * The components to rewrite, in the prompt's order, at least one. By feedback: those that it names by their name as a word in
- * at least half as many failures as the one it names most; where it names none, or in turns, the `turn`-th.
+ * The components to rewrite, at least one, in the prompt's order. By feedback: those whose name is
+ * a word in at least half as many failures as the most frequent name. Without any, and in round
+ * robin, the one with index `turn`.
  */
 export function chooseComponents(
   names: readonly string[],
@@ -52,7 +53,7 @@ function namesIt(text: string, name: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'iu').test(text);
 }
 
-/** The candidates that had brought in what a child's texts lack of its parent's; ascending. */
+/** The candidates whose contributions to the parent a child's texts lack; ascending. */
 export function removedCandidates(lineage: readonly LineageTexts[], child: Texts): number[] {
   const parent = lineage.at(-1);
   if (parent === undefined) return [];
@@ -65,11 +66,11 @@ export function removedCandidates(lineage: readonly LineageTexts[], child: Texts
 /** A candidate with all its ancestors, each after its parents. */
 export function lineageOf(all: ReadonlyMap<number, LineageTexts>, candidate: number): LineageTexts[] {
   const lineage = new Map<number, LineageTexts>();
-  const visit = (one: number) => {
-    const found = all.get(one);
-    if (!found || lineage.has(one)) return;
+  const visit = (member: number) => {
+    const found = all.get(member);
+    if (!found || lineage.has(member)) return;
     found.parents.forEach(visit);
-    lineage.set(one, found);
+    lineage.set(member, found);
   };
   visit(candidate);
   return [...lineage.values()];
@@ -80,8 +81,8 @@ function textsOf(lineage: readonly LineageTexts[], name: string): LineageText[] 
 }
 
 /**
- * What the candidates did to their common base, in one prompt: one after the other is merged in, and left out where it
- * contradicts what is there. Null unless two at least could be combined.
+ * Merges the changes of candidates to their common base, one after the other, without those that
+ * conflict. Null if fewer than two remain.
  */
 export function mergeCandidates(
   base: Texts,

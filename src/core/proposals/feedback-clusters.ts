@@ -1,7 +1,6 @@
 /**
- * Which failures a reflection is shown together: those that share a cause, as far as their feedback says so in the same
- * words. A reflection on failures of one kind finds the rule behind them; proposals made side by side each take another
- * kind, so that they do not learn the same thing.
+ * Groups failures that share a cause, by common words of their feedback. A reflection on failures
+ * of one cause finds the rule behind them; parallel proposals each take another cause.
  */
 import type { FailurePick } from '../search/protocol.js';
 
@@ -11,9 +10,9 @@ export interface Feedback {
 }
 
 /**
- * The places (in the list) of `size` failures for each of `count` reflections: the first that no reflection has yet, and of the
- * others that are left those that share most words with it, where a word counts the less the more failures have it, and nothing
- * where more than 0.6 of them do. Deterministic; a place comes twice only when all have had their turn.
+ * The indexes of `size` failures for each of `count` reflections: the first unused failure, and the
+ * unused ones that share most words with it. A word weighs less the more failures have it, and
+ * nothing above a share of 0.6. Deterministic; failures repeat only when all are used.
  */
 export function clusterByFeedback(failures: readonly Feedback[], size: number, count: number): number[][] {
   const words = failures.map(({ feedback }) => wordsOf(feedback));
@@ -23,7 +22,7 @@ export function clusterByFeedback(failures: readonly Feedback[], size: number, c
     const free = [...failures.keys()].filter((index) => !used.has(index));
     const from = free.length > 0 ? free : [...failures.keys()];
     const chosen = pickTogether(from, words, size);
-    for (const one of chosen) used.add(one);
+    for (const index of chosen) used.add(index);
     groups.push(chosen);
   }
   return groups;
@@ -38,7 +37,7 @@ export function pickFailures<Failure extends Feedback>(
   return clusterByFeedback(failures, pick.size, pick.of)[pick.index]!.map((index) => failures[index]!);
 }
 
-/** The first failure and those that share most with it; the more of all failures have a word, the less it counts. */
+/** The first failure and those that share most words with it. */
 function pickTogether(indexes: readonly number[], words: readonly ReadonlySet<string>[], size: number): number[] {
   const [first] = indexes;
   if (first === undefined) return [];

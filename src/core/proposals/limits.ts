@@ -1,5 +1,7 @@
-/** The longest text, in characters, that a proposer's answer may make a candidate. */
+/** The longest text of a proposal, in characters. */
 export const maxProposalChars = 32_000;
 
-/** Answers of the proposer for one text; each after the first is told what was wrong with the one before. */
+/**
+ * Attempts of the proposer for one text; each after the first includes the error of the one before.
+ */
 export const proposalTries = 3;

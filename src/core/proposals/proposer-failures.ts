@@ -1,9 +1,10 @@
 /**
- * When a proposer that gives no usable text must fail the search. The reference swallows such failures and "succeeds"
- * with the baseline; here they are counted.
+ * Failures of the proposer that end the search. The reference implementation ignores them and
+ * "succeeds" with the baseline.
  *
- * Invariants: the search fails only at the end of a generation in which every proposal failed, when it is the second
- * such generation in a row or at least 6 proposals in a row have failed. A duplicate is an answer: it breaks the row.
+ * Invariants: the search fails only at the end of a generation in which every proposal failed, if
+ * it is the second such generation in a row or at least 6 proposals in a row have failed. A
+ * duplicate is a success: it resets the counts.
  */
 import type { ProposalAnswer } from '../search/protocol.js';
 
@@ -17,15 +18,20 @@ export const noProposals: ProposerRecord = { failuresInARow: 0, failedGeneration
 const failuresThatFail = 6;
 const generationsThatFail = 2;
 
-/** What of a trial its proposal must keep to: which rollouts it may be shown, and whom a merge is to combine. */
-interface Asked {
+/**
+ * The limits of an answer: the rollouts that it may show, and the parents that a merge may combine.
+ */
+interface PlannedProposal {
   candidate: number;
   parents?: readonly number[];
   offered?: readonly { ordinal: number }[];
 }
 
-/** The answers in the order of the trials; throws unless they are exactly the answers to them. */
-export function matchProposals(trials: readonly Asked[], answers: readonly ProposalAnswer[]): ProposalAnswer[] {
+/** The answers in the order of the proposals; throws unless they match exactly. */
+export function matchProposals(
+  trials: readonly PlannedProposal[],
+  answers: readonly ProposalAnswer[],
+): ProposalAnswer[] {
   const byCandidate = new Map<number, ProposalAnswer>();
   for (const answer of answers) {
     const { candidate } = answer;
@@ -38,19 +44,19 @@ export function matchProposals(trials: readonly Asked[], answers: readonly Propo
   return trials.map(({ candidate, parents, offered }) => {
     const answer = byCandidate.get(candidate);
     if (answer === undefined) throw new Error(`the proposal of candidate ${candidate} was asked for and not answered`);
-    const stray = answer.shown?.find((ordinal) => offered && !offered.some((one) => one.ordinal === ordinal));
+    const stray = answer.shown?.find((ordinal) => offered && !offered.some((rollout) => rollout.ordinal === ordinal));
     if (stray !== undefined) {
       throw new Error(`the proposal of candidate ${candidate} was shown rollout ${stray}, which was not offered`);
     }
-    const strange = answer.parents?.find((parent) => parents && !parents.includes(parent));
-    if (strange !== undefined) {
-      throw new Error(`the proposal of candidate ${candidate} combines candidate ${strange}, which was not asked for`);
+    const unknown = answer.parents?.find((parent) => parents && !parents.includes(parent));
+    if (unknown !== undefined) {
+      throw new Error(`the proposal of candidate ${candidate} combines candidate ${unknown}, which was not asked for`);
     }
     return answer;
   });
 }
 
-/** The record after a generation's answers (at least one), in the order asked, and the message with which to fail, if so. */
+/** The record after a generation's answers (at least one), and the error if the search fails. */
 export function recordProposals(
   record: ProposerRecord,
   answers: readonly ProposalAnswer[],

@@ -1,15 +1,15 @@
 /**
- * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix): what the proposer is
- * shown, and what of its answer becomes a candidate.
+ * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix):
+ * the prompt of the proposer, and the candidate's text from its answer.
  *
- * Invariants: no text of an example or of the instruction can end its own frame or pose as another part; a text becomes a
- * candidate only when it is whole (its fence is closed), within the size limit, has all placeholders of its parent and
- * says something else than it.
+ * Invariants: no example or instruction can end its own frame or pose as another part. A text
+ * becomes a candidate only if its fence is closed, its length is within the limit, it keeps all
+ * placeholders of its parent and differs from it.
  */
 import type { Message } from '../jobs/spec.js';
 import { cutText, fenceText, quoteText } from '../prompts/quote.js';
 
-/** One rollout of the parent as reflection is shown it. The texts come from outside and are not trusted. */
+/** A rollout of the parent for the reflection. The texts are untrusted. */
 export interface ReflectionExample {
   input: string;
   output: string;
@@ -20,20 +20,20 @@ export interface ReflectionExample {
 export interface Reflection {
   instruction: string;
   examples: readonly ReflectionExample[];
-  /** What the task is about, where it is known. */
+  /** The description of the task, if known. */
   task?: string;
-  /** The name of the instruction among several that make a prompt, and the texts of the others. */
+  /** The name of the instruction in a prompt with several, and the texts of the others. */
   component?: string;
   others?: Readonly<Record<string, string>>;
-  /** What to keep in mind beside the examples. */
+  /** A further hint for the proposer. */
   tip?: string;
 }
 
-/** Characters of an input, an output and a feedback that are shown. */
+/** Shown characters of an input, an output and a feedback. */
 const maxShown = { input: 4_000, output: 2_000, feedback: 4_000 } as const;
 const maxInstructionShown = 64_000;
 
-/** The messages that ask the proposer for a better instruction. */
+/** The messages that request a better instruction. */
 export function buildReflection({ instruction, examples, task, component, others = {}, tip }: Reflection): Message[] {
   const shown = cutText(instruction, maxInstructionShown);
   const parts = [
@@ -55,7 +55,7 @@ export function buildReflection({ instruction, examples, task, component, others
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
 
-/** The rest of a prompt that has several parts; nothing for a prompt that is one. */
+/** The other parts of the prompt; empty for a single instruction. */
 function showOthers(component: string | undefined, others: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(others);
   if (component === undefined || names.length === 0) return [];
@@ -65,10 +65,10 @@ function showOthers(component: string | undefined, others: Readonly<Record<strin
   ];
 }
 
-/** Characters of a description that are kept. */
+/** The longest description, in characters. */
 export const maxDescription = maxShown.input;
 
-/** The messages that ask the proposer what the task is: what the inputs are like, what is done with them, what a good answer is. */
+/** The messages that request a description of the task. */
 export function buildDescription(
   prompt: Readonly<Record<string, string>>,
   examples: readonly ReflectionExample[],
@@ -98,17 +98,17 @@ function showExample({ input, output, feedback, reward }: ReflectionExample, ind
 }
 
 export interface ProposalRules {
-  /** The instruction that the proposal is to replace. */
+  /** The instruction to replace. */
   parent: string;
   maxChars: number;
-  /** As the model reported it; null where it did not. */
+  /** As the model reported it; null if it did not. */
   finishReason: string | null;
 }
 
-/** `unchanged`: the answer is fine, but says what its parent says. */
+/** `unchanged`: the answer is valid but equals its parent. */
 export type ParsedProposal = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
-/** The new instruction in a proposer's answer, or why there is none that may cost a rollout. */
+/** The new instruction of a proposer's answer, or the reason for its refusal. */
 export function parseProposal(answer: string, { parent, maxChars, finishReason }: ProposalRules): ParsedProposal {
   if (finishReason === 'length') {
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');
@@ -165,7 +165,7 @@ function runAt(line: string): number {
   return /`+/.exec(line)?.[0].length ?? 0;
 }
 
-/** `{name}` and `{{name}}`, each as written. */
+/** `{name}` and `{{name}}`, as written. */
 function placeholders(text: string): Set<string> {
   return new Set(text.match(/\{\{\s*[A-Za-z_][\w.]*\s*\}\}|\{[A-Za-z_][\w.]*\}/g) ?? []);
 }

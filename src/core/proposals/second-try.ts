@@ -1,16 +1,21 @@
-/** What the proposer is told when its answer was no use: asked the very same again, a model at temperature 0 says the same again. */
+/**
+ * The second attempt of a proposer. Identical prompts yield identical answers at temperature 0, so
+ * the prompt includes the error.
+ */
 import type { Message } from '../jobs/spec.js';
 
 const maxShown = 16_000;
 
-/** The request after an answer that was not usable for `reason`: the first question, that answer, and what was wrong with it. */
+/**
+ * The request after an answer that failed for `reason`: the question, the answer, and the error.
+ */
 export function askAgain(question: readonly Message[], answer: string, reason: string): Message[] {
-  const said = answer.trim() === '' ? '(no text)' : answer.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '');
-  // The advice in it is the operator's.
+  const shown = answer.trim() === '' ? '(no text)' : answer.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '');
+  // This advice is for the operator.
   const fault = reason.replace(': allow the proposer more tokens', '; be briefer');
   return [
     ...question,
-    { role: 'assistant', content: said },
+    { role: 'assistant', content: shown },
     {
       role: 'user',
       content: `Your answer cannot be used: ${fault}. Answer again: the whole text inside \`\`\` fences, nothing of it outside of them.`,

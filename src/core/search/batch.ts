@@ -1,30 +1,30 @@
 /**
- * One batch of rollouts: what was asked, what has been answered, what is asked again. A stage goes on only when its
- * whole batch is answered, so results are folded in the order asked and timing never changes the path.
+ * A batch of rollouts: requests, answers and repeated requests. A stage continues only after its
+ * whole batch, so results are folded in the order of the requests and timing never changes the
+ * path.
  *
- * Invariants: every request has an ordinal of its own, counted without gaps; answers must be exactly those asked for; a
- * failed rollout counts as reward 0; one that the infrastructure failed is asked again at most twice, while there is
- * budget that nothing else is reserved for.
+ * Invariants: every request has its own ordinal, without gaps; answers must match the requests
+ * exactly; a failed rollout has reward 0; an infrastructure failure is requested again at most
+ * twice, within the budget that is not reserved.
  */
 import type { RolloutAnswer, RolloutRequest, Stage } from './protocol.js';
 import { normalizeReward } from '../math/rewards.js';
 
-/** What is wanted: a candidate on a seed. */
+/** A rollout to request. */
 export type Pair = readonly [candidate: number, seed: number];
 
 export interface Batch {
   pairs: Pair[];
-  /** For each pair the ordinal it was last asked under. */
+  /** For each pair the ordinal of its last request. */
   ordinals: number[];
-  /** For each pair its reward, null while outstanding. */
+  /** For each pair its reward; null while outstanding. */
   rewards: (number | null)[];
-  /** How often what is outstanding has been asked again. */
+  /** How often outstanding pairs were requested again. */
   repeats: number;
 }
 
 const maxRepeats = 2;
 
-/** A batch that asks for `pairs` under the ordinals from `firstOrdinal` on. */
 export function openBatch(pairs: Pair[], firstOrdinal: number): Batch {
   return {
     pairs,
@@ -34,13 +34,13 @@ export function openBatch(pairs: Pair[], firstOrdinal: number): Batch {
   };
 }
 
-/** The rewards in the order of the pairs once nothing is outstanding, else null. */
+/** The rewards in the order of the pairs; null while some are outstanding. */
 export function rewardsOf(batch: Batch): number[] | null {
   const rewards = batch.rewards.filter((reward) => reward !== null);
   return rewards.length === batch.pairs.length ? rewards : null;
 }
 
-/** The requests outstanding, by ascending ordinal. */
+/** The outstanding requests, by ascending ordinal. */
 export function requestsOf(batch: Batch, stage: Stage, generation: number): RolloutRequest[] {
   return outstanding(batch).map((index) => {
     const [candidate, seed] = batch.pairs[index]!;
@@ -48,7 +48,7 @@ export function requestsOf(batch: Batch, stage: Stage, generation: number): Roll
   });
 }
 
-/** The batch after its outstanding requests were answered; `repeatable` is how many may be asked again at most. */
+/** The batch with answers to all outstanding requests; `repeatable` limits repeated requests. */
 export function foldAnswers(
   batch: Batch,
   answers: readonly RolloutAnswer[],
@@ -77,7 +77,8 @@ export function foldAnswers(
 }
 
 function outstanding(batch: Batch): number[] {
-  // Pairs asked again all get later ordinals in the order of the pairs, so this order is that of the ordinals too.
+  // Repeated pairs get later ordinals in the order of the pairs, so this is the order of ordinals
+  // too.
   return [...batch.rewards.keys()].filter((index) => batch.rewards[index] === null);
 }
 

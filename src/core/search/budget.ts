@@ -1,33 +1,33 @@
 /**
- * The budget of rollouts. Invariants: everything is reserved before it is asked for, so `asked` never passes
- * `maxRollouts`, whatever the answers are; while the search goes on there is always enough left to evaluate the most
- * promising candidate and to run what is held out.
+ * The budget of rollouts. Invariants: rollouts are reserved before they are requested, so `asked`
+ * never exceeds `maxRollouts`; until the end, enough is left for an evaluation of the most
+ * promising candidate and the held-out comparison.
  */
 import type { Stage } from './protocol.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf, type SearchConfig } from './config.js';
 
-/** What of a search's state its budget goes by. */
+/** The fields of a search's state that its budget depends on. */
 export interface Budgeted {
   config: SearchConfig;
   asked: number;
 }
 
-/** Rollouts that may still be asked for; Infinity without a limit. */
+/** Rollouts left in total; Infinity without a limit. */
 export function remainingRollouts({ config, asked }: Budgeted): number {
   return (config.maxRollouts ?? Infinity) - asked;
 }
 
-/** Rollouts that the search itself may still ask for, beside what its end needs. */
+/** Rollouts left beside the reserve for the end. */
 export function searchRollouts(state: Budgeted): number {
   return remainingRollouts(state) - endRollouts(state);
 }
 
-/** What the end needs: an evaluation of the most promising candidate, and what is held out. */
+/** The reserve: an evaluation of the most promising candidate, and the held-out comparison. */
 export function endRollouts({ config }: Budgeted): number {
   return evaluationRollouts(config) + heldoutRollouts(config);
 }
 
-/** How many rollouts of a stage may be asked again without touching what is reserved for later stages. */
+/** Rollouts of a stage that can be repeated without the reserve of later stages. */
 export function repeatableRollouts(state: Budgeted, stage: Stage): number {
   const { config } = state;
   switch (stage) {
@@ -43,7 +43,7 @@ export function repeatableRollouts(state: Budgeted, stage: Stage): number {
   }
 }
 
-/** Whether 80 % of the budget is used, what is reserved by requests outstanding included. */
+/** Whether 80 % of the budget is used, outstanding requests included. */
 export function isBudgetLow({ config: { maxRollouts }, asked }: Budgeted): boolean {
   return maxRollouts !== null && asked >= 0.8 * maxRollouts;
 }

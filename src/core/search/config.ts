@@ -1,26 +1,26 @@
-/** What every search of sessions is told alike, and what follows from it. */
+/** The config fields that all algorithms share, and their limits. */
 
 export interface SearchConfig {
-  /** Seeds of a minibatch; clipped to the number of seeds that it is drawn from. */
+  /** Seeds of a minibatch; clipped to the number of train seeds. */
   minibatchSize: number;
   trainSeeds: number[];
   evaluationSeeds: number[];
-  /** Every rollout asked for counts one, those asked again included; null: no limit. */
+  /** Limit of requested rollouts, repeated requests included; null: none. */
   maxRollouts: number | null;
   rngSeed: number;
-  /** Seeds that only baseline and winner are run on, when all is decided. */
+  /** Seeds for the comparison of baseline and winner at the end. */
   heldoutSeeds: number[];
-  /** How often each seed is run in an evaluation. */
+  /** Rollouts of each seed in an evaluation. */
   repeats: number;
-  /** Generations in a row without progress that end the search; null: none do. */
+  /** The search ends after this many generations in a row without progress; null: never. */
   patience: number | null;
-  /** The search ends when a candidate's mean on the evaluation seeds reaches this; null: it does not. */
+  /** The search ends when a candidate's mean on the evaluation seeds reaches this; null: never. */
   targetReward: number | null;
 }
 
-/** Upper limits that keep the state far below what Temporal takes in one payload; HTTP refuses more. */
+/** Limits that keep the state far below Temporal's payload limit; HTTP refuses more. */
 export const searchLimits = {
-  /** Candidates in a session, the baseline included. */
+  /** Candidates of a session, the baseline included. */
   candidates: 500,
   evaluationSeeds: 1_000,
   /** Rollouts of one full evaluation: seeds times repeats. */
@@ -28,11 +28,11 @@ export const searchLimits = {
   trainSeeds: 10_000,
   /** Rollouts of one generation's minibatches. */
   minibatchRollouts: 1_000,
-  /** Of why a proposal failed. */
+  /** Length of the reason of a failed proposal. */
   reasonBytes: 250,
 } as const;
 
-/** The minibatch of train seeds that is really used: never more than there are. */
+/** The size of a minibatch, at most all train seeds. */
 export function minibatchOf(config: Pick<SearchConfig, 'minibatchSize' | 'trainSeeds'>): number {
   return Math.min(config.minibatchSize, config.trainSeeds.length);
 }
@@ -42,25 +42,25 @@ export function evaluationRollouts(config: Pick<SearchConfig, 'evaluationSeeds' 
   return config.evaluationSeeds.length * config.repeats;
 }
 
-/** Rollouts of the last comparison: baseline and winner on the held-out seeds. */
+/** Rollouts of the held-out comparison. */
 export function heldoutRollouts(config: Pick<SearchConfig, 'heldoutSeeds' | 'repeats'>): number {
   return 2 * config.heldoutSeeds.length * config.repeats;
 }
 
-/** One thing wrong with a config, by the name of the field. */
+/** A problem of one field of a config. */
 export interface ConfigProblem<Field> {
   field: Field;
   message: string;
 }
 
-/** Collects what is wrong: `check` notes a problem where something does not hold. */
+/** Records a problem if `holds` is false. */
 export type Check<Field> = (holds: boolean, field: Field, message: string) => void;
 
 export function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }
 
-/** Checks what every search is told alike but `maxRollouts`, whose least is the algorithm's own. */
+/** Checks the shared fields, except `maxRollouts`: its minimum depends on the algorithm. */
 export function checkSearch(config: SearchConfig, check: Check<keyof SearchConfig>): void {
   const { minibatchSize, trainSeeds, evaluationSeeds, heldoutSeeds, repeats, patience, targetReward } = config;
   check(isCount(minibatchSize), 'minibatchSize', 'must be an integer of at least 1');

@@ -1,4 +1,4 @@
-/** What a candidate gives, and what one rollout of it takes; null: not known. */
+/** A candidate's reward, and the cost of one of its rollouts; null: unknown. */
 export interface Weighed {
   reward: number;
   costUsd: number | null;
@@ -7,17 +7,23 @@ export interface Weighed {
 }
 
 /**
- * Those that no other dominates: none has at least the reward and at most the cost with one of them strictly better. The cheapest
- * first. Cost is dollars where they are known of all, else tokens, else calls: one measure for all, so that somebody always stays. What costs
- * nobody anything (dollars, of the provider `local`) tells nobody apart, and is passed over.
+ * The candidates that no other dominates (at least the reward, at most the cost, one of them
+ * strictly better), the cheapest first. The cost is in dollars if known for all, else tokens, else
+ * calls: one measure for all, so that at least one candidate stays. A measure that is 0 for all
+ * (dollars of the provider `local`) is skipped.
  */
-export function costFront<One extends Weighed>(all: readonly One[]): One[] {
-  const measures: ((one: Weighed) => number | null)[] = [({ costUsd }) => costUsd, ({ tokens }) => tokens];
-  const known = measures.find((of) => all.every((one) => of(one) !== null) && all.some((one) => of(one)! > 0));
-  const costOf = (one: Weighed) => known?.(one) ?? one.calls;
-  const dominates = (one: Weighed, other: Weighed) =>
-    one.reward >= other.reward &&
-    costOf(one) <= costOf(other) &&
-    (one.reward > other.reward || costOf(one) < costOf(other));
-  return all.filter((one) => !all.some((other) => dominates(other, one))).sort((a, b) => costOf(a) - costOf(b));
+export function costFront<Candidate extends Weighed>(all: readonly Candidate[]): Candidate[] {
+  const measures: ((candidate: Weighed) => number | null)[] = [({ costUsd }) => costUsd, ({ tokens }) => tokens];
+  const known = measures.find(
+    (measure) =>
+      all.every((candidate) => measure(candidate) !== null) && all.some((candidate) => measure(candidate)! > 0),
+  );
+  const costOf = (candidate: Weighed) => known?.(candidate) ?? candidate.calls;
+  const dominates = (candidate: Weighed, other: Weighed) =>
+    candidate.reward >= other.reward &&
+    costOf(candidate) <= costOf(other) &&
+    (candidate.reward > other.reward || costOf(candidate) < costOf(other));
+  return all
+    .filter((candidate) => !all.some((other) => dominates(other, candidate)))
+    .sort((a, b) => costOf(a) - costOf(b));
 }

@@ -1,15 +1,18 @@
 /**
- * What rollouts cost, where candidates do not all cost the same: graphs of model calls do not. Of what does equally well the
- * cheaper is better. The unit is the caller's, one for all of a search. Plain JSON.
+ * Costs of rollouts, for searches whose candidates differ in cost (graphs of model calls). Of equal
+ * rewards the cheaper candidate is better. The caller chooses one unit for a search. Plain JSON.
  */
 
-/** By candidate, in decimal: the sum over its rollouts that came to a reward, and their number. */
+/** By candidate: the sum over its successful rollouts, and their number. */
 export type Costs = Readonly<Record<string, readonly [sum: number, rollouts: number]>>;
 
-/** Below this share of the other's cost it counts as cheaper: tasks differ in length, and prompts by a sentence. */
+/**
+ * Cheaper means below this share of the other's cost: tasks differ in length, and prompts by a
+ * sentence.
+ */
 const cheaper = 0.9;
 
-/** The costs with further rollouts', each of a candidate. */
+/** The costs with those of further rollouts. */
 export function addCosts(costs: Costs, added: readonly { candidate: number; cost: number }[]): Costs {
   const after: Record<string, readonly [number, number]> = { ...costs };
   for (const { candidate, cost } of added) {
@@ -19,7 +22,7 @@ export function addCosts(costs: Costs, added: readonly { candidate: number; cost
   return after;
 }
 
-/** Whether a rollout of a candidate costs clearly less than one of another, on average; false where it is not known of both. */
+/** Whether a candidate's mean cost is clearly less than another's; false if one is unknown. */
 export function isCheaper(costs: Costs | undefined, candidate: number, than: number): boolean {
   const own = costs?.[candidate];
   const other = costs?.[than];

@@ -19,7 +19,9 @@ export function missingPairs({ config, results }: SeededState, candidate: number
   return isNoisy ? pairs : pairs.filter(([, seed]) => measuredOn(results, candidate, seed).length === 0);
 }
 
-/** The evaluation's rewards: on each seed the latest `repeats` rollouts before the ordinal `end`. */
+/**
+ * The evaluation's rewards: on each seed the latest `repeats` rollouts before the ordinal `end`.
+ */
 export function evaluationRewards({ config, results }: SeededState, candidate: number, end = Infinity): number[] {
   return config.evaluationSeeds.flatMap((seed) =>
     measuredOn(results, candidate, seed)
@@ -41,7 +43,9 @@ export function recordEvaluation<State extends SearchState>(
   return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }) };
 }
 
-/** Baseline, then winner, on the held-out seeds; empty without such seeds, budget or a new winner. */
+/**
+ * Baseline, then winner, on the held-out seeds; empty without such seeds, budget or a new winner.
+ */
 export function heldoutPairs(state: Budgeted, winner: number): Pair[] {
   const { config } = state;
   if (winner === 0 || remainingRollouts(state) < heldoutRollouts(config)) return [];

@@ -1,48 +1,51 @@
 /**
- * What there is to learn from: the failures of a parent that are paid for already, its own or those that it inherits, and
- * which train seeds to run it on when there are too few.
+ * Failures to learn from: known results of a candidate or its ancestors, and the train seeds
+ * without any.
  */
 import type { RewardModel } from './reward-model.js';
 import { isSolved } from '../math/rewards.js';
 
-/** A seed on which a candidate fails, by its latest rollout there, its own or an ancestor's. */
+/** A seed on which a candidate fails, by the latest rollout of itself or an ancestor. */
 export interface Failure {
   seed: number;
   ordinal: number;
   age: number;
-  /** How often that rollout was shown already. */
+  /** How often reflections were shown that rollout. */
   shown: number;
   reward: number;
 }
 
-/** What of a search's state that takes: `order` are the train seeds, `attempts` by seed under which rollout it was shown last and how often since. */
+/**
+ * The state needed to select failures. `timesShown`, by seed: the rollout last shown, and how
+ * often.
+ */
 interface FailurePool {
   order: readonly number[];
   timesShown: Readonly<Record<string, [ordinal: number, times: number]>>;
 }
 
-/** The candidate's failures on the train seeds, those first that a reflection is likeliest to learn from. */
+/** The candidate's failures on the train seeds, the most useful for a reflection first. */
 export function knownFailures(state: FailurePool, model: RewardModel, candidate: number): Failure[] {
   const failures: Failure[] = [];
   for (const seed of state.order) {
-    const belief = model.posterior(candidate, seed);
-    if (belief === null || isSolved(belief.mean)) continue;
+    const posterior = model.posterior(candidate, seed);
+    if (posterior === null || isSolved(posterior.mean)) continue;
     const [ordinal, times] = state.timesShown[seed] ?? [-1, 0];
-    const shown = ordinal === belief.ordinal ? times : 0;
-    failures.push({ seed, ordinal: belief.ordinal, age: belief.age, shown, reward: belief.mean });
+    const shown = ordinal === posterior.ordinal ? times : 0;
+    failures.push({ seed, ordinal: posterior.ordinal, age: posterior.age, shown, reward: posterior.mean });
   }
-  // What was never shown comes first, then what was measured last: an old failure may be mended by now.
+  // Least shown first, then least edits ago: a later edit may have repaired an old failure.
   return failures.sort(
     (left, right) => left.shown - right.shown || left.age - right.age || right.ordinal - left.ordinal,
   );
 }
 
-/** Train seeds on which nothing of a candidate's lineage was ever run, in the order in which they are to be. */
+/** Train seeds without results of the candidate's lineage, in their order. */
 export function unevaluatedSeeds(state: FailurePool, model: RewardModel, candidate: number): number[] {
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
-/** The failures that were shown once more. */
+/** The record after reflections were shown some failures. */
 export function countShown(
   timesShown: FailurePool['timesShown'],
   shown: readonly { seed: number; ordinal: number }[],

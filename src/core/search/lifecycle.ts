@@ -29,7 +29,9 @@ export interface SearchSteps<State extends SearchState> {
   request(state: State): SearchRequest;
   /** Folds in a response without rollouts; null: it does not fit the phase. */
   respond(state: State, response: SearchResponse, decisions: Decision[]): State | null;
-  /** Continues after the last rollout of a phase; `rewards` are in the order of the batch's pairs. */
+  /**
+   * Continues after the last rollout of a phase; `rewards` are in the order of the batch's pairs.
+   */
   advance(
     state: State,
     phase: Extract<State['phase'], { batch: Batch }>,

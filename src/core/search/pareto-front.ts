@@ -1,14 +1,16 @@
 /**
- * The Pareto front per evaluation seed (GEPA, arXiv 2507.19457, section 3.3 and appendix "Pareto-based candidate
- * selection"): for each seed the best score so far and every candidate that has it.
+ * The Pareto front per evaluation seed (GEPA, arXiv 2507.19457, section 3.3 and appendix
+ * "Pareto-based candidate selection"): for each seed the best score and all candidates that have
+ * it.
  *
- * Invariants: the candidates' full score matrix is not kept. No holder is dropped for want of room: each candidate's
- * seeds are one hexadecimal bit set (bit i = the i-th evaluation seed), 250 characters for 1,000 seeds, so ties cost
- * nothing extra. The order in which candidates are added does not change who holds what.
+ * Invariants: the full score matrix is not kept. No holder is dropped for lack of space: a
+ * candidate's seeds are one hexadecimal bit set (bit i = the i-th evaluation seed), 250 characters
+ * for 1,000 seeds, so ties cost nothing extra. The order in which candidates are added does not
+ * matter.
  */
 
 export interface Front {
-  /** For each evaluation seed, in the order given, the best score; empty before the first candidate. */
+  /** The best score on each evaluation seed, in their order; empty before the first candidate. */
   best: number[];
   holders: Holder[];
 }
@@ -16,13 +18,13 @@ export interface Front {
 /** A candidate that is best, alone or tied, on at least one seed. */
 export interface Holder {
   candidate: number;
-  /** Bit set of the places in the list of evaluation seeds, in hexadecimal. */
+  /** Hexadecimal bit set of indexes into the evaluation seeds. */
   seeds: string;
 }
 
 export const emptyFront: Front = { best: [], holders: [] };
 
-/** The front after a candidate's scores, one for each evaluation seed in the order given. */
+/** The front with a candidate's scores, one for each evaluation seed in order. */
 export function addToFront(front: Front, candidate: number, scores: readonly number[]): Front {
   const before = front.best.length === 0 ? scores.map(() => -Infinity) : front.best;
   if (scores.length !== before.length) {
@@ -37,12 +39,10 @@ export function addToFront(front: Front, candidate: number, scores: readonly num
   };
 }
 
-/** A set of places as one number. */
 export function toBits(seeds: string): bigint {
   return BigInt(`0x${seeds}`);
 }
 
-/** How many places a holder's set has. */
 export function countSeeds(holder: Holder): number {
   let count = 0;
   for (const digit of holder.seeds) {
@@ -52,8 +52,9 @@ export function countSeeds(holder: Holder): number {
 }
 
 /**
- * The holders left after dominated ones are dropped, by candidate number (GEPA, arXiv 2507.19457, algorithm 2). A candidate is
- * dropped when each of its seeds has another holder that stays: lowest mean reward first, later candidate first.
+ * The holders without dominated ones, by candidate number (GEPA, arXiv 2507.19457, algorithm 2). A
+ * holder is dropped if each of its seeds has another holder that stays: lowest mean reward first,
+ * later candidate first.
  */
 export function removeDominated(front: Front, rewardOf: (candidate: number) => number): Holder[] {
   const weakestFirst = [...front.holders].sort(
@@ -66,7 +67,7 @@ export function removeDominated(front: Front, rewardOf: (candidate: number) => n
     later[index] = union;
     union |= sets[index]!;
   }
-  // One pass is enough: dropping a candidate only takes cover away, so whoever stays once would stay again.
+  // One pass suffices: a drop only removes cover, so a holder that stays once would stay again.
   let kept = 0n;
   const staying = weakestFirst.filter((_, index) => {
     const dominated = (sets[index]! & ~(kept | later[index]!)) === 0n;

@@ -12,7 +12,9 @@ export interface PlannedProposal {
   offered: readonly { ordinal: number }[];
 }
 
-/** The proposals of a generation, each for failures of another cause; several parents make a merge. */
+/**
+ * The proposals of a generation, each for failures of another cause; several parents make a merge.
+ */
 export function proposalRequest(
   planned: readonly PlannedProposal[],
   generation: number,

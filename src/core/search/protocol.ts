@@ -1,12 +1,15 @@
 /**
- * What an algorithm may ask for, and how it is answered. The algorithms in this folder do no I/O: `next(state)` names the
- * work they want, `apply(state, answers)` folds the answers in, and the state between is plain JSON.
+ * The protocol between a search and its caller. A search does no I/O: `next(state)` returns its
+ * request, `apply(state, response)` folds the response in, and the state is plain JSON.
  */
 
-/** Why a rollout is run. */
+/** The purpose of a rollout. */
 export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
 
-/** One rollout wanted: candidate (by its lever version, 0 = baseline) on a seed. `ordinal` counts requests from 0, no gaps. */
+/**
+ * A rollout of a candidate (its lever version; 0 is the baseline) on a seed. Ordinals count from 0
+ * without gaps.
+ */
 export interface RolloutRequest {
   ordinal: number;
   candidate: number;
@@ -16,8 +19,9 @@ export interface RolloutRequest {
 }
 
 /**
- * Its one outcome. `reward` is null when it failed; `infrastructure` says that the failure was not the candidate's. `cost`: what
- * it took, in a unit that is the same for all of a search; only where candidates do not all cost the same, and it is known.
+ * The outcome of a rollout; `reward` is null if it failed. `infrastructure`: the candidate did not
+ * cause the failure. `cost`, in one unit for the search: only if candidates differ in cost and it
+ * is known.
  */
 export interface RolloutAnswer {
   ordinal: number;
@@ -27,8 +31,9 @@ export interface RolloutAnswer {
 }
 
 /**
- * A request for candidate number `candidate`. `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the
- * parent's graph; `merge` and `compose`: parts of known candidates are combined without a model.
+ * A request for candidate number `candidate`. `rewrite`: a model rewrites texts of the parent, with
+ * the rollouts `ordinals`, or those that `pick` selects; `edit`: a model edits the parent's graph;
+ * `merge` and `compose`: parts of known candidates are combined without a model.
  */
 export interface ProposalRequest {
   kind: 'rewrite' | 'edit' | 'merge' | 'compose';
@@ -53,7 +58,7 @@ export interface FailurePick {
   of: number;
 }
 
-/** `feedback`: those that the failures' feedback names; `round_robin`: one after the other; `all`: each time all. */
+/** `feedback`: those that the feedback names; `round_robin`: one in turn; `all`: all each time. */
 export type ComponentSelection = 'feedback' | 'round_robin' | 'all';
 
 /** Which components a rewrite changes; `turn` numbers the rewrites where components take turns. */
@@ -62,22 +67,25 @@ export interface ComponentChoice {
   turn: number;
 }
 
-/** The one component that is rewritten, by its place in the prompt; the good rollouts shown beside; what to keep in mind. */
+/** The component to rewrite, by index; good rollouts as examples; a tip. */
 export interface Rewrite {
   component: number;
   examples: number[];
   tip: string | null;
 }
 
-/** A candidate put together without asking a model: each component's text is that of a candidate, demonstrations by rollout. */
+/**
+ * A combination without a model: the candidate that gives each component's text, and
+ * demonstrations.
+ */
 export interface Composition {
   texts: number[];
   demos: DemoSlot[];
 }
 
 /**
- * Rollouts by ordinal that are, or can be, shown as demonstrations in the calls of a component; `component` null: in every
- * call. `bootstrapped` show what was answered, `labeled` what the container told was the right answer.
+ * Rollouts, by ordinal, as demonstrations in the calls of a component; null: in every call.
+ * `bootstrapped` show the answer, `labeled` the container's right answer.
  */
 export interface DemoSlot {
   component: string | null;
@@ -86,9 +94,9 @@ export interface DemoSlot {
 }
 
 /**
- * `proposed`: a new valid text is stored under that number. `duplicate`: the text is one already known. `shown`: the
- * ordinals that were picked; `removed`: the candidates that had brought in what the new text lacks of its parent's; `parents`:
- * those that a merge did combine.
+ * `proposed`: a new valid text is stored. `duplicate`: the text is known. `shown`: the picked
+ * ordinals. `removed`: candidates whose contributions the new text lacks. `parents`: those that a
+ * merge combined.
  */
 export interface ProposalAnswer {
   candidate: number;
@@ -101,14 +109,20 @@ export interface ProposalAnswer {
 
 export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
 
-/** Which of the rollouts `ordinals` (best first) can be shown; from those in `describe` the task is described, once. */
+/**
+ * Which of `ordinals` (best first) can be demonstrations; the task is described once, from
+ * `describe`.
+ */
 export interface DemoRequest {
   generation: number;
   ordinals: number[];
   describe: number[];
 }
 
-/** The components of the prompt in their order, and of the rollouts asked about those that can be shown, in the order asked. */
+/**
+ * The prompt's components in order, and the usable ordinals of each slot in the order of the
+ * request.
+ */
 export interface DemoAnswer {
   components: string[];
   slots: DemoSlot[];
@@ -126,18 +140,18 @@ export type SearchResponse =
   | { kind: 'proposals'; answers: ProposalAnswer[] }
   | { kind: 'demos'; answer: DemoAnswer };
 
-/** A candidate as the algorithm sees it; its text lives in Postgres under the same number. */
+/** A candidate in the search; Postgres holds its text under the same number. */
 export interface CandidateSummary {
   candidate: number;
   parents: number[];
   generation: number;
   status: 'proposed' | 'rejected' | 'evaluated';
-  /** Mean reward over the evaluation seeds, once evaluated. */
+  /** Mean reward over the evaluation seeds; null until evaluated. */
   reward: number | null;
   rolloutCount: number;
 }
 
-/** What `apply` decided, in order; each becomes one event with a semantic key of its own. */
+/** The decisions of `apply`, in order; each becomes one event with its own semantic key. */
 export type Decision =
   | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }
   | {
@@ -154,9 +168,9 @@ export type Decision =
       generation: number;
       parentSum: number;
       childSum: number;
-      /** The mean that is expected of it on the evaluation seeds. */
+      /** The expected mean on the evaluation seeds. */
       estimate: number;
-      /** It gains nothing and loses nothing, and costs less; absent: it gains. */
+      /** Accepted for its cost, without gain or loss; absent: it gains. */
       reason?: 'cheaper';
     }
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
@@ -164,10 +178,10 @@ export type Decision =
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
   | { type: 'proposal_failed'; candidate: number; generation: number; reason: string };
 
-/** The winner's rewards less the baseline's on the same seeds: their mean and its 95 % interval. */
+/** The winner's rewards minus the baseline's: the mean and its 95 % interval. */
 export interface Verdict {
   verdict: 'better' | 'not_significantly_better' | 'worse';
-  /** On what it rests: seeds that the search never saw, or those that the winner was chosen by. */
+  /** Held-out seeds, or the evaluation seeds that chose the winner. */
   basis: 'heldout' | 'evaluation';
   seeds: number;
   baseline: number;
@@ -177,7 +191,7 @@ export interface Verdict {
   high: number;
 }
 
-/** What operators and HTTP see of a search at any time. */
+/** The view of a search for operators and HTTP. */
 export interface SearchView {
   generation: number;
   totalGenerations: number;
@@ -186,19 +200,22 @@ export interface SearchView {
   rolloutsPlanned: number;
   rolloutsCompleted: number;
   maxRollouts: number | null;
-  /** What is expected of the most promising candidate on the evaluation seeds, with its 95 % interval; absent: not known. */
+  /**
+   * Expected mean of the most promising candidate on the evaluation seeds, with its 95 % interval;
+   * absent: unknown.
+   */
   estimate?: { candidate: number; reward: number; low: number; high: number } | null;
-  /** Standard deviation of equal rollouts, and how many comparisons it rests on; null: none was repeated. */
+  /** Standard deviation of equal rollouts, and its degrees of freedom; null: none was repeated. */
   noise?: { sd: number; comparisons: number } | null;
-  /** How many rollouts an evaluation's mean is of. */
+  /** Rollouts of one evaluation. */
   evaluationRollouts?: number;
-  /** The winner against the baseline, once all is decided. */
+  /** The winner against the baseline; null before the end. */
   verdict?: Verdict | null;
   candidates: CandidateSummary[];
   history: { generation: number; bestReward: number }[];
 }
 
-/** An algorithm: pure functions over a state that is plain JSON and carries its random generator. */
+/** A search: pure functions over a plain JSON state with its random generator. */
 export interface SearchAlgorithm<State> {
   next(state: State): SearchRequest;
   apply(state: State, answers: SearchResponse): { state: State; decisions: Decision[] };

@@ -1,16 +1,16 @@
 /**
- * Every reward that was paid for, by candidate and seed: what the search reads instead of buying it again. A seed that a
- * candidate was run on several times has several, in the order asked.
+ * All rewards by candidate and seed, so that none is measured twice without need. Repeated rollouts
+ * are in the order of their requests.
  */
 import { mean, square, sum } from '../math/rewards.js';
 
-/** One rollout's outcome: its ordinal and its reward (a failed one counts 0). */
+/** One rollout: its ordinal and its reward (0 if it failed). */
 export type Measured = readonly [ordinal: number, reward: number];
 
-/** By candidate, then by seed, in decimal; plain JSON. */
+/** By candidate, then by seed; plain JSON. */
 export type Results = Readonly<Record<string, Readonly<Record<string, readonly Measured[]>>>>;
 
-/** The results with further ones, each for a candidate on a seed. */
+/** The results with further ones. */
 export function addResults(
   results: Results,
   added: readonly { candidate: number; seed: number; ordinal: number; reward: number }[],
@@ -26,33 +26,33 @@ export function addResults(
   return after;
 }
 
-/** What a candidate scored on a seed, in the order asked; empty: it never ran there. */
+/** A candidate's results on a seed, in the order of requests; empty: it never ran there. */
 export function measuredOn(results: Results, candidate: number, seed: number): readonly Measured[] {
   return results[candidate]?.[seed] ?? [];
 }
 
-/** How far the rewards of one candidate on one seed lie apart. */
+/** The spread of equal rollouts: the same candidate on the same seed. */
 export interface Noise {
-  /** Variance of a single reward around the mean of its candidate and seed; 0: none was seen. */
+  /** Variance of a reward around the mean of its candidate and seed; 0: none was seen. */
   variance: number;
-  /** How many comparisons of equal rollouts that rests on (degrees of freedom). */
+  /** Degrees of freedom of the variance. */
   comparisons: number;
 }
 
-/** What a candidate's rewards say, by ascending place in its record. */
+/** The summary of a candidate's record, in its order. */
 interface Own {
   seeds: readonly (readonly [seed: number, measured: readonly Measured[]])[];
   low: number;
   high: number;
-  /** Of what was run more than once: the squares around the means, and how many comparisons they rest on. */
+  /** Repeated rollouts: squared differences from their means, and the degrees of freedom. */
   squares: readonly number[];
   comparisons: number;
 }
 
-/** Records are never written to, and most are read again in the next turn as they are. Not part of any state. */
+/** Records are immutable, and most are read again in the next step. Not part of any state. */
 const read = new WeakMap<Results[string], Own>();
 
-/** What a candidate's rewards say: its seeds as numbers, the least and the largest reward, and how far equal rollouts lie apart. */
+/** The summary of a candidate's record: seeds, least and greatest reward, and spread. */
 export function readOwn(record: Results[string]): Own {
   let own = read.get(record);
   if (!own) read.set(record, (own = readRecord(record)));
@@ -79,7 +79,7 @@ function readRecord(record: Results[string]): Own {
   return { seeds, low, high, squares, comparisons };
 }
 
-/** The noise over all that was run more than once (the pooled variance within a candidate and seed). */
+/** The pooled variance of all repeated rollouts. */
 export function noiseOf(results: Results): Noise {
   const all = Object.values(results).map(readOwn);
   const comparisons = all.reduce((total, own) => total + own.comparisons, 0);

@@ -1,13 +1,14 @@
 /**
- * What is believed of a candidate on a seed, without buying it: a child is expected to score what its parents did until it
- * is measured itself. Where rewards are noisy a measurement is weighed against that expectation (a Kalman filter along the
- * lineage, Kalman 1960, one dimension a seed), so a seed that was picked because it failed does not count as one that always
- * fails; without noise what was measured last is what is believed.
+ * The expected reward of a candidate on a seed: a child has its parents' expected reward until it
+ * is measured itself. With noise, a Kalman filter along the lineage (Kalman 1960, one dimension for
+ * each seed) weighs a measurement against that expectation, so a seed that was selected because it
+ * failed does not count as one that always fails. Without noise the last measurement is the
+ * expected reward.
  */
 import { mean, square, sum } from '../math/rewards.js';
 import { noiseOf, readOwn, type Measured, type Noise, type Results } from './results.js';
 
-/** `age`: how many edits ago it was last measured; `ordinal`: of that rollout, the latest where there are several. */
+/** `age`: edits since the last measurement; `ordinal`: the latest rollout of that measurement. */
 export interface Posterior {
   mean: number;
   variance: number;
@@ -15,16 +16,16 @@ export interface Posterior {
   ordinal: number;
 }
 
-/** How much one edit may change a seed's reward: variance added for each step down the lineage. */
+/** Variance that one edit adds to a seed's reward. */
 const drift = 0.1;
-/** More than any lineage has edits: a candidate and a number of edits make one number. */
+/** More than the edits of any lineage: packs a candidate and a number of edits into one number. */
 const lineageLength = 2 ** 20;
-/** Edits after which what was found is remembered rather than looked for again. */
+/** Edits after which a posterior is cached for the candidate. */
 const longWay = 16;
 
 /**
- * Reads beliefs from results; `parentsOf` is the lineage, empty for the baseline. What was worked out once is remembered:
- * the results that were read must not be written to.
+ * The model of fixed results, with a cache: the results must not change. `parentsOf` is the
+ * lineage; the baseline has no parents.
  */
 export class RewardModel {
   readonly noise: Noise;
@@ -44,19 +45,19 @@ export class RewardModel {
     this.baselinePrior = priorOf(results, this.noise.variance);
   }
 
-  /** Null: neither the candidate nor an ancestor of it was ever run there. */
+  /** Null: neither the candidate nor an ancestor has a result there. */
   posterior(candidate: number, seed: number): Posterior | null {
     const measured = this.bySeed.get(seed);
     if (!measured) return null;
     const known = this.knownOn(seed);
     const source = this.sourceOf(candidate, measured, known);
     const edits = source % lineageLength;
-    const belief = this.after(this.at((source - edits) / lineageLength, seed, measured, known), edits);
-    if (edits >= longWay) known.set(candidate, belief);
-    return belief;
+    const posterior = this.after(this.at((source - edits) / lineageLength, seed, measured, known), edits);
+    if (edits >= longWay) known.set(candidate, posterior);
+    return posterior;
   }
 
-  /** The candidate's expected mean over those of the seeds of which anything is known; null: of none. */
+  /** The candidate's expected mean over the seeds with a posterior; null: there are none. */
   mean(candidate: number, seeds: readonly number[]): Estimate | null {
     const before = this.estimates.get(candidate);
     if (before?.seeds === seeds) return before.estimate;
@@ -66,14 +67,14 @@ export class RewardModel {
   }
 
   /**
-   * The same means for many candidates, worked out together, which is much faster: each by its number, but for those of which
-   * nothing is known. The candidates ascend, and all their forebears are among them.
+   * The expected means of many candidates at once, which is much faster; candidates without a
+   * posterior are missing. The candidates ascend and include all their ancestors.
    */
   means(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
     if (this.lastMeans?.seeds === seeds) return this.lastMeans.byCandidate;
     const numbers = candidates.map(({ candidate }) => candidate);
-    const placeOf = new Map(numbers.map((candidate, index) => [candidate, index]));
-    const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => placeOf.get(parent)!));
+    const indexOf = new Map(numbers.map((candidate, index) => [candidate, index]));
+    const parents = numbers.map((candidate) => this.parentsOf(candidate).map((parent) => indexOf.get(parent)!));
     const known: number[][] = numbers.map(() => []);
     const current = numbers.map((): Posterior => ({ mean: 0, variance: 0, age: 0, ordinal: 0 }));
     const isKnown = numbers.map(() => false);
@@ -84,24 +85,24 @@ export class RewardModel {
       for (const [index, candidate] of numbers.entries()) {
         let from: Posterior | null = null;
         for (const parent of parents[index]!) {
-          const belief = current[parent]!;
-          if (isKnown[parent] && (from === null || isNearer(belief, from))) from = belief;
+          const posterior = current[parent]!;
+          if (isKnown[parent] && (from === null || isNearer(posterior, from))) from = posterior;
         }
-        // Written over for the next seed: one object for each would be most of the work.
-        const belief = current[index]!;
+        // Reused for the next seed: a new object for each would dominate the run time.
+        const posterior = current[index]!;
         const own = measured.get(candidate);
         isKnown[index] = from !== null || own !== undefined;
         if (from !== null) {
-          belief.mean = from.mean;
-          belief.variance = from.variance + step;
-          belief.age = from.age + 1;
+          posterior.mean = from.mean;
+          posterior.variance = from.variance + step;
+          posterior.age = from.age + 1;
         }
         if (own)
           Object.assign(
-            belief,
-            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0 } : belief, own),
+            posterior,
+            this.weigh(from === null ? { ...this.baselinePrior, age: 0, ordinal: 0 } : posterior, own),
           );
-        if (isKnown[index]) known[index]!.push(belief.mean);
+        if (isKnown[index]) known[index]!.push(posterior.mean);
       }
     }
     const found = numbers.flatMap((candidate, index) => {
@@ -112,7 +113,7 @@ export class RewardModel {
     return this.lastMeans.byCandidate;
   }
 
-  /** What is expected of a candidate on a seed before it is run there itself. */
+  /** The expected reward of a candidate on a seed without its own results there. */
   prior(candidate: number, seed: number): Posterior | null {
     const measured = this.bySeed.get(seed);
     if (!measured) return null;
@@ -121,12 +122,12 @@ export class RewardModel {
     let nearest: Posterior | null = null;
     for (const parent of this.parentsOf(candidate)) {
       const source = this.sourceOf(parent, measured, known);
-      // A merge's parents mostly have it from the same ancestor.
+      // A merge's parents mostly inherit from the same ancestor.
       if (seen.has(source)) continue;
       seen.add(source);
       const edits = source % lineageLength;
-      const belief = this.after(this.at((source - edits) / lineageLength, seed, measured, known), edits);
-      if (belief !== null && (nearest === null || isNearer(belief, nearest))) nearest = belief;
+      const posterior = this.after(this.at((source - edits) / lineageLength, seed, measured, known), edits);
+      if (posterior !== null && (nearest === null || isNearer(posterior, nearest))) nearest = posterior;
     }
     return this.after(nearest, 1);
   }
@@ -138,8 +139,9 @@ export class RewardModel {
   }
 
   /**
-   * Whose belief a candidate has, and how many edits ago, as one number: lineages are long, most of their candidates were never run on a
-   * seed, and those hand down what their one parent has, or what all their parents have from the same one.
+   * The ancestor whose posterior a candidate inherits, and the edits since, as one number. Lineages
+   * are long and most candidates have no result on a seed: they inherit from their only parent, or
+   * from the common parent of a merge's parents.
    */
   private sourceOf(
     candidate: number,
@@ -158,24 +160,24 @@ export class RewardModel {
         continue;
       }
       const base = this.baseOf(from, parents);
-      if (base === null || parents.some((one) => measured.has(one))) return from * lineageLength + edits;
+      if (base === null || parents.some((parent) => measured.has(parent))) return from * lineageLength + edits;
       from = base;
       edits += 2;
     }
   }
 
-  /** The one parent that all of a merge's parents have; null: they have others. */
+  /** The common only parent of a merge's parents; null: they have others. */
   private baseOf(merge: number, parents: readonly number[]): number | null {
     const before = this.bases.get(merge);
     if (before !== undefined) return before;
     const [base, ...others] = new Set(parents.flatMap((parent) => this.parentsOf(parent)));
     const isShared =
-      base !== undefined && others.length === 0 && parents.every((one) => this.parentsOf(one).length === 1);
+      base !== undefined && others.length === 0 && parents.every((parent) => this.parentsOf(parent).length === 1);
     this.bases.set(merge, isShared ? base : null);
     return isShared ? base : null;
   }
 
-  /** The belief of a candidate that was run on the seed, or has several parents or none. */
+  /** The posterior of a candidate with own results, with several parents, or without parents. */
   private at(
     candidate: number,
     seed: number,
@@ -186,23 +188,23 @@ export class RewardModel {
     if (before !== undefined) return before;
     const expected = this.prior(candidate, seed);
     const own = measured.get(candidate);
-    const belief = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0 }, own) : expected;
-    known.set(candidate, belief);
-    return belief;
+    const posterior = own ? this.weigh(expected ?? { ...this.baselinePrior, age: 0, ordinal: 0 }, own) : expected;
+    known.set(candidate, posterior);
+    return posterior;
   }
 
-  private after(belief: Posterior | null, edits: number): Posterior | null {
-    if (belief === null || edits === 0) return belief;
-    let { variance } = belief;
+  private after(posterior: Posterior | null, edits: number): Posterior | null {
+    if (posterior === null || edits === 0) return posterior;
+    let { variance } = posterior;
     if (this.noise.variance > 0) for (let edit = 0; edit < edits; edit++) variance += drift;
-    return { ...belief, variance, age: belief.age + edits };
+    return { ...posterior, variance, age: posterior.age + edits };
   }
 
   private weigh(expected: Posterior, own: readonly Measured[]): Posterior {
     const measured = mean(own.map(([, reward]) => reward))!;
     const ordinal = own.at(-1)![0];
     const noise = this.noise.variance / own.length;
-    // Not by the formula: 0.9 + (0.2 - 0.9) is not 0.2.
+    // Do not use the formula: 0.9 + (0.2 - 0.9) is not 0.2.
     if (noise === 0) return { mean: measured, variance: 0, age: 0, ordinal };
     const gain = expected.variance / (expected.variance + noise);
     return {
@@ -213,7 +215,7 @@ export class RewardModel {
     };
   }
 
-  /** Those of the seeds on which anybody was run: of a large training set few were. */
+  /** The seeds with any result: few of a large training set. */
   private measuredOf(seeds: readonly number[]): readonly number[] {
     if (this.measured?.seeds !== seeds) {
       this.measured = { seeds, found: seeds.filter((seed) => this.bySeed.has(seed)) };
@@ -224,18 +226,21 @@ export class RewardModel {
   private estimate(candidate: number, seeds: readonly number[]): Estimate | null {
     const known = this.measuredOf(seeds)
       .map((seed) => this.posterior(candidate, seed))
-      .filter((belief) => belief !== null);
+      .filter((posterior) => posterior !== null);
     if (known.length === 0) return null;
-    const center = mean(known.map((belief) => belief.mean))!;
-    const spread = sum(known.map((belief) => square(belief.mean - center))) / Math.max(1, known.length - 1);
-    const doubt = sum(known.map((belief) => belief.variance)) / known.length;
-    return { mean: center, error: Math.sqrt((spread + doubt) / known.length) };
+    const center = mean(known.map((posterior) => posterior.mean))!;
+    const spread = sum(known.map((posterior) => square(posterior.mean - center))) / Math.max(1, known.length - 1);
+    const variance = sum(known.map((posterior) => posterior.variance)) / known.length;
+    return { mean: center, error: Math.sqrt((spread + variance) / known.length) };
   }
 }
 
-/** Of a merge's parents the one that was measured last knows most; of equals the better, whose edit the merge has too. */
-function isNearer(one: Posterior, other: Posterior): boolean {
-  return one.age < other.age || (one.age === other.age && one.mean > other.mean);
+/**
+ * Among a merge's parents the latest measured one is best informed; of equals take the better,
+ * whose edit the merge includes.
+ */
+function isNearer(posterior: Posterior, other: Posterior): boolean {
+  return posterior.age < other.age || (posterior.age === other.age && posterior.mean > other.mean);
 }
 
 function bySeedOf(results: Results): Map<number, Map<number, readonly Measured[]>> {
@@ -251,15 +256,15 @@ function bySeedOf(results: Results): Map<number, Map<number, readonly Measured[]
   return bySeed;
 }
 
-/** What a seed scores before anything is known of it: mean and variance between the baseline's seeds, less the noise. */
+/** Prior of a seed: mean and variance between the baseline's seeds, less the noise. */
 function priorOf(results: Results, noise: number): { mean: number; variance: number } {
   const means = Object.values(results[0] ?? {}).map((own) => mean(own.map(([, reward]) => reward))!);
   const center = mean(means) ?? 0;
-  const spread = means.length < 2 ? 0 : sum(means.map((one) => square(one - center))) / (means.length - 1);
+  const spread = means.length < 2 ? 0 : sum(means.map((own) => square(own - center))) / (means.length - 1);
   return { mean: center, variance: Math.max(spread - noise, noise / 4) };
 }
 
-/** A mean with how sure it is (a standard error). */
+/** A mean and its standard error. */
 export interface Estimate {
   mean: number;
   error: number;

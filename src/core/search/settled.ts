@@ -1,19 +1,19 @@
 /**
- * Which of a candidate's rollouts are the ones that counted: where a search asked again because the
- * infrastructure had failed, the later one (see search/batch.ts, whose order of asking again this reads back).
+ * The rollouts of a candidate that counted: after an infrastructure failure the repeated one.
+ * Follows the order of repetition in search/batch.ts.
  */
 
-/** As much of a stored rollout as that takes. */
+/** The rollout fields needed here. */
 export interface AskedRollout {
   ordinal: number;
   seed: number | null;
-  /** It failed, and not through the candidate's fault. */
+  /** It failed, and the candidate did not cause it. */
   infrastructure: boolean;
 }
 
 /**
- * For each seed its rollout that counts, or null: it was not asked for. `rollouts` are all of one candidate in one stage.
- * A seed that is listed twice has two.
+ * For each seed the rollout that counts; null: it was not requested. `rollouts` are all of one
+ * candidate in one stage. A seed that is listed twice has two.
  */
 export function settledRollouts<R extends AskedRollout>(
   seeds: readonly number[],
@@ -24,7 +24,7 @@ export function settledRollouts<R extends AskedRollout>(
   const again: number[] = [];
   for (const rollout of [...rollouts].sort((a, b) => a.ordinal - b.ordinal)) {
     const fits = (index: number) => seeds[index] === rollout.seed;
-    // What failed is asked again only when all have been asked.
+    // Failures are requested again only after all seeds were requested.
     if (!waiting.some(fits)) waiting.push(...again.splice(0));
     const at = waiting.findIndex(fits);
     if (at < 0) continue;
@@ -35,12 +35,12 @@ export function settledRollouts<R extends AskedRollout>(
   return settled;
 }
 
-/** A search asks at most so often again (see search/batch.ts). */
+/** As in search/batch.ts. */
 const maxRepeats = 2;
 
 /**
- * Those of a candidate's rollouts on one seed that counted, where nobody says how many batches they come from: each but
- * those that were asked again. `rollouts` are all of its test; no batch of it has the seed twice.
+ * The rollouts of a candidate on one seed that count, from an unknown number of batches: all but
+ * those that were requested again. `rollouts` are all of its test; no batch has the seed twice.
  */
 export function countedRollouts<R extends AskedRollout>(rollouts: readonly R[]): R[] {
   const counted: R[] = [];

@@ -19,7 +19,10 @@ interface ViewParts {
   verdict: () => Verdict | null;
 }
 
-/** `rolloutsPlanned` is requested rollouts and likely ones; at the end it equals `rolloutsCompleted`. */
+/**
+ * `rolloutsPlanned` is requested rollouts and likely ones; at the end it equals
+ * `rolloutsCompleted`.
+ */
 export function searchView(state: SearchState, parts: ViewParts): SearchView {
   const { config, phase } = state;
   const isEnding = phase.name === 'heldout' || phase.name === 'done' || phase.name === 'failed';
@@ -52,8 +55,8 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 }
 
 /**
- * The winner against the baseline by seeds: held-out ones, else the evaluation's. `rewardsOf` returns
- * the evaluation of a candidate, `repeats` rewards for each seed.
+ * The winner against the baseline by seeds: held-out ones, else the evaluation's. `rewardsOf`
+ * returns the evaluation of a candidate, `repeats` rewards for each seed.
  */
 export function verdictBySeeds(
   { best, config, heldout }: SeededState,

@@ -1,11 +1,12 @@
 /**
- * The test of a generation's children. In each round all undecided children and the incumbent, their
- * common control, have the same number of calls; then the sequential test judges each child. The first
- * accepted child ends the test: the others were compared with a former incumbent. If one round accepts
- * several, the greatest mean gain wins.
+ * The test of a generation's children. In each round all undecided children and the incumbent,
+ * their common control, have the same number of calls; then the sequential test judges each child.
+ * The first accepted child ends the test: the others were compared with a former incumbent. If one
+ * round accepts several, the greatest mean gain wins.
  *
  * Invariant: a child that is no better than the incumbent is accepted with a probability of at most
- * `errorRates.accept`, for any number of rounds; with several such children the probabilities add up.
+ * `errorRates.accept`, for any number of rounds; with several such children the probabilities add
+ * up.
  */
 import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
@@ -49,7 +50,9 @@ export function afterTestRound(
   return continueTest(state, arms, verdicts, controlSum, decisions);
 }
 
-/** Records the verdicts, then evaluates the winner or requests another round of undecided children. */
+/**
+ * Records the verdicts, then evaluates the winner or requests another round of undecided children.
+ */
 function continueTest(
   before: UnpairedState,
   arms: readonly Arm[],
@@ -99,7 +102,10 @@ function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured
   };
 }
 
-/** By descending mean gain: all have the same number of rewards and the same control. Ties keep their order. */
+/**
+ * By descending mean gain: all have the same number of rewards and the same control. Ties keep
+ * their order.
+ */
 function byGain(arms: readonly Arm[]): Arm[] {
   return [...arms].sort((left, right) => right.sum - left.sum);
 }

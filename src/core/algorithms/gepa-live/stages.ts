@@ -1,8 +1,8 @@
 /**
  * The step after each complete phase, except the test of children (`acceptance.ts`).
  *
- * Invariant: an accepted child becomes the incumbent whatever its evaluation is: its test ran both at
- * the same time, the evaluation does not.
+ * Invariant: an accepted child becomes the incumbent whatever its evaluation is: its test ran both
+ * at the same time, the evaluation does not.
  */
 import { sampleOf } from '../../math/statistics.js';
 import { recordEvaluation } from '../../search/evaluation.js';

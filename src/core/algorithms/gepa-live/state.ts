@@ -30,7 +30,10 @@ export type Phase =
   | { name: 'minibatch'; batch: Batch; sought: number }
   /** The children to propose, and the rollouts that reflections may see. */
   | { name: 'proposals'; wanted: number[]; offered: number[] }
-  /** A test round of incumbent and undecided children; `controlSum`: the incumbent's earlier rewards. */
+  /**
+   * A test round of incumbent and undecided children; `controlSum`: the incumbent's earlier
+   * rewards.
+   */
   | { name: 'gate'; batch: Batch; arms: Arm[]; controlSum: number }
   /** The accepted child, and the failures of its test. */
   | { name: 'evaluation'; batch: Batch; candidate: number; failures: Failure[] };

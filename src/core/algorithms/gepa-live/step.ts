@@ -1,7 +1,7 @@
 /**
- * GEPA over live calls without a known instance: a sequential test compares candidates as independent
- * samples. After the baseline only the candidate of a request counts; its `seed` is its index in the
- * batch.
+ * GEPA over live calls without a known instance: a sequential test compares candidates as
+ * independent samples. After the baseline only the candidate of a request counts; its `seed` is its
+ * index in the batch.
  */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { defineSearch } from '../../search/lifecycle.js';

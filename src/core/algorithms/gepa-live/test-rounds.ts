@@ -1,6 +1,6 @@
 /**
- * The order of rollouts over traffic that may drift: rounds in which each candidate has one turn. The
- * order within a round is random: the test assumes random assignment, and periodic calls would
+ * The order of rollouts over traffic that may drift: rounds in which each candidate has one turn.
+ * The order within a round is random: the test assumes random assignment, and periodic calls would
  * otherwise always meet the same candidate.
  */
 import { shuffle, type Rng } from '../../math/random.js';

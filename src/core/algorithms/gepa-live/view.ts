@@ -26,9 +26,9 @@ function estimateOf({ candidate, sample }: Evaluated): NonNullable<SearchView['e
 }
 
 /**
- * The winner against the baseline, as independent samples; `seeds` counts the calls of each. Held-out
- * calls are of one period. Without them the two evaluations are compared, and the difference includes
- * the drift of traffic between them.
+ * The winner against the baseline, as independent samples; `seeds` counts the calls of each.
+ * Held-out calls are of one period. Without them the two evaluations are compared, and the
+ * difference includes the drift of traffic between them.
  */
 function verdict({ baseline, incumbent, heldout }: UnpairedState): Verdict | null {
   if (baseline === null || incumbent === null) return null;

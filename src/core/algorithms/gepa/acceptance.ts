@@ -1,12 +1,14 @@
 /**
- * The targeted test of a child: it runs the failures that it was shown, then a guard of seeds that its parent solves, and
- * stops as soon as what it loses reaches what it gains. No full evaluation is spent on it. Where rewards are noisy the gain
- * must stand out of the noise (a sequential z-test), and both run again until it does or the patience for it is over. One
- * that costs clearly less than its parent must only not lose, also on what the parent solves.
+ * The targeted test of a child, instead of a full evaluation. The child runs the failures that it
+ * was shown, then regression seeds that its parent solves. The test stops as soon as the losses
+ * equal the gains. With noise the gain must exceed the standard error (a sequential z-test), and
+ * parent and child repeat the failures for up to `maxRounds`. A child that costs clearly less than
+ * its parent must only not lose.
  *
- * Invariants: a child of one parent is accepted only with a gain that was measured, or without a loss as cheaper; without
- * noise, one that costs no less and loses as much as it gains is rejected; a merge, whose parts have shown their gains, must
- * only not lose; what is asked follows from the results alone.
+ * Invariants: a child of one parent is accepted only with a measured gain, or without a loss as
+ * cheaper. Without noise, a child that costs no less and loses as much as it gains is rejected. A
+ * merge must only not lose: its parts have shown their gains. The requests follow from the results
+ * alone.
  */
 import { mean, sum } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
@@ -17,11 +19,11 @@ import { minibatchOf } from '../../search/config.js';
 import { measuredOn } from '../../search/results.js';
 import type { GepaState, Trial } from './state.js';
 
-/** Standard errors that a gain must stand out by where rewards are noisy, and batches after which there are no more. */
+/** Standard errors that a gain must exceed with noise, and the most test rounds. */
 const requiredStandardErrors = 0.5;
 const maxRounds = 3;
 
-/** Whether a child is accepted, and if it is for its cost alone; sums over what it ran, of what was expected there and of what it got. */
+/** `cheaper`: accepted for its cost alone. The sums are over the child's seeds. */
 export interface AcceptanceResult {
   accepted: boolean;
   cheaper?: true;
@@ -29,10 +31,10 @@ export interface AcceptanceResult {
   childSum: number;
 }
 
-/** What comes next for a child: more rollouts, or its verdict. */
+/** Further rollouts, or the verdict. */
 export type AcceptanceStep = { ask: Pair[] } | AcceptanceResult;
 
-/** What comes next for a child whose batches so far are answered. */
+/** The next step of a child after a test round. */
 export function decideAcceptance(state: GepaState, model: RewardModel, trial: Trial): AcceptanceStep {
   const { candidate, parents, shown, rounds } = trial;
   const verdict = decideFromKnownResults(state, model, trial);
@@ -42,8 +44,8 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   const mayBeCheaper = gain >= -slack && isCheaperThanParent(state, trial);
   if (parents.length > 1 || (gain <= slack && !mayBeCheaper)) return verdict;
   if (rounds === 1) {
-    const guards = regressionSeeds(state, model, trial);
-    if (guards.length > 0) return { ask: guards.map((seed) => [candidate, seed]) };
+    const seeds = regressionSeeds(state, model, trial);
+    if (seeds.length > 0) return { ask: seeds.map((seed) => [candidate, seed]) };
   }
   if (verdict.accepted || gain <= slack || rounds >= maxRounds) return verdict;
   const [parent] = parents;
@@ -55,7 +57,9 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
-/** The verdict on a child by what it ran so far: where the budget has no room for what `judge` would ask. */
+/**
+ * The verdict from the known results, if the budget does not cover `decideAcceptance`'s rollouts.
+ */
 export function decideFromKnownResults(state: GepaState, model: RewardModel, trial: Trial): AcceptanceResult {
   const compared = comparedSeeds(state, model, trial);
   const expectedSum = sum(compared.map(({ expected }) => expected.mean));
@@ -67,7 +71,7 @@ export function decideFromKnownResults(state: GepaState, model: RewardModel, tri
   if (isMerge) return { accepted: gain >= -Math.max(slack, error), expectedSum, childSum };
   const isGain = gain > slack && (model.noise.variance === 0 || gain >= requiredStandardErrors * error);
   if (isGain) return { accepted: true, expectedSum, childSum };
-  // What solves nothing is cheap: there must have been something to lose.
+  // A child that solves nothing is cheap too, so require a parent with something to lose.
   const cheaper = gain >= -slack && expectedSum > slack && trial.rounds > 1 && isCheaperThanParent(state, trial);
   return { accepted: cheaper, ...(cheaper && { cheaper }), expectedSum, childSum };
 }
@@ -84,11 +88,11 @@ interface Compared {
   seed: number;
   own: number;
   expected: Posterior;
-  /** Of the difference. */
+  /** The variance of `own - expected.mean`. */
   variance: number;
 }
 
-/** Where the child was run and its parents, or their ancestors, too. */
+/** The seeds with results of the child and of an ancestor. */
 function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Trial): Compared[] {
   const own = state.results[candidate] ?? {};
   return Object.keys(own)
@@ -103,17 +107,17 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
 }
 
 /**
- * Seeds that the parent solves and the child may have lost: where its text lacks what an ancestor had brought in, those for
- * which that was brought in; then those that were longest not looked at.
+ * Seeds that the parent solves and the child may have lost: first those for which removed text was
+ * added, then those measured longest ago.
  */
 function regressionSeeds(state: GepaState, model: RewardModel, { candidate, parents, removed }: Trial): number[] {
   const [parent] = parents;
   const solved = state.order
-    .map((seed) => ({ seed, belief: model.posterior(parent!, seed) }))
-    .filter(({ seed, belief }) => {
-      return belief !== null && belief.mean > 1e-9 && measuredOn(state.results, candidate, seed).length === 0;
+    .map((seed) => ({ seed, posterior: model.posterior(parent!, seed) }))
+    .filter(({ seed, posterior }) => {
+      return posterior !== null && posterior.mean > 1e-9 && measuredOn(state.results, candidate, seed).length === 0;
     })
-    .sort((left, right) => right.belief!.mean - left.belief!.mean || right.belief!.age - left.belief!.age)
+    .sort((left, right) => right.posterior!.mean - left.posterior!.mean || right.posterior!.age - left.posterior!.age)
     .map(({ seed }) => seed);
   const taught = removed.flatMap((ancestor) =>
     solved.filter((seed) => gainedOn(state, model, ancestor, seed)).slice(0, 2),
@@ -125,7 +129,7 @@ function regressionSeeds(state: GepaState, model: RewardModel, { candidate, pare
   );
 }
 
-/** Whether a candidate was seen to be better on a seed than what it came from. */
+/** Whether a candidate scored more on a seed than its parents led to expect. */
 export function gainedOn(state: GepaState, model: RewardModel, candidate: number, seed: number): boolean {
   const own = measuredOn(state.results, candidate, seed);
   if (own.length === 0) return false;

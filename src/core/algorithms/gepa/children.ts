@@ -13,7 +13,10 @@ import type { GepaState, Trial } from './state.js';
 /** The most failures that the reflections of a generation choose from. */
 const maxOffered = 60;
 
-/** Requests the generation's proposals, from known failures; null: no failure, budget or number is left. */
+/**
+ * Requests the generation's proposals, from known failures; null: no failure, budget or number is
+ * left.
+ */
 export function reflect(state: GepaState): GepaState | null {
   const { config, nextCandidate } = state;
   const model = rewardModelOf(state);
@@ -32,7 +35,10 @@ export function reflect(state: GepaState): GepaState | null {
   return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
 }
 
-/** Requests the merge of what the accepted children of one parent changed; null: there are fewer than two. */
+/**
+ * Requests the merge of what the accepted children of one parent changed; null: there are fewer
+ * than two.
+ */
 export function merge(state: GepaState, trials: readonly Trial[]): GepaState | null {
   const { nextCandidate, config, pool, costs } = state;
   const isMerge = trials.some(({ parents }) => parents.length > 1);

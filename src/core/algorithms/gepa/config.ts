@@ -23,7 +23,10 @@ export interface GepaConfig extends SearchConfig, MutationConfig {
   componentSelection: ComponentSelection;
 }
 
-/** They limit 1 + populationSize * generations candidates, and populationSize * minibatchSize rollouts at once. */
+/**
+ * They limit 1 + populationSize * generations candidates, and populationSize * minibatchSize
+ * rollouts at once.
+ */
 export const gepaLimits = searchLimits;
 
 /** The most seeds on which a child is tested for regressions. */
@@ -31,12 +34,18 @@ export function maxRegressionSeeds(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
 }
 
-/** The least `maxRollouts`: evaluations of baseline and one child, its test, and the held-out comparison. */
+/**
+ * The least `maxRollouts`: evaluations of baseline and one child, its test, and the held-out
+ * comparison.
+ */
 export function minimumRollouts(config: GepaConfig): number {
   return 2 * evaluationRollouts(config) + 2 * minibatchOf(config) + heldoutRollouts(config);
 }
 
-/** The most rollouts without infrastructure failures: every proposal is accepted, or the budget is spent. */
+/**
+ * The most rollouts without infrastructure failures: every proposal is accepted, or the budget is
+ * spent.
+ */
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));

@@ -14,7 +14,10 @@ import type { GepaState } from './state.js';
 /** Repeated rollouts before the first proposal, to measure the noise. */
 const noiseProbes = 4;
 
-/** Runs the parent on further seeds at the beginning of a generation; null: enough failures are known. */
+/**
+ * Runs the parent on further seeds at the beginning of a generation; null: enough failures are
+ * known.
+ */
 export function explore(state: GepaState): GepaState | null {
   const { config } = state;
   const model = rewardModelOf(state);
@@ -23,7 +26,8 @@ export function explore(state: GepaState): GepaState | null {
   const neverShown = knownFailures(state, model, incumbent).filter(({ shown }) => shown === 0).length;
   const spare = spareRollouts(state);
   const isFirst = state.generation === 1;
-  // With scarce rollouts one new failure suffices; with scarce proposals each gets its own failures.
+  // With scarce rollouts one new failure suffices; with scarce proposals each gets its own
+  // failures.
   const perProposal = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
   const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
   const unseen = unevaluatedSeeds(state, model, incumbent);
@@ -33,7 +37,10 @@ export function explore(state: GepaState): GepaState | null {
   return runParent(state, incumbent, [...seeds, ...probes]);
 }
 
-/** Continues after `explored` rollouts without a new failure, on twice as many seeds; null: stop looking. */
+/**
+ * Continues after `explored` rollouts without a new failure, on twice as many seeds; null: stop
+ * looking.
+ */
 export function exploreFurther(state: GepaState, explored: number): GepaState | null {
   const model = rewardModelOf(state);
   const incumbent = incumbentOf(state, model);

@@ -1,11 +1,14 @@
 /**
- * What a candidate is expected to score on the evaluation seeds, from measurements that its lineage was not shown. A child is
- * made for the failures that it is shown, so its gain there says little of other seeds: while most was unsolved in the worlds for
- * tuning, an accepted child mended 0.3 to 0.6 of what it was shown, and 0.07 to 0.14 elsewhere. The mean is followed along the lineage by an extended Kalman
- * filter (Kalman 1960) over three things: that mean, the share of a shown gain that is had elsewhere (`transfer`), and by how
- * much the train seeds are easier than the evaluation seeds. It reads evaluations, and what a candidate scored on train
- * seeds on which none of its ancestors was run: nobody had learned from those. So the share is learned where both are known.
- * What guards show, how often an edit spoils what was solved, counts for every child that was tried, the rejected ones too.
+ * The expected mean of a candidate on the evaluation seeds. A child is made for the failures that
+ * it is shown, so its gain there says little about other seeds: in the tuning worlds, while most
+ * seeds were unsolved, an accepted child repaired 0.3 to 0.6 of the shown failures and 0.07 to 0.14
+ * of the others.
+ *
+ * An extended Kalman filter (Kalman 1960) follows the lineage with three values: the mean, the
+ * share of a shown gain that transfers to other seeds, and how much easier the train seeds are than
+ * the evaluation seeds. It observes evaluations, and scores on train seeds without results of any
+ * ancestor: no edit was made for those. Regression seeds of all tested children, rejected ones too,
+ * measure how often an edit breaks a solved seed.
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
@@ -14,41 +17,46 @@ import { evaluationRollouts } from '../../search/config.js';
 import { measuredOn, readOwn } from '../../search/results.js';
 import type { GepaState } from './state.js';
 
-/** A mean that is expected, and its 95 % interval. */
+/** An expected mean with its 95 % interval. */
 export interface Forecast {
   mean: number;
   low: number;
   high: number;
 }
 
-/** What share of the failures mended among the shown ones is mended among others: mean and variance before anything is known. */
+/**
+ * Prior of the transfer: the share of the repair rate on shown failures that other failures see.
+ */
 const transfer = { mean: 0.2, variance: square(0.2), drift: square(0.03) };
-/** What share of what was solved an edit spoils before anything is known, and of how many guards' worth that is. */
+/** Prior of the share of solved reward that an edit breaks; `weight` in edits. */
 const regressionPrior = { share: 0.005, weight: 20 };
-/** How far an edit's true gain lies beside what is expected of it: a standard deviation. */
+/** Standard deviation of an edit's true gain around its expected gain. */
 const processNoise = 0.06;
-/** The variance between seeds before it is known, and of how many measurements that is. */
+/** Prior of the variance between seeds; `weight` in measurements. */
 const spread = { variance: 0.12, weight: 4 };
 
-/** Mean (of the evaluation seeds), transfer, ease of the train seeds. */
+/** Mean on the evaluation seeds, transfer, ease of the train seeds. */
 type Vector = readonly [number, number, number];
 
-/** Rewards in it are from 0 (the least that was seen) to 1 (the greatest, or perfect): made-up ones must not make it Infinity. */
+/**
+ * Rewards are scaled from 0 (the least seen) to 1 (the greatest, at least solved), so that extreme
+ * ones do not overflow.
+ */
 interface Filter {
   at: Vector;
-  /** Covariance, by rows. */
+  /** By rows. */
   covariance: readonly [Vector, Vector, Vector];
 }
 
-/** What was read from the results behind some beliefs: several candidates are asked for. Not part of any state. */
+/** The scores behind each reward model, for several candidates. Not part of any state. */
 const lastRead = new WeakMap<RewardModel, TrainScores>();
 
-/** What is expected of a candidate on the evaluation seeds; of one that was evaluated that is what was measured. */
+/** The forecast of a candidate; the measured mean if it is evaluated. */
 export function forecast(state: GepaState, model: RewardModel, candidate: number): Forecast {
-  const summaries = new Map(state.candidates.map((one) => [one.candidate, one]));
-  let tests = lastRead.get(model);
-  if (!tests) lastRead.set(model, (tests = new TrainScores(state, model)));
-  const { scale, regressionRate: spoils } = tests;
+  const summaries = new Map(state.candidates.map((summary) => [summary.candidate, summary]));
+  let scores = lastRead.get(model);
+  if (!scores) lastRead.set(model, (scores = new TrainScores(state, model)));
+  const { scale, regressionRate } = scores;
   const noise = model.noise.variance / scale.range / scale.range / evaluationRollouts(state.config);
   const measured = summaries.get(candidate)!.reward;
   if (measured !== null) {
@@ -56,8 +64,8 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
     const reach = variance === 0 ? 0 : studentT95(comparisons) * Math.sqrt(variance / evaluationRollouts(state.config));
     return { mean: measured, low: measured - reach, high: measured + reach };
   }
-  const steps = lineage(candidate, (one) => summaries.get(one)!.parents);
-  const between = spreadOf(steps.flatMap(([one]) => (one === 0 ? [] : tests.unseenScores(one))));
+  const steps = lineage(candidate, (member) => summaries.get(member)!.parents);
+  const between = spreadOf(steps.flatMap(([member]) => (member === 0 ? [] : scores.unseenScores(member))));
   let filter: Filter = {
     at: [scale.to(summaries.get(0)!.reward!), transfer.mean, 0],
     covariance: [
@@ -66,17 +74,17 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
       [0, 0, between / state.config.evaluationSeeds.length],
     ],
   };
-  for (const [one, edits] of steps) {
-    for (const edit of edits) filter = edited(filter, tests.repairRate(edit), spoils);
-    const { reward } = summaries.get(one)!;
-    if (reward !== null) filter = observed(filter, [1, 0, 0], scale.to(reward), noise);
-    for (const score of tests.unseenScores(one)) filter = observed(filter, [1, 0, 1], score, between);
+  for (const [member, edits] of steps) {
+    for (const edit of edits) filter = afterEdit(filter, scores.repairRate(edit), regressionRate);
+    const { reward } = summaries.get(member)!;
+    if (reward !== null) filter = afterObservation(filter, [1, 0, 0], scale.to(reward), noise);
+    for (const score of scores.unseenScores(member)) filter = afterObservation(filter, [1, 0, 1], score, between);
   }
-  const base = steps.findLast(([one]) => summaries.get(one)!.reward !== null)![0];
+  const base = steps.findLast(([member]) => summaries.get(member)!.reward !== null)![0];
   const from = scale.to(summaries.get(base)!.reward!);
   const to = Math.min(1, Math.max(0, filter.at[0]));
-  const isApart = !state.config.evaluationSeeds.some((seed) => tests.train.has(seed));
-  const { expected, open } = isApart
+  const isDisjoint = !state.config.evaluationSeeds.some((seed) => scores.train.has(seed));
+  const { expected, open } = isDisjoint
     ? { expected: to, open: 1 }
     : onEvaluationSeeds(state, model, scale, { base, candidate, from, to });
   const reach = 1.96 * Math.sqrt(Math.max(0, filter.covariance[0][0])) * open;
@@ -85,9 +93,9 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
 }
 
 /**
- * The mean when evaluation seeds may be train seeds too: one on which the lineage was run since `base` was evaluated counts as
- * it scored, the others as they scored then, moved as the mean is expected to have moved `from` there `to` here. `open` is the
- * share of them on which the candidate itself was not run.
+ * The mean if evaluation seeds can be train seeds too. Seeds with results of the lineage since the
+ * evaluation of `base` count as measured; the others shift from their score at `base` as the mean
+ * shifted `from` - `to`. `open`: the share of seeds without own results of the candidate.
  */
 function onEvaluationSeeds(
   { config, results }: GepaState,
@@ -110,20 +118,23 @@ function onEvaluationSeeds(
   return { expected: mean(scores)!, open: 1 - own / config.evaluationSeeds.length };
 }
 
-/** From the baseline on: each candidate with the edits that made it of the one before; of a merge those of all its parents. */
+/**
+ * The lineage from the baseline on: each candidate with the edits since the one before; a merge has
+ * the edits of all its parents.
+ */
 function lineage(
   candidate: number,
   parentsOf: (candidate: number) => readonly number[],
 ): [candidate: number, edits: number[]][] {
   const steps: [number, number[]][] = [];
-  for (let one = candidate; ;) {
-    const parents = parentsOf(one);
+  for (let member = candidate; ;) {
+    const parents = parentsOf(member);
     const [parent] = parents;
     if (parent === undefined) break;
     const [base] = parentsOf(parent);
     const isMerge = parents.length > 1 && base !== undefined;
-    steps.push([one, isMerge ? [...parents] : [one]]);
-    one = isMerge ? base : parent;
+    steps.push([member, isMerge ? [...parents] : [member]]);
+    member = isMerge ? base : parent;
   }
   return [[0, []] as [number, number[]], ...steps.reverse()];
 }
@@ -146,41 +157,46 @@ function scaleOf({ results }: GepaState): Scale {
   return { range, to: (reward) => (reward - low) / range, from: (score) => low + score * range };
 }
 
-/** A candidate on a train seed: its score, and what was expected from its ancestors, if any was run there, `age` edits ago. */
+/**
+ * A candidate on a train seed: its score, and the expected one from the ancestor measured `age`
+ * edits ago, if any.
+ */
 interface Tested {
   score: number;
   expected: number | null;
   age: number;
 }
 
-/** What candidates scored on train seeds. */
+/** The scores of candidates on train seeds. */
 class TrainScores {
   readonly scale: Scale;
-  /** The share of what was solved that an edit spoils. */
+  /** The share of solved reward that an edit breaks. */
   readonly regressionRate: number;
   readonly train: ReadonlySet<number>;
   private readonly state: GepaState;
-  private readonly beliefs: RewardModel;
+  private readonly model: RewardModel;
   private readonly perfect: number;
   private readonly known = new Map<number, Tested[]>();
 
   constructor(state: GepaState, model: RewardModel) {
     this.state = state;
-    this.beliefs = model;
+    this.model = model;
     this.scale = scaleOf(state);
     this.train = new Set(state.order);
     this.perfect = this.scale.to(solvedReward);
     this.regressionRate = this.estimateRegressionRate();
   }
 
-  /** On seeds on which its ancestors were never run. */
+  /** Scores on seeds without results of the candidate's ancestors. */
   unseenScores(candidate: number): number[] {
-    return this.of(candidate).flatMap(({ score, expected }) => (expected === null ? [score] : []));
+    return this.testsOf(candidate).flatMap(({ score, expected }) => (expected === null ? [score] : []));
   }
 
-  /** The share of what was to be gained on the failures that a candidate was tried on. */
+  /** The share of the possible gain that a candidate made on the failures of its test. */
   repairRate(candidate: number): number {
-    const failed = this.of(candidate).filter(({ expected }) => expected !== null && expected < this.perfect - 1e-9);
+    const failed = this.testsOf(candidate).filter(
+      ({ expected }) => expected !== null && expected < this.perfect - 1e-9,
+    );
     const gained = sum(failed.map(({ score, expected }) => score - expected!));
     const open = sum(failed.map(({ expected }) => this.perfect - expected!));
     return open <= 1e-9 ? 0 : Math.min(1, Math.max(-1, gained / open));
@@ -191,7 +207,7 @@ class TrainScores {
     let edits = regressionPrior.weight;
     for (const { candidate, parents } of this.state.candidates) {
       if (parents.length !== 1) continue;
-      for (const { score, expected, age } of this.of(candidate)) {
+      for (const { score, expected, age } of this.testsOf(candidate)) {
         if (expected === null || expected < this.perfect - 1e-9 || expected <= 1e-9) continue;
         lost += (expected - score) / expected;
         edits += age;
@@ -200,7 +216,7 @@ class TrainScores {
     return Math.max(0, lost / edits);
   }
 
-  private of(candidate: number): Tested[] {
+  private testsOf(candidate: number): Tested[] {
     let tested = this.known.get(candidate);
     if (!tested) this.known.set(candidate, (tested = this.read(candidate)));
     return tested;
@@ -210,39 +226,39 @@ class TrainScores {
     return readOwn(this.state.results[candidate] ?? {}).seeds.flatMap(([seed, own]) => {
       if (!this.train.has(seed)) return [];
       const score = this.scale.to(own.length === 1 ? own[0]![1] : mean(own.map(([, reward]) => reward))!);
-      const before = this.beliefs.prior(candidate, seed);
+      const before = this.model.prior(candidate, seed);
       return [{ score, expected: before && this.scale.to(before.mean), age: before?.age ?? 0 }];
     });
   }
 }
 
-/** The variance between seeds nobody was shown. */
+/** The variance between seeds that no edit was made for. */
 function spreadOf(scores: readonly number[]): number {
   const center = mean(scores) ?? 0;
   const squares = sum(scores.map((score) => square(score - center)));
   return (spread.weight * spread.variance + squares) / (spread.weight + scores.length);
 }
 
-function edited({ at, covariance: doubt }: Filter, mended: number, spoils: number): Filter {
+function afterEdit({ at, covariance }: Filter, repairRate: number, regressionRate: number): Filter {
   const [center, share, ease] = at;
   const open = Math.max(0, 1 - center);
-  const row: Vector = [1 - share * mended - spoils, mended * open, 0];
-  const [a, b, c] = times(doubt, row);
+  const row: Vector = [1 - share * repairRate - regressionRate, repairRate * open, 0];
+  const [a, b, c] = times(covariance, row);
   return {
-    at: [center + share * mended * open - spoils * center, share, ease],
+    at: [center + share * repairRate * open - regressionRate * center, share, ease],
     covariance: [
       [row[0] * a + row[1] * b + square(processNoise), b, c],
-      [b, doubt[1][1] + transfer.drift, doubt[1][2]],
-      [c, doubt[2][1], doubt[2][2]],
+      [b, covariance[1][1] + transfer.drift, covariance[1][2]],
+      [c, covariance[2][1], covariance[2][2]],
     ],
   };
 }
 
-function observed({ at, covariance: doubt }: Filter, of: Vector, value: number, variance: number): Filter {
-  const [a, b, c] = times(doubt, of);
-  const total = of[0] * a + of[1] * b + of[2] * c + variance;
-  if (total <= 0) return { at, covariance: doubt };
-  const off = (value - (of[0] * at[0] + of[1] * at[1] + of[2] * at[2])) / total;
+function afterObservation({ at, covariance }: Filter, row: Vector, value: number, variance: number): Filter {
+  const [a, b, c] = times(covariance, row);
+  const total = row[0] * a + row[1] * b + row[2] * c + variance;
+  if (total <= 0) return { at, covariance };
+  const off = (value - (row[0] * at[0] + row[1] * at[1] + row[2] * at[2])) / total;
   const less = ([x, y, z]: Vector, by: number): Vector => [
     x - (by * a) / total,
     y - (by * b) / total,
@@ -250,11 +266,11 @@ function observed({ at, covariance: doubt }: Filter, of: Vector, value: number, 
   ];
   return {
     at: [at[0] + a * off, at[1] + b * off, at[2] + c * off],
-    covariance: [less(doubt[0], a), less(doubt[1], b), less(doubt[2], c)],
+    covariance: [less(covariance[0], a), less(covariance[1], b), less(covariance[2], c)],
   };
 }
 
-function times(doubt: Filter['covariance'], [x, y, z]: Vector): Vector {
+function times(covariance: Filter['covariance'], [x, y, z]: Vector): Vector {
   const row = ([a, b, c]: Vector) => a * x + b * y + c * z;
-  return [row(doubt[0]), row(doubt[1]), row(doubt[2])];
+  return [row(covariance[0]), row(covariance[1]), row(covariance[2])];
 }

@@ -72,7 +72,9 @@ export function afterProposals(
   return ask(state, affordable, (batch) => ({ name: 'gate', batch, trials, open: [...tested] }));
 }
 
-/** Continues each child's test or records its verdict; accepted children become possible parents. */
+/**
+ * Continues each child's test or records its verdict; accepted children become possible parents.
+ */
 export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gate'>, decisions: Decision[]): GepaState {
   const { generation } = before;
   const isOpen = (candidate: number) => phase.open.includes(candidate);
@@ -127,7 +129,8 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
-    // An evaluation may make another candidate the most promising; the reserve pays for one evaluation.
+    // An evaluation may make another candidate the most promising; the reserve pays for one
+    // evaluation.
     if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
       return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
     }

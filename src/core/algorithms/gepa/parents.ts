@@ -8,7 +8,10 @@ import type { GepaState } from './state.js';
 
 const maxPoolSize = 24;
 
-/** The candidate with the best estimate on the train seeds; ties go to the cheaper, then the earlier. */
+/**
+ * The candidate with the best estimate on the train seeds; ties go to the cheaper, then the
+ * earlier.
+ */
 export function incumbentOf(state: GepaState, model: RewardModel): number {
   const rate = (candidate: number): RatedCandidate => {
     return { candidate, reward: model.mean(candidate, state.order)?.mean ?? -largestReward };

@@ -1,6 +1,6 @@
 /**
- * The state of a GEPA search. Size: bounded by the requested rollouts, about 20 characters each, and
- * by the config's limits.
+ * The state of a GEPA search. Size: bounded by the requested rollouts, about 20 characters each,
+ * and by the config's limits.
  */
 import { seedRng, shuffle } from '../../math/random.js';
 import type { Batch } from '../../search/batch.js';
@@ -15,7 +15,9 @@ export interface Trial {
   parents: number[];
   /** Failures that the reflection may see: the seed, and the ordinal of the rollout. */
   offered: { ordinal: number; seed: number }[];
-  /** Seeds on which the child must gain: those it was shown, or those its parts were accepted for. */
+  /**
+   * Seeds on which the child must gain: those it was shown, or those its parts were accepted for.
+   */
   shown: number[];
   /** Candidates whose contributions to the parent's text the child lacks. */
   removed: number[];
@@ -43,7 +45,9 @@ export interface GepaState extends SeededState {
   evaluatedAt: number;
 }
 
-/** A search that is about to evaluate the baseline; throws a RangeError if the config is invalid. */
+/**
+ * A search that is about to evaluate the baseline; throws a RangeError if the config is invalid.
+ */
 export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);

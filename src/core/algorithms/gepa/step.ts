@@ -1,6 +1,6 @@
 /**
- * GEPA (Agrawal et al., arXiv 2507.19457) as a search; `generation.ts` lists the differences from the
- * reference implementation.
+ * GEPA (Agrawal et al., arXiv 2507.19457) as a search; `generation.ts` lists the differences from
+ * the reference implementation.
  *
  * Invariant: all proposals of a generation come from the pool at its beginning.
  */

@@ -12,11 +12,16 @@ import {
 import type { SearchEstimate } from '../estimate.js';
 
 export interface MiproConfig extends SearchConfig {
-  /** Instructions of each component, the original included; also the number of demo sets at first. */
+  /**
+   * Instructions of each component, the original included; also the number of demo sets at first.
+   */
   numCandidates: number;
   /** Combinations to try, each on one minibatch. */
   numTrials: number;
-  /** The most demonstrations in a prompt: answers that scored well, and answers that the container labeled. */
+  /**
+   * The most demonstrations in a prompt: answers that scored well, and answers that the container
+   * labeled.
+   */
   maxBootstrappedDemos: number;
   maxLabeledDemos: number;
 }
@@ -31,7 +36,9 @@ export const miproLimits = {
   evaluationsOnTheWay: 7_000,
 } as const;
 
-/** Trials of a generation: they run at the same time, between two evaluations (5 in DSPy's MIPROv2). */
+/**
+ * Trials of a generation: they run at the same time, between two evaluations (5 in DSPy's MIPROv2).
+ */
 export const trialsAtOnce = 5;
 /** Repeated rollouts before the first trial, to measure the noise. */
 export const noiseProbes = 4;
@@ -76,7 +83,10 @@ export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): nu
 /** The most instructions before the first trial: the trials of two generations. */
 const maxInitial = 2 * trialsAtOnce;
 
-/** Instructions of each component before the first trial; the others are written later, from failures. */
+/**
+ * Instructions of each component before the first trial; the others are written later, from
+ * failures.
+ */
 export function initialInstructions(config: MiproConfig): number {
   const written = config.numCandidates - 1;
   return Math.min(maxInitial, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
@@ -89,7 +99,10 @@ export function mayHaveDemos({
   return maxBootstrappedDemos + maxLabeledDemos > 0;
 }
 
-/** Good rollouts for the first instructions and demonstrations: one and a half times a prompt's demonstrations. */
+/**
+ * Good rollouts for the first instructions and demonstrations: one and a half times a prompt's
+ * demonstrations.
+ */
 export function wantedGood(config: MiproConfig): number {
   return Math.max(goodShown, Math.ceil(1.5 * Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos)));
 }
@@ -102,14 +115,16 @@ export function bootstrapSeeds(config: MiproConfig): number[] {
 }
 
 /**
- * The least `maxRollouts`: evaluations of baseline and winner, one trial, and the held-out comparison.
- * Live traffic may name no instances: then the best runs beside the winner.
+ * The least `maxRollouts`: evaluations of baseline and winner, one trial, and the held-out
+ * comparison. Live traffic may name no instances: then the best runs beside the winner.
  */
 export function minimumRollouts(config: MiproConfig, isLive = false): number {
   return (isLive ? 3 : 2) * evaluationRollouts(config) + trialSize(config) + heldoutRollouts(config);
 }
 
-/** The estimate of a search that plans `maxRollouts`, for a prompt with this number of components. */
+/**
+ * The estimate of a search that plans `maxRollouts`, for a prompt with this number of components.
+ */
 export function estimateSearch(config: MiproConfig, components: number, maxRollouts: number): SearchEstimate {
   const rollouts = config.numTrials * trialSize(config);
   return {

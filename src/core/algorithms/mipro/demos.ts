@@ -1,18 +1,18 @@
-/** Which rollouts are shown as demonstrations, and in which sets. */
+/** Selection of rollouts as demonstrations, and their sets. */
 import { shuffle, uniformInt, type Rng } from '../../math/random.js';
 import { exceeds, solvedReward } from '../../math/rewards.js';
 import { readOwn, type Results } from '../../search/results.js';
 import type { DemoSlot } from '../../search/protocol.js';
 import type { DemoSet, MiproState } from './state.js';
 
-/** How many rollouts are asked about at a time: good ones, and others whose right answer may be known. */
-const maxAsked = { good: 100, other: 100 };
-/** Rollouts that a description of the task is written from. */
+/** The most rollouts of one demo request: good ones, and others that may have a labeled answer. */
+const maxRequested = { good: 100, other: 100 };
+/** The most rollouts for the description of the task. */
 const maxDescribed = 10;
-/** How many of a slot are remembered, the latest. */
+/** The most rollouts kept for a slot: the latest. */
 const maxUsable = 200;
 
-/** A rollout that was paid for. */
+/** A completed rollout with its reward. */
 export interface RewardedRollout {
   ordinal: number;
   candidate: number;
@@ -20,7 +20,7 @@ export interface RewardedRollout {
   reward: number;
 }
 
-/** Each slot of a survey reads all rollouts several times. Not part of any state. */
+/** All slots of a request read the same rollouts. Not part of any state. */
 const read = new WeakMap<Results, readonly RewardedRollout[]>();
 
 /** All rollouts by ascending ordinal. */
@@ -41,7 +41,10 @@ function readRollouts(results: Results): RewardedRollout[] {
   return all.sort((left, right) => left.ordinal - right.ordinal);
 }
 
-/** From which reward on a rollout scored well: four fifths of the way from the worst to the best; where all are equal, that of a solved seed. */
+/**
+ * The least reward of a good rollout: four fifths of the way from the worst to the best;
+ * `solvedReward` if all are equal.
+ */
 export function goodRewardThreshold(all: readonly RewardedRollout[]): number {
   let best = -Infinity;
   let worst = Infinity;
@@ -52,7 +55,7 @@ export function goodRewardThreshold(all: readonly RewardedRollout[]): number {
   return exceeds(best, worst) ? worst + 0.8 * (best - worst) : solvedReward;
 }
 
-/** Rollouts on train seeds that scored well, by ascending ordinal. */
+/** Good rollouts on train seeds, by ascending ordinal. */
 export function goodRollouts({ results, config }: MiproState): RewardedRollout[] {
   const all = rolloutsOf(results);
   const limit = goodRewardThreshold(all) - 1e-9;
@@ -60,19 +63,19 @@ export function goodRollouts({ results, config }: MiproState): RewardedRollout[]
   return all.filter(({ reward, seed }) => reward >= limit && train.has(seed));
 }
 
-/** The rollouts to ask about: those on train seeds since the last survey that scored well, best first, then others. */
+/** Rollouts on train seeds since the last request: good ones with the best first, then others. */
 export function demoCandidates({ results, searchedForDemos, config }: MiproState): number[] {
   const all = rolloutsOf(results);
   const limit = goodRewardThreshold(all) - 1e-9;
   const train = new Set(config.trainSeeds);
   const isFresh = ({ ordinal, seed }: RewardedRollout) => ordinal >= searchedForDemos && train.has(seed);
   const fresh = all.filter(isFresh).sort((left, right) => right.reward - left.reward);
-  const good = fresh.filter(({ reward }) => reward >= limit).slice(0, maxAsked.good);
+  const good = fresh.filter(({ reward }) => reward >= limit).slice(0, maxRequested.good);
   const others = config.maxLabeledDemos > 0 ? fresh.filter(({ reward }) => reward < limit) : [];
-  return [...good, ...others.slice(0, maxAsked.other)].map(({ ordinal }) => ordinal);
+  return [...good, ...others.slice(0, maxRequested.other)].map(({ ordinal }) => ordinal);
 }
 
-/** Rollouts from which the task is described, before the first instruction is written; none later. */
+/** Rollouts for the description of the task; none after the first request. */
 export function toDescribe({ results, components, config }: MiproState): number[] {
   if (components.length > 0) return [];
   const train = new Set(config.trainSeeds);
@@ -80,11 +83,11 @@ export function toDescribe({ results, components, config }: MiproState): number[
   return shown.slice(0, maxDescribed).map(({ ordinal }) => ordinal);
 }
 
-/** What can be shown in a slot, with what a survey has found; of a seed the earliest rollout. */
+/** The usable rollouts of a slot with new ones; of each seed the earliest rollout. */
 export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, state: MiproState): DemoSet {
   const all = rolloutsOf(state.results);
   const limit = goodRewardThreshold(all) - 1e-9;
-  const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
+  const byOrdinal = new Map(all.map((rollout) => [rollout.ordinal, rollout]));
   const distinct = (ordinals: readonly number[]) => {
     const seeds = new Set<number>();
     return ordinals.filter((ordinal) => {
@@ -94,16 +97,16 @@ export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, 
       return true;
     });
   };
-  const well = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
+  const good = bootstrapped.filter((ordinal) => (byOrdinal.get(ordinal)?.reward ?? -Infinity) >= limit);
   return {
-    bootstrapped: distinct([...before.bootstrapped, ...well]).slice(-maxUsable),
+    bootstrapped: distinct([...before.bootstrapped, ...good]).slice(-maxUsable),
     labeled: distinct([...before.labeled, ...labeled]).slice(-maxUsable),
   };
 }
 
 /**
- * The first sets of a slot, after MIPROv2: none; the best; labelled ones alone; then random ones of random sizes. Fewer where
- * there is not enough to make different ones of.
+ * The first sets of a slot, after MIPROv2: the empty one, the best, labeled ones only, then random
+ * ones of random sizes; no duplicates.
  */
 export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
@@ -136,8 +139,8 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
 }
 
 /**
- * A set of what is hardest: instances on which the candidates so far scored least, where one scored well or the right answer
- * is known. Null: it would be one that there is.
+ * The usable rollouts of the hardest instances, by the mean reward of all candidates; null: the set
+ * exists.
  */
 export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproState): DemoSet | null {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
@@ -158,10 +161,10 @@ export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproS
   const seeds = new Set(bootstrapped.map((ordinal) => seedOf.get(ordinal)));
   const others = usable.labeled.filter((ordinal) => !seeds.has(seedOf.get(ordinal)));
   const set = { bootstrapped, labeled: hardest(others, Math.max(0, maxLabeled - bootstrapped.length)) };
-  return sets.some((one) => keyOf(one) === keyOf(set)) ? null : set;
+  return sets.some((known) => keyOf(known) === keyOf(set)) ? null : set;
 }
 
-/** The same for the same set. */
+/** Deduplication key of a set. */
 function keyOf({ bootstrapped, labeled }: DemoSet): string {
   return `${bootstrapped.join()} ${labeled.join()}`;
 }

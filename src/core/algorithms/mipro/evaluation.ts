@@ -14,7 +14,10 @@ export function evaluationOf(state: MiproState, candidate: number): number[] {
   return evaluationRewards(state, candidate, state.evaluatedAt[candidate]);
 }
 
-/** The rollouts that an evaluation lacks; over live traffic without instances, with the best as control. */
+/**
+ * The rollouts that an evaluation lacks; over live traffic without instances, with the best as
+ * control.
+ */
 export function missingOf(state: MiproState, candidate: number): Pair[] {
   const pairs = missingPairs(state, candidate, isNoisy(state));
   if (state.traffic === 'paired') return pairs;
@@ -28,7 +31,8 @@ export function evaluated(before: MiproState, candidate: number, decisions: Deci
   const { best, config, traffic } = marked;
   const reward = mean(evaluationOf(marked, candidate))!;
   const state = recordEvaluation(marked, { candidate, reward }, config.evaluationSeeds.length, decisions);
-  // Unpaired: the test compared both at the same time, the best's own evaluation is of another time.
+  // Unpaired: the test compared both at the same time, the best's own evaluation is of another
+  // time.
   const isBest = best === null || traffic === 'unpaired' || exceeds(reward, best.reward);
   if (!isBest) return state;
   return { ...state, best: { candidate, reward: best === null ? reward : Math.max(reward, best.reward) }, quiet: 0 };

@@ -2,12 +2,12 @@
  * The loop of generations: MIPROv2's (arXiv 2406.11695 and DSPy). Demonstrations come from rollouts
  * that scored well; instructions are written with them; TPE chooses combinations for trials on
  * minibatches; the best of five trials is evaluated. Differences:
- * - Some instructions are written later, from failures of the most promising candidate, and join the
- *   space; so do demonstrations of hard instances.
+ * - Some instructions are written later, from failures of the most promising candidate, and join
+ *   the space; so do demonstrations of hard instances.
  * - The trials of a generation run at the same time on the same seeds; the sampler counts running
  *   trials as bad (constant liar).
- * - The value of a trial is the candidate's expected mean over all evaluation seeds, with its parents'
- *   results where it has none (`../../search/reward-model.ts`), not its minibatch mean.
+ * - The value of a trial is the candidate's expected mean over all evaluation seeds, with its
+ *   parents' results where it has none (`../../search/reward-model.ts`), not its minibatch mean.
  * - Only a candidate that promises more than the best is evaluated, and no recorded reward is
  *   measured again.
  *
@@ -160,7 +160,10 @@ function whyStop(state: MiproState): StoppedBy | null {
   return isExhausted(state) ? 'generations' : null;
 }
 
-/** Whether all instructions are requested, all combinations have run, and none promises more than the best. */
+/**
+ * Whether all instructions are requested, all combinations have run, and none promises more than
+ * the best.
+ */
 function isExhausted(state: MiproState): boolean {
   if (state.generation === 0 || mayHaveDemos(state.config) || isNoisy(state) || !isAllRequested(state)) return false;
   const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined).length;

@@ -1,12 +1,18 @@
 /**
- * Densities over categorical dimensions (Aitchison and Aitken's kernel, as in Watanabe, arXiv 2304.11127): a mixture of a kernel
- * for each trial and of a uniform prior of weight 1. A kernel keeps its trial's choice in each dimension but for 1 of `total` + 1 times, when
- * it draws from all choices: so it is as wide whether there are 4 or 20, and narrower the more trials there are.
+ * Densities over categorical dimensions (Aitchison and Aitken's kernel, as in Watanabe, arXiv
+ * 2304.11127): a mixture of one kernel for each trial and a uniform prior of weight 1. In each
+ * dimension a kernel keeps its trial's choice with probability `total` / (`total` + 1), else it
+ * draws from all choices. So its width does not depend on the number of choices, and shrinks with
+ * the number of trials.
  *
- * Densities are multiples of the uniform one, so that many dimensions do not take them to 0; their mean over the space is 1.
+ * Densities are multiples of the uniform one, so that many dimensions do not underflow; their mean
+ * over the space is 1.
  */
 
-/** How many choices each dimension has. Spaces may grow between calls: earlier trials stay valid. */
+/**
+ * The number of choices of each dimension. A space may grow between calls: earlier trials stay
+ * valid.
+ */
 export type Space = readonly number[];
 
 /** A trial as the centre of a kernel. */
@@ -22,18 +28,20 @@ export interface Parzen {
   total: number;
 }
 
-/** One of the choices below `count`, or a fraction from 0 to below 1. */
+/** Random draws: a choice below `count`, or a fraction in [0, 1). */
 export interface Draws {
   below(count: number): number;
   fraction(): number;
 }
 
-/** The mixture of a kernel for each of some trials. */
 export function parzen(space: Space, kernels: readonly Kernel[]): Parzen {
   return { space, kernels, total: kernels.reduce((sum, { weight }) => sum + weight, 1) };
 }
 
-/** The density of a combination whose dimensions all come from the same kernel, as a multiple of the uniform one. */
+/**
+ * The density of a combination if one kernel gives all dimensions, as a multiple of the uniform
+ * density.
+ */
 export function together(mixture: Parzen, choices: readonly number[]): number {
   const products = mixture.kernels.map(({ choices: centre, weight }) =>
     choices.reduce((product, choice, at) => product * factor(mixture, at, choice === centre[at]), weight),
@@ -41,7 +49,7 @@ export function together(mixture: Parzen, choices: readonly number[]): number {
   return products.reduce((sum, product) => sum + product, 1) / mixture.total;
 }
 
-/** The same where each dimension comes from a kernel of its own: the product of the marginal densities. */
+/** The density if each dimension has a kernel of its own: the product of the marginal densities. */
 export function alone(mixture: Parzen, choices: readonly number[]): number {
   const marginal = (choice: number, at: number) =>
     mixture.kernels.reduce(
@@ -51,12 +59,12 @@ export function alone(mixture: Parzen, choices: readonly number[]): number {
   return choices.reduce((product, choice, at) => product * marginal(choice, at), 1);
 }
 
-/** A kernel keeps its trial's choice but for 1 of `total` + 1 times, when it draws from all; against drawing from all. */
+/** The density of a choice under a kernel, as a multiple of the uniform density. */
 function factor({ space, total }: Parzen, at: number, isSame: boolean): number {
   return (isSame ? 1 + space[at]! * total : 1) / (total + 1);
 }
 
-/** A combination from the density of `together`, or of `alone`. */
+/** A random combination by the density of `alone` or of `together`. */
 export function drawFrom(draws: Draws, { space, kernels, total }: Parzen, isAlone: boolean): number[] {
   const kernel = () => {
     let left = draws.fraction() * total;

@@ -1,6 +1,6 @@
 /**
- * MIPRO (Opsahl-Ong et al., arXiv 2406.11695) as a search; `generation.ts` lists the differences from
- * the reference implementation.
+ * MIPRO (Opsahl-Ong et al., arXiv 2406.11695) as a search; `generation.ts` lists the differences
+ * from the reference implementation.
  */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';

@@ -1,4 +1,6 @@
-/** What an instruction's writer is told to keep in mind, each another thing, so that instructions differ (as in MIPROv2). */
+/**
+ * Tips for the proposer: each asks for something else, so that instructions differ (as in MIPROv2).
+ */
 const tips = [
   null,
   'Be creative: find a way of putting it that the present instruction does not have.',
@@ -8,7 +10,7 @@ const tips = [
   'Say who the assistant is: somebody whose work it is to do this very task well.',
 ] as const;
 
-/** The tip for the `place`-th of the instructions written side by side. */
+/** The tip for the instruction with this index. */
 export function tipFor(index: number): string | null {
   return tips[index % tips.length]!;
 }

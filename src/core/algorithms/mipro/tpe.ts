@@ -1,42 +1,45 @@
 /**
- * Which combination of choices to try next: a Tree-structured Parzen Estimator (Bergstra et al., "Algorithms for
- * Hyper-Parameter Optimization", NeurIPS 2011, section 4; Watanabe, arXiv 2304.11127) over categorical dimensions alone. The
- * best tenth of the trials is good, the others are bad; combinations are drawn from the density of the good ones, and the one
- * that is likeliest under it against that of the bad ones is tried.
+ * A Tree-structured Parzen Estimator (Bergstra et al., "Algorithms for Hyper-Parameter
+ * Optimization", NeurIPS 2011, section 4; Watanabe, arXiv 2304.11127) over categorical dimensions.
+ * The best tenth of the trials is good, the others are bad. Combinations are drawn from the density
+ * of the good trials; the next trial is the draw with the greatest ratio of good to bad density.
  *
- * Where it leaves the usual TPE (measured by bench/tpe): the first trials see every choice of a dimension about equally
- * often; nothing is tried again while anything is untried, with noise too; a kernel is as wide whether there are 4 choices or
- * 20; a combination is judged by its dimensions together and by each of them alone, for interactions show only in the former
- * and single effects sooner in the latter; trials that tie at the border are good and bad in shares.
+ * Differences from the usual TPE (measured by bench/tpe):
+ * - The first trials see every choice of a dimension about equally often.
+ * - No combination is repeated while another is untried, with noise too.
+ * - The width of a kernel does not depend on the number of choices.
+ * - The ratio multiplies joint and marginal densities: interactions show only in the former, single
+ *   effects sooner in the latter.
+ * - Trials that tie at the border are partly good and partly bad.
  *
- * Invariants: of values only the order matters; arguments stay as they are; no logarithms, whose last bits differ between
- * machines.
+ * Invariants: only the order of values matters; arguments are not changed; no logarithms, whose
+ * last bits differ between machines.
  */
 import { nextUint32, uniformInt, type Rng } from '../../math/random.js';
 import { alone, drawFrom, parzen, together, type Draws, type Kernel, type Space } from './parzen.js';
 
 export type { Space };
 
-/** A finished trial: one choice per dimension; greater values are better. */
+/** A finished trial: one choice for each dimension; greater values are better. */
 export interface Trial {
   choices: readonly number[];
   value: number;
 }
 
 export interface TpeOptions {
-  /** So many trials have to be finished before values count; 10 where not given. */
+  /** Finished trials before values count; default 10. */
   startup?: number;
-  /** How many combinations are drawn from the good ones' density, of which the best is taken; 24 where not given. */
+  /** Draws from the good density, of which the best is taken; default 24. */
   draws?: number;
 }
 
-/** So many draws for each that is wanted may be of combinations that are taken. */
+/** Draws for each wanted free combination, at most. */
 const patience = 20;
 
 /**
- * The next choices to try; `pending` are those that run and have no value yet (constant liar: they count as bad). The same
- * combination may be in several trials, each with its own value. Once everything has been tried, combinations come again.
- * Throws a RangeError on a value that is not finite, and on choices that are not in the space.
+ * The next choices to try. `pending` are running trials, counted as bad (constant liar). Several
+ * trials may have the same combination. Combinations repeat once all are tried. Throws a RangeError
+ * on a value that is not finite, and on choices outside the space.
  */
 export function suggest(
   rng: Rng,
@@ -88,8 +91,8 @@ export function suggest(
 }
 
 /**
- * The best min(⌈n / 10⌉, 25) of n trials against the others and those that run. Trials that tie for the last places share
- * them: each has the same weight on either side.
+ * Splits n trials into the best min(⌈n / 10⌉, 25) and the others with the running ones. Trials that
+ * tie at the border have the same weight on either side.
  */
 export function split(
   trials: readonly Trial[],
@@ -108,7 +111,7 @@ export function split(
   };
 }
 
-/** One of the choices that were seen least, of each dimension. */
+/** A random choice among the least seen, for each dimension. */
 function minSeen(draws: Draws, space: Space, seen: readonly (readonly number[])[]): number[] {
   return space.map((count, at) => {
     const times = new Array<number>(count).fill(0);
@@ -123,7 +126,9 @@ function anywhere(draws: Draws, space: Space): number[] {
   return space.map((count) => draws.below(count));
 }
 
-/** The first free combination from `start` on, counting like an odometer; there has to be one. */
+/**
+ * The first free combination from `start` on, counting like an odometer; at least one must be free.
+ */
 function freeFrom(start: readonly number[], space: Space, isFree: (choices: readonly number[]) => boolean): number[] {
   const choices = [...start];
   while (!isFree(choices)) {
