@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { deploymentActivities } from '../../../activities/deployments/deployment.js';
+import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
-import { workflowId } from '../../../workflows/messages.js';
+import { workflowId } from '../../../src/core/jobs/kinds.js';
 import { chainOf, History } from '../../support/chain.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';
@@ -299,15 +299,15 @@ describe('a deployment that is deleted while its gate runs', () => {
 });
 
 test('a deployment that took its name, and whose worker could not tell any more, is told so and does not take it again', async () => {
-  const { publishDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
+  const { promoteDeployment } = deploymentActivities({ db: on.service.db } as ActivityDeps);
   const first = await live(0.5);
   const second = await live(0.6);
   for (const { id } of [first, second])
-    expect(await publishDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
+    expect(await promoteDeployment({ orgId: 'default', jobId: id, against: null })).toBe('done');
   expect(await servedBy()).toBe(second.id);
   expect(await readDeployment(on.service, first.id)).toEqual({ ...first, live: false });
   const failed = await built(on.service, await create(0.4, { min_reward: 2 }));
-  await expect(publishDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
+  await expect(promoteDeployment({ orgId: 'default', jobId: failed.id })).rejects.toMatchObject({ type: 'job_closed' });
 });
 
 describe('a deployment fails with what happened', () => {
