@@ -8,9 +8,8 @@ import { rolloutActivity } from './rollouts/run.js';
 import { findDemosActivity } from './proposals/find-demos.js';
 
 export type { GateEvaluation } from '../src/storage/deployments/gate.js';
-export type { NewEvent } from '../src/storage/jobs/events.js';
 export type { CommandOutcome } from '../src/storage/decisions/record.js';
-export type { SearchUpdate } from './jobs/lifecycle.js';
+export type { SearchUpdate } from './jobs/search-update.js';
 export type { GateRun } from './deployments/build.js';
 export type { SessionLimits, SessionPlan } from './jobs/prepare.js';
 export type { RunRolloutsInput } from './rollouts/run.js';

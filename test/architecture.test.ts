@@ -21,12 +21,12 @@ const anyPart = ['*'];
 /** The longest name that a file's path begins with is its part; within its own part a file may import anything. */
 const rules: Record<string, Rule> = {
   'src/util': { values: [], packages: [] },
-  'src/contracts': { values: ['src/core/prompts'], types: ['src/core'], packages: ['zod'] },
+  'src/contracts': { values: ['src/core/prompts', 'src/core/jobs/kinds'], types: ['src/core'], packages: ['zod'] },
   'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
   'src/local-model': { values: [] },
   'src/clients': { values: ['src/contracts', 'src/core/prompts', 'src/local-model', 'src/util'], types: ['src/core'] },
-  'src/temporal': { values: ['src/contracts', 'src/storage', 'workflows/messages'] },
+  'src/temporal': { values: ['src/contracts', 'src/core', 'src/storage', 'workflows/messages'] },
   'src/http': {
     values: [
       ...['src/contracts', 'src/core', 'src/storage', 'src/clients', 'src/temporal', 'src/util'],

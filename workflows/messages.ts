@@ -4,8 +4,6 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 /** The task queue of all workers. */
 export const taskQueue = 'ratchet';
 
-export type JobKind = 'session' | 'evaluation' | 'graph' | 'deployment';
-
 /** The whole input of a job's workflow; its activities read the rest from Postgres. */
 export interface JobInput {
   orgId: string;
@@ -52,16 +50,3 @@ export const orgAttribute = defineSearchAttributeKey('RatchetOrg', SearchAttribu
 export const kindAttribute = defineSearchAttributeKey('RatchetKind', SearchAttributeType.KEYWORD);
 export const algorithmAttribute = defineSearchAttributeKey('RatchetAlgorithm', SearchAttributeType.KEYWORD);
 export const statusAttribute = defineSearchAttributeKey('RatchetStatus', SearchAttributeType.KEYWORD);
-
-/** Names of the exported workflow functions. */
-export const workflowType: Record<JobKind, string> = {
-  session: 'sessionWorkflow',
-  evaluation: 'evaluationWorkflow',
-  graph: 'graphWorkflow',
-  deployment: 'deploymentWorkflow',
-};
-
-/** The workflow id of a job. */
-export function workflowId(kind: JobKind, jobId: string): string {
-  return `${kind}-${jobId}`;
-}

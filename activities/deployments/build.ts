@@ -2,7 +2,9 @@ import type { DeploymentSpec } from '../../src/core/jobs/spec.js';
 import { evaluateGate } from '../../src/core/deployments/gate.js';
 import { isDeleted, readLive, setGateResult, setSnapshot, promote } from '../../src/storage/deployments/deployments.js';
 import type { Tx } from '../../src/storage/db/db.js';
-import { appendEvents, lockJob, type JobRef, type NewEvent } from '../../src/storage/jobs/events.js';
+import { deploymentBuilding, gateJudged, snapshotFrozen } from '../../src/core/events/deployments.js';
+import { endEvents } from '../../src/core/events/jobs.js';
+import { appendEvents, lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import {
   gateJobId,
   insertGateEvaluation,
@@ -41,10 +43,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
             'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
             [job.jobId],
           );
-          await appendEvents(tx, job, [
-            event('building', 'deployment_building', `building ${spec.name}`, { name: spec.name }),
-            event('frozen', 'snapshot_frozen', `snapshot ${snapshotId} stored`, { snapshot_id: snapshotId }),
-          ]);
+          await appendEvents(tx, job, [deploymentBuilding(spec.name), snapshotFrozen(snapshotId)]);
           return {
             candidate: spec.gate && gateRun(job, 0, snapshotId),
             comparesWith: spec.gate?.minImprovement != null ? 'incumbent' : 'nothing',
@@ -98,7 +97,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
             candidate: await readRewards(tx, candidate.jobId),
             incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
           });
-          const { passed, candidateReward, incumbentReward, comparison, message: says } = verdict;
+          const { passed, candidateReward, incumbentReward, comparison, message } = verdict;
           await setGateResult(tx, job.jobId, {
             candidate: { jobId: candidate.jobId, reward: candidateReward },
             incumbent: incumbent && {
@@ -107,9 +106,8 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
             comparison,
             passed,
           });
-          const key = `gate:${incumbent?.run.jobId ?? candidate.jobId}`;
           const data = { passed, reward: candidateReward, incumbent_reward: incumbentReward, comparison };
-          await appendEvents(tx, job, [event(key, 'gate_judged', says, data)]);
+          await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
           return verdict;
         });
         if (!verdict.passed)
@@ -131,7 +129,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
           if (result === 'deleted') throw deleted();
           await finishJob(tx, job, {
             ...{ status: 'completed', stoppedBy: null, error: null, accepted: [] },
-            events: [event('end', 'job_complete', 'ready and live', {})],
+            events: endEvents('deployment', { status: 'completed' }, { note: 'ready and live' }),
           });
           return 'done';
         }),
@@ -145,13 +143,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       classifyErrors(() =>
         db.org(job.orgId, async (tx) => {
           const { status, error } = ending;
-          const data = error && { code: error.code, message: error.message, retryable: error.retryable };
-          const events = data
-            ? [
-                event('error', 'error', data.message, data),
-                event('end', 'job_failed', data.message, { error: data.message, code: data.code }),
-              ]
-            : [event('end', 'job_cancelled', 'cancelled', {})];
+          const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
           await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
         }),
       ),
@@ -166,10 +158,6 @@ async function lockUndeleted(tx: Tx, job: JobRef): Promise<void> {
 
 function deleted() {
   return jobFailure('deployment_deleted', 'The deployment was deleted before it was ready.');
-}
-
-function event(key: string, type: string, message: string, data: Record<string, unknown>): NewEvent {
-  return { key, type, message, data };
 }
 
 function gateRun({ jobId }: JobRef, number: number, snapshotId: string | null): GateRun {

@@ -13,7 +13,7 @@ import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
 import { proposeGraph } from './graph.js';
 import { reflect } from './reflect.js';

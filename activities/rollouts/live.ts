@@ -11,7 +11,7 @@ import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } fro
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 
 /** Rollouts that live traffic is to answer: ordinals `from` to `to` (exclusive). */
 export interface ExchangeSlotsInput extends JobRef {

@@ -17,7 +17,7 @@ import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { classifyErrors } from '../errors.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
-import { recordSearchUpdate, type SearchUpdate } from '../jobs/lifecycle.js';
+import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import type { JobFault } from './in-flight.js';
 import { leaseSeconds } from './exchange.js';
 import { Runner } from './runner.js';

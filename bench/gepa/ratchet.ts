@@ -93,12 +93,12 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
   const last = events.at(-1);
   if (last?.type !== 'job_complete') throw new Error(`the session ended with ${last?.type}: ${last?.message}`);
   const results = await api.call<Results>('GET', `${session}/results`);
-  const rollouts = events.filter(({ type }) => type === 'rollout_completed');
+  const rollouts = events.filter((event) => event.type === 'rollout_completed');
   const candidates = [];
-  for (const event of events.filter(({ type }) => type === 'candidate_evaluated')) {
-    const own = rollouts.find(({ data }) => data['candidate_id'] === event.data['candidate_id']);
-    const text = await promptOf(api, `${session}/prompt?correlation_id=${String(own?.data['rollout_id'])}`);
-    candidates.push({ at: Date.parse(event.ts), text, reward: Number(event.data['reward']) });
+  for (const event of events.filter((event) => event.type === 'candidate_evaluated')) {
+    const own = rollouts.find(({ data }) => data.candidate_id === event.data.candidate_id);
+    const text = await promptOf(api, `${session}/prompt?correlation_id=${String(own?.data.rollout_id)}`);
+    candidates.push({ at: Date.parse(event.ts), text, reward: event.data.reward });
   }
   return {
     startedAt,

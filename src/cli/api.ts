@@ -1,16 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { z } from 'zod';
+import { eventSchema } from '../contracts/events/schema.js';
 
-/** Delay before a broken stream is requested again, in milliseconds. */
-const againMs = 100;
+/** The wait before a broken stream is requested again. */
+const reconnectMs = 100;
 
 /** An event of a job's stream. */
-export interface JobEvent {
-  type: string;
-  seq: number;
-  message: string;
-  data: Record<string, unknown>;
-}
+const jobEventSchema = z.intersection(eventSchema, z.object({ seq: z.int() }));
+export type JobEvent = z.infer<typeof jobEventSchema>;
 
 /** A minimal API client for the commands of this package. */
 export class Api {
@@ -50,14 +48,14 @@ export class Api {
       const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       try {
         for await (const { data } of messages) {
-          const event = JSON.parse(data) as JobEvent;
+          const event = jobEventSchema.parse(JSON.parse(data));
           last = event.seq;
           yield event;
         }
       } catch (error) {
-        if (error instanceof SyntaxError) throw error;
+        if (error instanceof SyntaxError || error instanceof z.ZodError) throw error;
         // The connection broke. If the service is gone, the next request fails.
-        await delay(againMs);
+        await delay(reconnectMs);
       }
     }
   }

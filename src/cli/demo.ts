@@ -166,8 +166,8 @@ async function showProgress(api: Api, path: string): Promise<SessionState> {
   for await (const event of api.follow(`${path}/events`)) {
     if (event.type === 'rollout_completed') rollouts += 1;
     if (event.type === 'generation_complete') {
-      payload.generation = Number(event.data['generation']);
-      payload.best = Number(event.data['best_reward']).toFixed(3);
+      payload.generation = event.data.generation;
+      payload.best = event.data.best_reward.toFixed(3);
       payload.cost = cost(await api.call<SessionState>('GET', path));
       if (!live)
         say(

@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { CommandKind } from '../contracts/control.js';
-import { cancelSignal, pauseSignal, resumeSignal, rewardSignal, type JobKind } from '../../workflows/messages.js';
+import type { JobKind } from '../core/jobs/kinds.js';
+import { cancelSignal, pauseSignal, resumeSignal, rewardSignal } from '../../workflows/messages.js';
 
 /** The job that a command addresses. */
 export interface CommandedJob {

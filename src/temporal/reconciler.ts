@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { JobKind } from '../../workflows/messages.js';
+import { endEvents } from '../core/events/jobs.js';
+import type { JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { isDeleted } from '../storage/deployments/deployments.js';
 import { finishJob, type Ending } from '../storage/decisions/record.js';
@@ -106,30 +107,15 @@ async function readEnding(client: Client, job: OpenJob): Promise<Ending | null> 
     status = 'GONE';
   }
   if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return null;
-  const isEvaluation = job.kind === 'evaluation';
   if (status === 'CANCELLED') {
-    const type = isEvaluation ? 'eval.policy.job.cancelled' : 'job_cancelled';
-    return {
-      status: 'cancelled',
-      stoppedBy: 'cancelled',
-      error: null,
-      events: [{ key: 'end', type, message: 'cancelled', data: {} }],
-      accepted: [],
-    };
+    const events = endEvents(job.kind, { status: 'cancelled' });
+    return { status: 'cancelled', stoppedBy: 'cancelled', error: null, events, accepted: [] };
   }
   const message = reasons[status] ?? `The job's workflow closed as ${status} and left the job open.`;
   const code = `workflow_${status.toLowerCase()}`;
-  const data = { error: message, code };
-  return {
-    status: 'failed',
-    stoppedBy: 'failed',
-    error: { code, message, retryable: true },
-    events: [
-      ...(isEvaluation ? [] : [{ key: 'error', type: 'error', message, data: { code, message, retryable: true } }]),
-      { key: 'end', type: isEvaluation ? 'eval.policy.job.failed' : 'job_failed', message, data },
-    ],
-    accepted: [],
-  };
+  const error = { code, message, retryable: true };
+  const events = endEvents(job.kind, { status: 'failed', error });
+  return { status: 'failed', stoppedBy: 'failed', error, events, accepted: [] };
 }
 
 const reasons: Partial<Record<WorkflowExecutionStatusName | 'GONE', string>> = {

@@ -5,11 +5,9 @@ import {
   orgAttribute,
   statusAttribute,
   taskQueue,
-  workflowId,
-  workflowType,
   type JobInput,
-  type JobKind,
 } from '../../workflows/messages.js';
+import { jobKinds, workflowId, type JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 
 /** The part of a job's row that starts its workflow. */
@@ -29,18 +27,15 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
     tx.query<{ algorithm: string | null }>('select algorithm from jobs where id = $1', [job.jobId]),
   );
   const algorithm = row?.algorithm ?? 'none';
-  const titles = {
-    ...{ session: `${algorithm} session`, evaluation: 'offline evaluation' },
-    ...{ graph: 'graph evolve job', deployment: 'deployment' },
-  };
+  const { workflow, title, takesCommands } = jobKinds[job.kind];
   try {
-    await client.workflow.start(workflowType[job.kind], {
+    await client.workflow.start(workflow, {
       workflowId: workflowId(job.kind, job.jobId),
       taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      staticSummary: `${titles[job.kind]} ${job.jobId}`,
-      staticDetails: `Organization ${job.orgId}. ${handles(job.kind)}`,
+      staticSummary: `${title(algorithm)} ${job.jobId}`,
+      staticDetails: `Organization ${job.orgId}. ${takesCommands ? 'Pause, resume, cancel and reward are signals; status is a query.' : 'Status is a query.'}`,
       typedSearchAttributes: [
         { key: orgAttribute, value: job.orgId },
         { key: kindAttribute, value: job.kind },
@@ -53,6 +48,3 @@ export async function startWorkflow(client: Client, db: Db, job: StartableJob): 
   }
   await db.org(job.orgId, (tx) => tx.query('update jobs set workflow_started = true where id = $1', [job.jobId]));
 }
-
-const handles = (kind: JobKind): string =>
-  kind === 'deployment' ? 'Status is a query.' : 'Pause, resume, cancel and reward are signals; status is a query.';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { workflowId } from '../../workflows/messages.js';
+import { workflowId } from '../../src/core/jobs/kinds.js';
 import { graphDataset } from '../support/worlds/graph.js';
 import { evaluations, graphs as graphJobs, pathOf, sessions } from '../support/jobs-over-http.js';
 import { startJobContainer, type ContainerNature, type JobContainer } from './faults/container-server.js';

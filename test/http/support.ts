@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { kindOf } from '../../src/core/jobs/kinds.js';
+import { endEvents } from '../../src/core/events/jobs.js';
 import { checkContainerUrl } from '../../src/clients/net/egress.js';
 import type { CommandKind } from '../../src/contracts/control.js';
 import { buildApp } from '../../src/http/app.js';
@@ -75,14 +77,13 @@ export async function finish(
   status: 'completed' | 'failed' | 'cancelled',
   accepted: string[] = [],
 ): Promise<void> {
-  const type = job.jobId.startsWith('evl_')
-    ? `eval.policy.job.${status}`
-    : { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' }[status];
+  const error = { code: 'container_gone', message: 'The container is gone.', retryable: false };
+  const end = status === 'failed' ? { status, error } : { status };
   await finishJob(tx, job, {
     status,
     stoppedBy: status,
-    error: status === 'failed' ? { code: 'container_gone', message: 'The container is gone.', retryable: false } : null,
-    events: [{ key: 'end', type, message: status, data: {} }],
+    error: status === 'failed' ? error : null,
+    events: endEvents(kindOf(job.jobId)!, end),
     accepted,
   });
 }

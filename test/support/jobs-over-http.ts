@@ -4,7 +4,7 @@ import type { evaluationSchema } from '../../src/contracts/evaluations/evaluatio
 import type { graphJobSchema } from '../../src/contracts/graphs/job.js';
 import type { sessionResultsSchema, sessionSchema } from '../../src/contracts/sessions/session.js';
 import { isTerminal } from '../../src/core/jobs/status.js';
-import type { JobKind } from '../../workflows/messages.js';
+import { jobKinds, kindOf as kindOfId, type JobKind } from '../../src/core/jobs/kinds.js';
 import { until } from './until.js';
 
 export type Session = z.output<typeof sessionSchema>;
@@ -18,20 +18,18 @@ interface Served {
   api: Api;
 }
 
-export const sessions = '/api/v1/online/sessions';
-export const evaluations = '/api/v1/offline/jobs';
-export const graphs = '/api/graphgen/jobs';
-export const deployments = '/api/harbor/deployments';
-
-const kinds: Record<string, JobKind> = { ses: 'session', evl: 'evaluation', grf: 'graph', dep: 'deployment' };
+export const sessions = jobKinds.session.path;
+export const evaluations = jobKinds.evaluation.path;
+export const graphs = jobKinds.graph.path;
+export const deployments = jobKinds.deployment.path;
 
 export function kindOf(id: string): JobKind {
-  return kinds[id.slice(0, 3)]!;
+  return kindOfId(id)!;
 }
 
 /** The path of a job of any kind. */
 export function pathOf(id: string): string {
-  return `${{ session: sessions, evaluation: evaluations, graph: graphs, deployment: deployments }[kindOf(id)]}/${id}`;
+  return `${jobKinds[kindOf(id)].path}/${id}`;
 }
 
 /** Creates a GEPA session; answers its id. */

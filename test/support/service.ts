@@ -6,9 +6,10 @@ import { Api } from '../../src/cli/api.js';
 import { startService, type Service } from '../../src/main.js';
 import { connect, type Db } from '../../src/storage/db/db.js';
 import { installRuntime } from '../../src/worker.js';
-import { workflowId } from '../../workflows/messages.js';
+import { workflowId } from '../../src/core/jobs/kinds.js';
 import { logLevel, temporalAddress, workflowBundlePath } from './environment.js';
 import { createDatabase } from './servers/embedded.js';
+import { checkedEvent } from './events.js';
 import { kindOf } from './jobs-over-http.js';
 import { until } from './until.js';
 
@@ -28,6 +29,7 @@ export interface TestService {
   another(roles: Roles, more?: Partial<Config>): Promise<Service>;
   /** Stops the first instance, gracefully, and starts it again. */
   restart(): Promise<void>;
+  /** Stops it; fails if an event that its jobs appended does not match its schema. */
   stop(): Promise<void>;
 }
 
@@ -91,11 +93,22 @@ export async function startTestService(
     async stop() {
       for (const other of extra) await other.stop();
       await service.stop();
-      await db.close();
-      await connection.close();
+      try {
+        await checkEvents(started);
+      } finally {
+        await db.close();
+        await connection.close();
+      }
     },
   };
   return started;
+}
+
+async function checkEvents({ query }: TestService): Promise<void> {
+  const events = await query<{ type: string; message: string; data: unknown }>(
+    'select type, message, data from events',
+  );
+  for (const event of events) checkedEvent(event);
 }
 
 /** Makes a namespace and waits until the server's parts know it. */

@@ -6,16 +6,10 @@ import {
   isCancellation,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
+import { workflowId } from '../../src/core/jobs/kinds.js';
 import type { GateRun } from '../../activities/index.js';
 import { evaluationWorkflow } from '../evaluations/workflow.js';
-import {
-  algorithmAttribute,
-  kindAttribute,
-  orgAttribute,
-  statusAttribute,
-  workflowId,
-  type JobInput,
-} from '../messages.js';
+import { algorithmAttribute, kindAttribute, orgAttribute, statusAttribute, type JobInput } from '../messages.js';
 
 /** Runs an evaluation of a gate to its end. Any end but completion fails the deployment. */
 export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation }: GateRun): Promise<void> {

@@ -6,7 +6,8 @@ import { JobControl } from '../jobs/control.js';
 import type { CarriedState } from '../jobs/history-limit.js';
 import { PendingUpdate } from '../jobs/pending-update.js';
 import { RunningTime } from '../jobs/running-time.js';
-import { workflowId, type JobInput } from '../messages.js';
+import { workflowId } from '../../src/core/jobs/kinds.js';
+import type { JobInput } from '../messages.js';
 import { runRolloutRange } from '../rollouts/run.js';
 
 /** An evaluation's limits; `leftMs`: the rest of its timeout, pauses not counted. */

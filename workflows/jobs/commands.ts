@@ -1,4 +1,6 @@
-import type { CommandOutcome, NewEvent } from '../../activities/index.js';
+import type { CommandOutcome } from '../../activities/index.js';
+import type { NewEvent } from '../../src/core/events/event.js';
+import { paused, resumed } from '../../src/core/events/jobs.js';
 import { transition, type StatusCommand } from '../../src/core/jobs/status.js';
 import type { JobOutcome } from './close.js';
 import type { StatusView } from '../messages.js';
@@ -44,8 +46,7 @@ export function decideCommands(from: ControlState, commands: readonly PendingCom
     if (result.ok && !result.already && (kind === 'pause' || kind === 'resume')) {
       status = kind === 'pause' ? 'paused' : 'running';
       if (kind === 'pause') pauses += 1;
-      const type = kind === 'pause' ? 'paused' : 'resumed';
-      events.push({ key: `${type}:${pauses}`, type, message: type, data: {} });
+      events.push(kind === 'pause' ? paused(pauses) : resumed(pauses));
     }
     if (commandId) outcomes.push({ commandId, outcome: result.ok ? 'accepted' : 'refused', statusAfter: status });
   }

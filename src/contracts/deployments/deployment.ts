@@ -1,5 +1,6 @@
 /** Deployments: create request and views. */
 import { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import {
   runAlways,
   containerFields,
@@ -21,7 +22,7 @@ const name = z
     'must be 1 to 100 letters, digits, dots, _ or -, and begin with a letter or a digit',
   )
   .refine(
-    (value) => !/^dep_/i.test(value) && value !== 'snapshots',
+    (value) => !value.toLowerCase().startsWith(jobKinds.deployment.prefix) && value !== 'snapshots',
     'must not begin with dep_ and must not be "snapshots"',
   );
 

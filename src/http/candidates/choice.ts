@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { CandidateChoice } from '../../contracts/evaluations/evaluation.js';
 import type { Demo } from '../../core/prompts/demos.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import type { EvaluationSpec, Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readJob } from '../../storage/jobs/jobs.js';
@@ -41,19 +42,17 @@ export interface AskedCandidate {
   candidateId: string | undefined;
 }
 
-const nouns = { session: 'session', graph: 'graph job' };
-
 /** The job that is meant, and its candidate, which need not be there; `unknown` says so at its place in the body. Throws what is wrong with them. */
 export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
   const refused = (name: string, message: string) =>
     refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
   const { jobId } = asked;
+  const { noun } = jobKinds[kind];
   const job = await readJob(tx, jobId);
-  if (job?.kind !== kind) throw refused(field, `is no ${nouns[kind]} that this key may see`);
+  if (job?.kind !== kind) throw refused(field, `is no ${noun} that this key may see`);
   const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
-  if (!candidateId)
-    throw notReady(`The ${nouns[kind]} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
-  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${nouns[kind]}`) };
+  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
+  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${noun}`) };
 }
 
 /** A candidate's prompt; throws where there is none, or it is not known yet. */

@@ -5,16 +5,15 @@ import { exceeds, normalizeReward, sum } from '../../core/math/rewards.js';
 import { countedRollouts, settledRollouts } from '../../core/search/settled.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Tx } from '../../storage/db/db.js';
-import type { JobKind } from '../../storage/jobs/jobs.js';
+import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import {
   readOutcomes,
   readOutcomesOf,
   readTrials,
-  readVerdicts,
   type Outcome,
   type TrialRow,
-  type VerdictEvent,
 } from '../../storage/candidates/lineage.js';
+import { readAcceptanceEvents, type AcceptanceEvent } from '../../storage/jobs/event-reads.js';
 import type { CandidateRow } from '../../storage/candidates/reads.js';
 
 type Decision = z.output<typeof decisionSchema>;
@@ -33,8 +32,7 @@ export interface Judged {
   tried: Tried[];
 }
 
-/** What a search runs its candidates on, as people call it. */
-type Unit = 'seed' | 'task';
+type Unit = (typeof jobKinds)[JobKind]['unit'];
 
 /**
  * What was decided of these candidates of a job, by id, read from the event as it was decided. A session that began
@@ -46,13 +44,13 @@ export async function readJudged(
   { jobId, kind, status }: { jobId: string; kind: JobKind; status: Status },
   rows: readonly CandidateRow[],
 ): Promise<Map<string, Judged>> {
-  const unit: Unit = kind === 'graph' ? 'task' : 'seed';
+  const { unit } = jobKinds[kind];
   const children = rows.filter(({ leverVersion }) => leverVersion > 0);
   const ids = children.map(({ id }) => id);
   const [trials, gates, verdicts] = await Promise.all([
     readTrials(tx, jobId, ids),
     readOutcomesOf(tx, jobId, ids, ['gate']),
-    readVerdicts(
+    readAcceptanceEvents(
       tx,
       jobId,
       children.map(({ leverVersion }) => leverVersion),
@@ -123,22 +121,18 @@ function ofBaseline(row: CandidateRow, unit: Unit): Decision {
 }
 
 function decided(
-  { key, data, message }: VerdictEvent,
+  event: AcceptanceEvent,
   row: CandidateRow,
   { size, isMerge, unit }: { size: number; isMerge: boolean; unit: Unit },
 ): Decision {
-  const number = (value: unknown) => (typeof value === 'number' ? value : null);
-  const sums = {
-    parent_sum: number(data['parent_sum']),
-    child_sum: number(data['child_sum']),
-    minibatch_size: size === 0 ? null : size,
-  };
-  if (key.startsWith('accepted:')) {
-    const estimate = number(data['estimated_reward']);
-    const reason = data['reason'] === 'cheaper' ? 'cheaper' : isMerge ? 'combined' : 'better';
+  const { parent_sum, child_sum } = event.data;
+  const sums = { parent_sum, child_sum, minibatch_size: size === 0 ? null : size };
+  if (event.type === 'candidate_accepted') {
+    const { estimated_reward: estimate, reason = isMerge ? 'combined' : 'better' } = event.data;
     return accepted(row, sums, { estimate, reason, unit });
   }
-  const reason = typeof data['reason'] === 'string' ? data['reason'] : null;
+  const { message } = event;
+  const { reason } = event.data;
   return { ...rejected(reason, sums, message, unit), outcome: 'rejected', reason, estimated_reward: null };
 }
 

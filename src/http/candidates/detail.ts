@@ -1,4 +1,4 @@
-import type { JobKind } from '../../storage/jobs/jobs.js';
+import type { JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { candidateTexts } from '../../storage/candidates/candidates.js';
 import type { Tx } from '../../storage/db/db.js';

@@ -7,7 +7,8 @@ import {
   seedEvalsQuerySchema,
 } from '../../contracts/candidates/lineage.js';
 import type { Tx } from '../../storage/db/db.js';
-import type { JobKind, JobRow } from '../../storage/jobs/jobs.js';
+import type { JobKind } from '../../core/jobs/kinds.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
 import { readSeedEvals, type SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { findJob } from '../jobs/control.js';

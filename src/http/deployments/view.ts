@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import type { deploymentListSchema, deploymentSchema, GateView } from '../../contracts/deployments/deployment.js';
 import type { DeploymentHead, DeploymentRow } from '../../storage/deployments/deployments.js';
 import type { OpenEvaluation } from '../../storage/deployments/gate.js';
@@ -6,7 +7,7 @@ import type { HttpDeps } from '../deps.js';
 import { iso, isoOrNull } from '../jobs/view.js';
 
 /** Where deployments are. */
-export const deploymentsBase = '/api/harbor/deployments';
+export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
 export function deploymentSummary(row: DeploymentHead): z.output<typeof deploymentListSchema>['deployments'][number] {

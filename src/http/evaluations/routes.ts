@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
   createEvaluationSchema,
@@ -25,7 +26,7 @@ import { listPage } from '../jobs/lists.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems, validateForm } from '../server/schema.js';
 import { checkEvaluation, evaluationSpec } from '../jobs/specs.js';
 
-const base = '/api/v1/offline/jobs';
+const base = jobKinds.evaluation.path;
 const tags = ['offline evaluation'];
 
 /** Offline evaluation jobs: a policy on a list of seeds in the caller's container. */

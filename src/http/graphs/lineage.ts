@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { editsSchema, type EditJson } from '../../contracts/graphs/graph.js';
 import { graphCandidateSchema, graphParetoSchema, graphSeedEvalSchema } from '../../contracts/graphs/lineage.js';
 import { graphTexts } from '../../core/graphs/components.js';
@@ -21,7 +22,7 @@ type GraphJob = JobRow<GraphHead>;
 
 /** What is shown of the candidates of a graph job. */
 export const graphLineage: LineageRoutes<GraphHead> = {
-  base: '/api/graphgen/jobs',
+  base: jobKinds.graph.path,
   param: 'job_id',
   kind: 'graph',
   tags: ['graph evolve'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
   createGraphJobBytes,
@@ -34,7 +35,7 @@ import { listPage } from '../jobs/lists.js';
 import { readCostFront } from '../candidates/pareto-view.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../server/schema.js';
 
-const base = '/api/graphgen/jobs';
+const base = jobKinds.graph.path;
 const one = `${base}/:job_id` as const;
 const tags = ['graph evolve'];
 

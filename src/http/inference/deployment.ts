@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { resolveDeployment, type ServedDeployment } from '../../storage/deployments/deployments.js';
 import type { App } from '../deps.js';
 import { createMeter } from './deployment-meter.js';
@@ -71,7 +72,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
 
   for (const path of ['', '/v1']) {
     app.post(
-      `/api/harbor/deployments/:deployment_id${path}/chat/completions`,
+      `${jobKinds.deployment.path}/:deployment_id${path}/chat/completions`,
       { bodyLimit, config: { access: 'inference' }, validatorCompiler: unjudged, schema: { ...schema, params } },
       answer,
     );

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
+import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import { takeRecorded, type RecordedAnswer } from '../../storage/rollouts/call-records.js';
 import { claimCallerRollout, resolveCall, type ResolvedCall } from '../../storage/rollouts/calls.js';
@@ -21,7 +22,6 @@ import { createServedSnapshots } from './served-snapshots.js';
 import { readChatBody, substitute, type UpstreamRequest } from './request.js';
 
 const bodyLimit = 10 * 1024 * 1024;
-const jobIdPattern = /^(ses|evl)_[0-9a-f]{32}$/;
 const correlationPattern = /^[\x21-\x7e]{1,256}$/;
 
 /** Registers the inference paths of sessions and evaluations. */
@@ -57,7 +57,8 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
     asked: ReturnType<typeof readChatBody>,
     seed: number | null,
   ): Promise<{ call: ProxyCall; recorded: RecordedAnswer | null }> {
-    if (!jobIdPattern.test(jobId)) throw refuse.notFound('session');
+    const kind = kindOf(jobId);
+    if (!kind || !jobKinds[kind].usesProxy) throw refuse.notFound('session');
     const { presence } = deps.notifications;
     return deps.db.orgApart(orgId, async (tx) => {
       const found = await resolveCall(tx, { jobId, correlationId, presence });

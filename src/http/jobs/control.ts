@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandKind, ControlAnswer } from '../../contracts/control.js';
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
+import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import { insertCommand, readOutcome, type Outcome } from '../../storage/jobs/commands.js';
 import { closePending } from '../../storage/decisions/pending.js';
-import { readJob, type JobHead, type JobKind, type JobRow } from '../../storage/jobs/jobs.js';
+import { readJob, type JobHead, type JobRow } from '../../storage/jobs/jobs.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { ApiError, refuse } from '../server/errors.js';
@@ -31,7 +32,7 @@ export async function findJob<Head = JobHead>(
   kind?: JobKind,
 ): Promise<JobRow<Head>> {
   const job = await deps.db.org(request.caller.orgId, (tx) => readJob<Head>(tx, jobId));
-  if (!job || (kind ? job.kind !== kind : job.kind === 'deployment'))
+  if (!job || (kind ? job.kind !== kind : !jobKinds[job.kind].takesCommands))
     throw refuse.notFound(`${kind ?? 'job'} ${jobId.slice(0, 100)}`);
   return job;
 }

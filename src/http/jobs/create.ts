@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { workflowId } from '../../../workflows/messages.js';
+import { workflowId, type JobKind } from '../../core/jobs/kinds.js';
 import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../../storage/db/db.js';
 import type { JobRef } from '../../storage/jobs/events.js';
 import { claimForCreate, storeAnswer } from '../../storage/access/idempotency.js';
-import { insertJob, newJobId, type JobKind, type NewJob } from '../../storage/jobs/jobs.js';
+import { insertJob, newJobId, type NewJob } from '../../storage/jobs/jobs.js';
 import { putSecret } from '../../storage/access/secrets.js';
 import type { CommandedJob } from '../../temporal/commands.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';

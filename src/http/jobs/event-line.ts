@@ -1,9 +1,9 @@
-import type { EventLine } from '../../contracts/events.js';
+import type { EventLine } from '../../contracts/events/page.js';
 import type { EventRow } from '../../storage/jobs/event-reads.js';
 import { idFields, iso } from './view.js';
 import type { Frame } from '../server/sse.js';
 
-/** An event as the data line of a stream, and a page of JSON, carry it. */
+/** An event on the wire: a data line of a stream, or an item of a JSON page. */
 export function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
   return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
 }

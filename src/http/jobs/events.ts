@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { eventPageSchema, eventQuerySchema, terminalEvents } from '../../contracts/events.js';
+import { eventPageSchema, eventQuerySchema, eventStreamSchema } from '../../contracts/events/page.js';
+import { isTerminalEvent, terminalEvents } from '../../contracts/events/schema.js';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { isAtEnd, readEvents } from '../../storage/jobs/event-reads.js';
+import { hasEventBefore, readEvents } from '../../storage/jobs/event-reads.js';
 import { defaultTiming, type HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { line } from './event-line.js';
@@ -13,17 +14,17 @@ import { stream } from '../server/sse.js';
 
 const defaultPage = 100;
 
-/** What the schemas of all event routes have. */
+/** The schema that all event routes share. */
 export const eventsRoute = {
   querystring: eventQuerySchema,
   response: {
-    200: streamResponse(eventPageSchema),
-    204: z.undefined().describe('Nothing more will come.'),
+    200: streamResponse(eventStreamSchema, eventPageSchema),
+    204: z.undefined().describe('The job has ended and has no more events.'),
     ...problems(404, 422),
   },
 };
 
-/** A job's events: a stream, or a page of JSON where the request asks for that. */
+/** Answers a job's events as a stream, or as a JSON page if the request asks for one. */
 export async function events(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -36,19 +37,20 @@ export async function events(
   if (wantsJson(request, query)) return reply.send(await page(deps, job, after, query.limit ?? defaultPage));
 
   const ended =
-    isTerminal(job.status) && (await deps.db.org(job.orgId, (tx) => isAtEnd(tx, job.jobId, after, terminalEvents)));
+    isTerminal(job.status) &&
+    (await deps.db.org(job.orgId, (tx) => hasEventBefore(tx, job.jobId, after, terminalEvents)));
   if (ended) return reply.code(204).send();
   await stream(request, reply, after, {
     read: (position) => read(job, position),
     subscribe: (wake) => deps.notifications.on('ratchet_events', job.jobId, wake),
-    isLast: ({ event }) => terminalEvents.includes(event),
+    isLast: ({ event }) => isTerminalEvent(event),
     shutdown: deps.shutdown,
     ...defaultTiming,
     ...deps.timing,
   });
 }
 
-/** JSON is meant by Accept, or by the paging fields unless Accept names a stream. */
+/** Accept decides; without it the paging fields ask for JSON. */
 function wantsJson({ headers }: FastifyRequest, query: z.output<typeof eventQuerySchema>): boolean {
   const accept = headers.accept ?? '';
   if (accept.includes('text/event-stream')) return false;

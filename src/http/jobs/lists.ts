@@ -1,5 +1,6 @@
 import type { ListQuery } from '../../contracts/common.js';
-import type { JobFilter, JobKind, JobRow } from '../../storage/jobs/jobs.js';
+import type { JobKind } from '../../core/jobs/kinds.js';
+import type { JobFilter, JobRow } from '../../storage/jobs/jobs.js';
 import { listJobs } from '../../storage/jobs/jobs.js';
 import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';

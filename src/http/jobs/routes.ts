@@ -8,7 +8,8 @@ import {
   stateChangeSchema,
 } from '../../contracts/control.js';
 import { traceSchema } from '../../contracts/rollouts/trace.js';
-import type { JobKind, JobRow } from '../../storage/jobs/jobs.js';
+import type { JobKind } from '../../core/jobs/kinds.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
 import { commandOf, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createEventReader } from './event-reader.js';

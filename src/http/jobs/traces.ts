@@ -3,7 +3,7 @@ import { ZipArchive } from 'archiver';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { traceSchema } from '../../contracts/rollouts/trace.js';
-import { kindOf, type JobRow } from '../../storage/jobs/jobs.js';
+import type { JobRow } from '../../storage/jobs/jobs.js';
 import { stepOfAnswer } from '../../storage/rollouts/answers.js';
 import {
   readTraceCalls,
@@ -112,7 +112,7 @@ function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
 }
 
 function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
-  const isGraph = kindOf(job.jobId) === 'graph';
+  const isGraph = job.kind === 'graph';
   const promptTokens = sum(calls, (call) => call.promptTokens ?? 0);
   const completionTokens = sum(calls, (call) => call.completionTokens ?? 0);
   const answered = calls.filter((call) => call.httpStatus < 300);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { concurrencySchema, jobFields, usageSchema } from '../../contracts/common.js';
+import { jobKinds, kindOf } from '../../core/jobs/kinds.js';
 import type { RunSpec } from '../../core/jobs/spec.js';
 import type { readConcurrency } from '../../storage/jobs/concurrency.js';
 import type { Usage } from '../../storage/jobs/usage.js';
@@ -51,9 +52,10 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
 
 /** Both names of a session's or a graph job's id; an evaluation has only `job_id`. */
 export function idFields(jobId: string): { session_id?: string; graph_gen_job_id?: string; job_id: string } {
+  const kind = kindOf(jobId);
+  const idField = kind && jobKinds[kind].idField;
   return {
-    ...(jobId.startsWith('ses_') && { session_id: jobId }),
-    ...(jobId.startsWith('grf_') && { graph_gen_job_id: jobId }),
+    ...(idField && { [idField]: jobId }),
     job_id: jobId,
   };
 }

@@ -61,10 +61,10 @@ export const idempotencyHeader = z.looseObject({
 });
 
 /** Server-sent events, or a page of events as JSON. */
-export function streamResponse<Page extends z.ZodType>(page: Page) {
+export function streamResponse<Stream extends z.ZodType, Page extends z.ZodType>(stream: Stream, page: Page) {
   return {
     description: 'The events.',
-    content: { 'text/event-stream': { schema: z.string() }, 'application/json': { schema: page } },
+    content: { 'text/event-stream': { schema: stream }, 'application/json': { schema: page } },
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { pageSchema } from '../../contracts/common.js';
 import {
   leverListSchema,
@@ -17,7 +18,7 @@ import { leverList, versionItem, versionView } from './levers-view.js';
 import { numberedPage, placeAfter } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 
-const levers = '/api/v1/online/sessions/:session_id/levers';
+const levers = `${jobKinds.session.path}/:session_id/levers` as const;
 const tags = ['policy optimization'];
 const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { renderPrompt } from '../../core/prompts/demos.js';
 import { candidateDetailSchema, paretoSchema, seedEvalSchema } from '../../contracts/candidates/lineage.js';
 import type { Tx } from '../../storage/db/db.js';
@@ -13,7 +14,7 @@ const sessionIds = (jobId: string) => ({ session_id: jobId, job_id: jobId });
 
 /** What is shown of the candidates of a session. */
 export const sessionLineage: LineageRoutes<SessionHead> = {
-  base: '/api/v1/online/sessions',
+  base: jobKinds.session.path,
   param: 'session_id',
   kind: 'session',
   tags: ['policy optimization'],

@@ -1,3 +1,4 @@
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { listQuerySchema, pageSchema } from '../../contracts/common.js';
 import {
   promptQuerySchema,
@@ -29,7 +30,7 @@ import { readTelemetry } from './sensors-view.js';
 import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, sessionView } from './view.js';
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
 
-const base = '/api/v1/online/sessions';
+const base = jobKinds.session.path;
 const one = `${base}/:session_id`;
 const tags = ['policy optimization'];
 

@@ -1,3 +1,4 @@
+import { jobKinds } from '../../core/jobs/kinds.js';
 import { pageSchema } from '../../contracts/common.js';
 import { sensorFrameSchema, sensorFramesQuerySchema } from '../../contracts/sessions/sensors.js';
 import { readComponentLevers } from '../../storage/candidates/levers.js';
@@ -11,7 +12,7 @@ import { frameView } from './sensors-view.js';
 /** What a session's rollouts came to, frame by frame. */
 export function registerSensors(app: App, deps: HttpDeps): void {
   app.get(
-    '/api/v1/online/sessions/:session_id/sensor-frames',
+    `${jobKinds.session.path}/:session_id/sensor-frames`,
     {
       schema: {
         tags: ['policy optimization'],

@@ -138,26 +138,6 @@ export async function readTrials(tx: Tx, jobId: string, candidateIds: readonly s
   );
 }
 
-/** An event that says what was decided of a candidate. */
-export interface VerdictEvent extends Record<string, unknown> {
-  key: string;
-  message: string;
-  data: Record<string, unknown>;
-}
-
-/** The verdicts there are on these candidates, by lever version; the keys are those of activities/jobs/lifecycle.ts. */
-export async function readVerdicts(
-  tx: Tx,
-  jobId: string,
-  versions: readonly number[],
-): Promise<Map<number, VerdictEvent>> {
-  const rows = await tx.query<VerdictEvent>(
-    'select key, message, data from events where job_id = $1 and key = any($2)',
-    [jobId, versions.flatMap((version) => [`accepted:${version}`, `rejected:${version}`])],
-  );
-  return new Map(rows.map((row) => [Number(row.key.split(':')[1]), row]));
-}
-
 /** A rollout of a candidate, whatever its state. */
 export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;

@@ -1,4 +1,5 @@
 import { isTerminal, transition, type Status, type StatusCommand } from '../../core/jobs/status.js';
+import { endEvents } from '../../core/events/jobs.js';
 import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 import { finishJob } from './record.js';
@@ -19,25 +20,21 @@ export async function closePending(
   job: JobRef,
   command: StatusCommand,
 ): Promise<Status | 'refused' | 'started'> {
-  const { status } = await lockJob(tx, job);
+  const { status, kind } = await lockJob(tx, job);
   const after = transition(status, command);
   if (!after.ok) return 'refused';
   if (status !== 'pending') return isTerminal(status) ? status : 'started';
   if (after.status !== 'cancelled' && after.status !== 'completed') return 'refused';
-  const type = after.status === 'cancelled' ? 'job_cancelled' : 'job_complete';
   const stoppedBy = after.status === 'cancelled' ? 'cancelled' : 'reward_stop';
   await finishJob(tx, job, {
     status: after.status,
     stoppedBy,
     error: null,
-    events: [
-      {
-        key: 'end',
-        type,
-        message: `${after.status}: never started`,
-        data: { best_reward: null, stopped_by: stoppedBy },
-      },
-    ],
+    events: endEvents(
+      kind,
+      { status: after.status },
+      { note: 'never started', data: { best_reward: null, stopped_by: stoppedBy } },
+    ),
     accepted: [],
   });
   return after.status;

@@ -1,7 +1,9 @@
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { CandidateSummary } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
-import { appendEvents, lockJob, type JobRef, type NewEvent } from '../jobs/events.js';
+import type { NewEvent } from '../../core/events/event.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
+import { appendEvents, lockJob, type JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
@@ -164,7 +166,7 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
     updateCandidates(tx, job, ending.candidates ?? []),
-    row.kind !== 'evaluation' && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
+    jobKinds[row.kind].isSearch && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()

@@ -1,5 +1,6 @@
 import type { DeploymentSpec, EvaluationSpec } from '../../core/jobs/spec.js';
 import { policyFromSnapshot } from '../../contracts/deployments/snapshot.js';
+import { jobKinds } from '../../core/jobs/kinds.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { insertJob } from '../jobs/jobs.js';
@@ -18,7 +19,7 @@ const longest = 24 * 3_600;
 
 /** The id of a gate's n-th evaluation: a retry makes the same one, and it sorts where its deployment does. */
 export function gateJobId(deploymentId: string, number: number): string {
-  return `evl_${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
+  return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
 /** An evaluation that a gate waits for. */

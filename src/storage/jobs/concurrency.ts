@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.js';
+import { concurrencyLowered } from '../../core/events/rollouts.js';
 import { appendEvents, type JobRef } from './events.js';
 
 /** How many rollouts a job may have in flight; `because`: why fewer than its `max_concurrent`, null where they are not. */
@@ -7,7 +8,7 @@ export interface ConcurrencyNow {
   because: string | null;
 }
 
-/** At most so many times a job tells that its concurrency was lowered. */
+/** A job reports that its concurrency was lowered at most this many times. */
 const eventsAtMost = 20;
 
 /** The limit at which the job's last runner left off; null: it was never lowered. */
@@ -19,7 +20,7 @@ export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow |
   return row && row.limit !== null ? { limit: row.limit, because: row.because } : null;
 }
 
-/** Writes the limit down, with an event where it was `lowered`. Call it under `lockJob`. */
+/** Records the limit, with an event if it was `lowered`. Call it under `lockJob`. */
 export async function recordLimit(
   tx: Tx,
   job: JobRef,
@@ -31,14 +32,7 @@ export async function recordLimit(
     [job.jobId, limit, because, lowered ? 1 : 0],
   );
   if (!lowered || !row || row.n > eventsAtMost) return;
-  await appendEvents(tx, job, [
-    {
-      key: `concurrency:${row.n}`,
-      type: 'concurrency_lowered',
-      message: `at most ${limit} of ${max} rollouts at once: ${because}`,
-      data: { limit, max_concurrent: max, because },
-    },
-  ]);
+  await appendEvents(tx, job, [concurrencyLowered(row.n, { limit, max, because })]);
 }
 
 /** How a job's concurrency stands; `limit` null: it was never lowered. */

@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal } from '../../core/jobs/status.js';
 import type { Db, Tx } from '../db/db.js';
+import { costBudgetWarning } from '../../core/events/search.js';
 import { appendEvents, lockJob, type JobRef } from './events.js';
 import { presenceLock } from '../db/notifications.js';
 import { retryTransient, type Patience } from '../db/patience.js';
@@ -150,14 +151,7 @@ export async function settleCost(tx: Tx, job: JobRef, id: string, costUsd: numbe
 async function warn(tx: Tx, job: JobRef, { spent, max }: { spent: number; max: number }): Promise<void> {
   const { status } = await lockJob(tx, job);
   if (isTerminal(status)) return;
-  await appendEvents(tx, job, [
-    {
-      key: 'budget_warning:cost',
-      type: 'budget_warning',
-      message: `${spent.toFixed(6)} of ${max} dollars are spent`,
-      data: { cost_usd: spent, max_cost_usd: max },
-    },
-  ]);
+  await appendEvents(tx, job, [costBudgetWarning(spent, max)]);
 }
 
 /** How the budget of a session stands; null: it has none of money. */

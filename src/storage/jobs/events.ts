@@ -1,61 +1,55 @@
-import type { DeploymentSpec, JobSpec } from '../../core/jobs/spec.js';
+import type { NewEvent } from '../../core/events/event.js';
+import type { JobKind } from '../../core/jobs/kinds.js';
+import type { Status } from '../../core/jobs/status.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
 import type { EvaluationProjection } from './jobs.js';
 
-/** Whose rows a verb touches. */
+/** The job whose rows a function reads or writes. */
 export interface JobRef {
   orgId: string;
   jobId: string;
 }
 
-/** An event to publish. `key` is unique per job and names what happened (`generation:3`), so a retry adds nothing. */
-export interface NewEvent {
-  key: string;
-  type: string;
-  message: string;
-  data: Record<string, unknown>;
-}
-
-/** The database knows nothing of the job: it was replaced or restored. No retry helps. */
+/** The job is not in the database: the database was replaced or restored. A retry cannot succeed. */
 export class JobGoneError extends Error {
   override readonly name = 'JobGoneError';
 }
 
 const total = jsonFields<EvaluationProjection>('j.projection').text('total');
 
-/** Locks the job's control row: whoever writes events, outcomes or a decision takes it first, and so one waits for the other. */
+/** Locks the job's control row. Take it before writing events, outcomes or a decision, so that writers take turns. */
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
-    // Of both rows: whoever waited here must see the status as it is now, not as it was when the waiting began.
+    // Both rows: a transaction that waited for the lock must see the current status.
     `select c.control, c.lease_token, c.rollouts_succeeded, c.rollouts_failed, c.connect_failures, c.step, j.status, j.kind,
             ${total}::int as total
        from job_controls c join jobs j on j.id = c.job_id where c.job_id = $1 for no key update`,
     [job.jobId],
   );
-  if (!row) throw new JobGoneError(`The job ${job.jobId} is not in the database.`);
+  if (!row) throw new JobGoneError(`Job "${job.jobId}" is not in the database.`);
   return row;
 }
 
-/** What a job's control row says, under its lock. */
+/** A job's control row, under its lock. */
 export interface ControlRow extends Record<string, unknown> {
   control: 'run' | 'pause' | 'stop';
   lease_token: number;
   rollouts_succeeded: number;
   rollouts_failed: number;
   connect_failures: number;
-  status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
-  kind: (JobSpec | DeploymentSpec)['kind'];
-  /** The latest decision of the job's search that is recorded; null: none yet. */
+  status: Status;
+  kind: JobKind;
+  /** The last recorded decision of the job's search; null: none yet. */
   step: number | null;
-  /** How many seeds an evaluation has; null: it is none. */
+  /** The number of seeds of an evaluation; null: another kind of job. */
   total: number | null;
 }
 
 /**
- * Publishes events in the transaction that writes what they report. Call it under `lockJob`: seq then has no gaps, and
- * an event whose key is there already is left out.
+ * Appends events in the transaction that writes what they report; an event with a known key is left out. Call it under
+ * `lockJob`, so that seq has no gaps.
  */
 export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -63,7 +57,7 @@ export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Pro
     `with fresh as (
        select e, row_number() over (order by n) as r
          from jsonb_array_elements($3::jsonb) with ordinality as t(e, n)
-        -- A look-up for each key: as a join Postgres may read all of the job's events instead.
+        -- One look-up a key: for a join Postgres may read all events of the job.
         where (select x.seq from events x where x.job_id = $1 and x.key = e->>'key') is null
      ), bumped as (
        update job_controls set event_seq = event_seq + (select count(*) from fresh) where job_id = $1 returning event_seq

@@ -4,6 +4,7 @@ import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { DeploymentSpec, EvaluationSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
 import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
+import { jobKinds, kindOf, type JobKind } from '../../core/jobs/kinds.js';
 import type { Status } from '../../core/jobs/status.js';
 import { openCostBudget } from './cost-budget.js';
 import type { Tx } from '../db/db.js';
@@ -11,20 +12,9 @@ import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
-/** The kinds of job. */
-export type JobKind = (JobSpec | DeploymentSpec)['kind'];
-
-const prefixes: Record<JobKind, string> = { session: 'ses_', evaluation: 'evl_', graph: 'grf_', deployment: 'dep_' };
-
-/** A new job id: the kind's prefix and a UUIDv7 without dashes, so ids sort by time. */
+/** A new job id: the prefix of the kind and a UUIDv7 without dashes, so that ids sort by time. */
 export function newJobId(kind: JobKind): string {
-  return prefixes[kind] + uuidv7().replaceAll('-', '');
-}
-
-/** The kind a job id stands for, or null when it is none of ours. */
-export function kindOf(jobId: string): JobKind | null {
-  if (!/^[a-z]{3}_[0-9a-f]{32}$/.test(jobId)) return null;
-  return (Object.keys(prefixes) as JobKind[]).find((kind) => jobId.startsWith(prefixes[kind])) ?? null;
+  return jobKinds[kind].prefix + uuidv7().replaceAll('-', '');
 }
 
 /** What a create stores. */

@@ -1,6 +1,8 @@
 import type { Stage } from '../../core/search/protocol.js';
+import type { NewEvent } from '../../core/events/event.js';
+import { rolloutEvent } from '../../core/events/rollouts.js';
 import type { Tx } from '../db/db.js';
-import { appendEvents, type ControlRow, type JobRef, type NewEvent } from '../jobs/events.js';
+import { appendEvents, type ControlRow, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 
 /** How one try at a rollout ended, written under the attempt that claimed it. */
@@ -15,7 +17,7 @@ export interface Outcome {
   latencyMs: number;
 }
 
-/** An outcome as it was written. */
+/** A finished rollout as it was written. */
 export interface Written extends Record<string, unknown> {
   id: string;
   idx: number;
@@ -24,10 +26,13 @@ export interface Written extends Record<string, unknown> {
   stage: Stage;
   generation: number;
   candidate_id: string | null;
-  status: 'succeeded' | 'failed' | 'awaiting_reward';
+  status: 'succeeded' | 'failed';
   reward: number | null;
   error: { code: string; message: string; connect?: boolean } | null;
 }
+
+type Awaiting = Omit<Written, 'status'> & { status: 'awaiting_reward' };
+const isFinished = (row: Written | Awaiting): row is Written => row.status !== 'awaiting_reward';
 
 const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
 
@@ -49,7 +54,7 @@ export async function writeOutcomes(
   outcomes: Outcome[],
 ): Promise<Written[]> {
   if (outcomes.length === 0) return [];
-  const rows = await tx.query<Written>(
+  const rows = await tx.query<Written | Awaiting>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
             feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
@@ -88,7 +93,7 @@ export async function writeOutcomes(
       rolloutSeconds,
     ],
   );
-  return rows.filter((row) => row.status !== 'awaiting_reward').sort((a, b) => a.idx - b.idx);
+  return rows.filter(isFinished).sort((a, b) => a.idx - b.idx);
 }
 
 /** A reward that was to come later and did not come before the rollout's deadline: a failed row. */
@@ -111,46 +116,17 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   );
 }
 
-/** One event an outcome, in the specification's words for the job's kind. */
+/** Appends one event for each outcome; `row` is the control row before them. */
 export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
   await appendEvents(tx, job, outcomeEvents(row, written));
 }
 
-/** One event an outcome; `row` is as it was before them. */
+/** One event for each outcome; `row` is the control row before them. */
 export function outcomeEvents(row: ControlRow, written: readonly Written[]): NewEvent[] {
-  let completed = row.rollouts_succeeded + row.rollouts_failed;
-  const { total } = row;
-  return written.map((w) => {
-    completed += 1;
-    const what = w.status === 'succeeded' ? `reward ${w.reward}` : `failed: ${w.error?.message ?? 'no reason given'}`;
-    const common = {
-      rollout_id: w.id,
-      trace_id: w.id,
-      seed: w.seed,
-      status: w.status,
-      reward: w.reward,
-      error: w.error?.message ?? null,
-    };
-    return row.kind === 'evaluation'
-      ? {
-          key: `rollout:${w.id}`,
-          type: 'eval.policy.seed.completed',
-          message: `seed ${w.seed}: ${what} (${completed} of ${total})`,
-          data: { completed, total, ...common },
-        }
-      : {
-          key: `rollout:${w.id}`,
-          type: 'rollout_completed',
-          message: w.seed === null ? what : `seed ${w.seed}: ${what}`,
-          data: {
-            ...common,
-            rollout_idx: w.idx,
-            candidate_id: w.candidate_id,
-            stage: w.stage,
-            generation: w.generation,
-          },
-        };
-  });
+  const finished = row.rollouts_succeeded + row.rollouts_failed;
+  return written.map((rollout, index) =>
+    rolloutEvent(row.kind, rollout, { completed: finished + index + 1, total: row.total }),
+  );
 }
 
 /**

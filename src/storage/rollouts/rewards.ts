@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Stage } from '../../core/search/protocol.js';
+import { rewardReceived } from '../../core/events/rollouts.js';
 import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
-import { appendEvents, lockJob, type ControlRow, type JobRef, type NewEvent } from '../jobs/events.js';
+import { appendEvents, lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 import { completeAssignment, outcomeEvents, settleAwaited } from './outcomes.js';
 import { signalWhenComplete } from './slots.js';
@@ -78,7 +79,8 @@ async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, repor
   const { reward, details } = reported;
   const rewardId = newRewardId();
   const inserted = insertReward(tx, job, reported, rolloutId, true, rewardId);
-  const received = receivedEvent(rewardId, rolloutId, reported);
+  const { correlationId, candidateId } = reported;
+  const received = rewardReceived({ rewardId, reward, rolloutId, correlationId, candidateId });
   if (rolloutId !== null && target.hasSlot) {
     const written = { ...target, id: rolloutId, status: 'succeeded' as const, reward, error: null };
     const [, , , wakes] = await Promise.all([
@@ -96,22 +98,6 @@ async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, repor
     await tx.query(`update rollouts set reward = $2 where id = $1 and status = 'open'`, [rolloutId, reward]);
   }
   return false;
-}
-
-function receivedEvent(rewardId: string, rolloutId: string | null, reported: ReportedReward): NewEvent {
-  const { reward, correlationId, candidateId } = reported;
-  return {
-    key: `reward:${rewardId}`,
-    type: 'reward_received',
-    message: `reward ${reward}${rolloutId ? ` for ${rolloutId}` : ''}`,
-    data: {
-      reward_id: rewardId,
-      reward,
-      rollout_id: rolloutId,
-      correlation_id: correlationId,
-      candidate_id: candidateId,
-    },
-  };
 }
 
 /**

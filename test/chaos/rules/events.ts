@@ -1,4 +1,4 @@
-import { terminalEvents } from '../../../src/contracts/events.js';
+import { isTerminalEvent } from '../../../src/contracts/events/schema.js';
 import type { JobEvidence, SeenEvent } from '../evidence/evidence.js';
 import { grouped, hasOutcome, perJob, same, type Rule } from './rule.js';
 
@@ -47,7 +47,7 @@ export const eventRules: Rule[] = [
     ];
   }),
   perJob('one terminal event, the last, says how the job ended', (job) => {
-    const ends = job.events.filter(({ type }) => terminalEvents.includes(type));
+    const ends = job.events.filter(({ type }) => isTerminalEvent(type));
     const last = job.events.at(-1);
     const says = `${last?.type}`.replace(/^.*[._]/, '').replace(/^complete$/, 'completed');
     return ends.length === 1 && ends[0] === last && says === job.status

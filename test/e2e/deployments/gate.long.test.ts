@@ -5,7 +5,7 @@ import { deploymentActivities } from '../../../activities/deployments/build.js';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { deleteDeployment } from '../../../src/storage/deployments/deployments.js';
 import { putSecret } from '../../../src/storage/access/secrets.js';
-import { workflowId } from '../../../workflows/messages.js';
+import { workflowId } from '../../../src/core/jobs/kinds.js';
 import { chainOf, History } from '../../support/chain.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { ask, built, deploy, readDeployment, saying, type Deployment } from '../../support/deployments-over-http.js';

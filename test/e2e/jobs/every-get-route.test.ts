@@ -19,7 +19,7 @@ import {
   sessions,
   type Evaluation,
 } from '../../support/jobs-over-http.js';
-import type { JobKind } from '../../../workflows/messages.js';
+import type { JobKind } from '../../../src/core/jobs/kinds.js';
 import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';

@@ -49,7 +49,8 @@ describe('budget.max_cost_usd', () => {
     const events = await eventsOf(on.service, id);
     const warnings = events.filter(({ type }) => type === 'budget_warning');
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]!.data['cost_usd']).toBeGreaterThanOrEqual(0.8 * 0.08);
+    const { cost_usd } = warnings[0]!.data as { cost_usd: number };
+    expect(cost_usd).toBeGreaterThanOrEqual(0.8 * 0.08);
     expect(events.at(-1)).toMatchObject({ type: 'job_complete', data: { stopped_by: 'max_cost_usd' } });
   });
 

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventsOfType } from '../../support/events.js';
+import type { EventType } from '../../../src/contracts/events/schema.js';
 import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { answers } from '../../support/fakes/container.js';
 import {
@@ -67,12 +69,12 @@ describe('a GEPA session', () => {
     const seen = await ended<Session>(on.service, id);
     const all = await eventsOf(on.service, id);
     expect(all.map((event) => event.seq)).toEqual(range(1, all.length));
-    const of = (type: string) => all.filter((event) => event.type === type);
+    const of = <Type extends EventType>(type: Type) => eventsOfType(all, type);
     expect(all[0]!.type).toBe('session_started');
     expect(all.at(-1)).toMatchObject({ type: 'job_complete', data: { best_reward: seen.best_reward } });
     expect(of('rollout_completed')).toHaveLength(seen.progress.rollouts_completed);
     expect(of('candidate_proposed')).toHaveLength(seen.candidates.length - 1);
-    expect(of('generation_complete').map((event) => event.data['generation'])).toEqual(
+    expect(of('generation_complete').map((event) => event.data.generation)).toEqual(
       range(0, of('generation_complete').length),
     );
     const evaluated = seen.candidates
@@ -80,7 +82,7 @@ describe('a GEPA session', () => {
       .map((candidate) => candidate.candidate_id);
     expect(
       of('evaluation_complete')
-        .map((event) => event.data['candidate_id'])
+        .map((event) => event.data.candidate_id)
         .sort(),
     ).toEqual([...evaluated].sort());
     expect(of('evaluation_complete')[0]!.data).toMatchObject({ generation: 0, reward: 0, seeds_evaluated: 12 });
@@ -89,12 +91,15 @@ describe('a GEPA session', () => {
     for (const [at, { type, data }] of all.entries()) {
       if (type !== 'rollout_completed') continue;
       const before = all.slice(0, at);
-      const decided = (what: string, field: string, value: unknown) =>
-        before.some((event) => event.type === what && event.data[field] === value);
-      const { generation, candidate_id: candidate } = data;
-      if (Number(generation) > 0)
-        expect(decided('generation_complete', 'generation', Number(generation) - 1)).toBe(true);
-      if (data['stage'] === 'gate') expect(decided('candidate_proposed', 'candidate_id', candidate)).toBe(true);
+      const { generation, candidate_id: candidate, stage } = data;
+      if (generation > 0) {
+        const complete = eventsOfType(before, 'generation_complete').map((event) => event.data.generation);
+        expect(complete).toContain(generation - 1);
+      }
+      if (stage === 'gate') {
+        const proposed = eventsOfType(before, 'candidate_proposed').map((event) => event.data.candidate_id);
+        expect(proposed).toContain(candidate);
+      }
     }
   });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { NewEvent } from '../../../src/core/events/event.js';
+import { candidateAccepted, candidateRejected } from '../../../src/core/events/search.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
@@ -20,17 +22,28 @@ function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number
   return { status: 'succeeded', generation: 1, ...rollout };
 }
 
-/** `[candidate, what, its data]` */
-type Verdict = [number, 'accepted' | 'rejected', Record<string, unknown>];
+/** Builds the event that decides a candidate of a job. */
+type Verdict = (jobId: string) => NewEvent;
+
+const accepted =
+  (candidate: number, sums: { parentSum: number; childSum: number }, estimate: number): Verdict =>
+  (jobId) =>
+    candidateAccepted(jobId, { candidate, generation: 1, ...sums, estimate });
+
+const rejected =
+  (candidate: number, sums: { parentSum: number; childSum: number }, reason: string): Verdict =>
+  (jobId) =>
+    candidateRejected(jobId, { candidate, generation: 1, ...sums, reason });
 
 async function decide(id: string, verdicts: Verdict[]): Promise<void> {
   const job = { orgId: 'default', jobId: id };
   await http.db.org('default', async (tx) => {
     await lockJob(tx, job);
-    const events = verdicts.map(([candidate, what, data]) => {
-      return { key: `${what}:${candidate}`, type: `candidate_${what}`, message: `${candidate} ${what}`, data };
-    });
-    await appendEvents(tx, job, events);
+    await appendEvents(
+      tx,
+      job,
+      verdicts.map((eventOf) => eventOf(id)),
+    );
   });
 }
 
@@ -106,12 +119,12 @@ describe('a session with a merge', () => {
     ]);
     await seedRollouts(http, id, rollouts);
     await decide(id, [
-      [1, 'accepted', { parent_sum: 1, child_sum: 2, estimated_reward: 0.55 }],
-      [2, 'accepted', { parent_sum: 1, child_sum: 1.75, estimated_reward: 0.5 }],
-      [3, 'rejected', { reason: 'not_better', parent_sum: 0, child_sum: 0 }],
-      [4, 'accepted', { parent_sum: 1.75, child_sum: 1.75, estimated_reward: 0.7 }],
-      [6, 'rejected', { reason: 'not_better', parent_sum: 0.7, child_sum: 0.75 }],
-      [7, 'rejected', { reason: 'budget', parent_sum: 0, child_sum: 0 }],
+      accepted(1, { parentSum: 1, childSum: 2 }, 0.55),
+      accepted(2, { parentSum: 1, childSum: 1.75 }, 0.5),
+      rejected(3, { parentSum: 0, childSum: 0 }, 'not_better'),
+      accepted(4, { parentSum: 1.75, childSum: 1.75 }, 0.7),
+      rejected(6, { parentSum: 0.7, childSum: 0.75 }, 'not_better'),
+      rejected(7, { parentSum: 0, childSum: 0 }, 'budget'),
     ]);
   });
 

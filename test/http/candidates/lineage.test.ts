@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { candidateRejected } from '../../../src/core/events/search.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
@@ -76,8 +77,8 @@ beforeAll(async () => {
   await answered(2, `\`\`\`\n${texts[1]}\n\`\`\``);
   await http.db.org('default', async (tx) => {
     await lockJob(tx, { orgId: 'default', jobId: id });
-    const data = { candidate_id: cand(2), generation: 1, reason: 'not_better', parent_sum: 0.5, child_sum: 0.5 };
-    const event = { key: 'rejected:2', type: 'candidate_rejected', message: 'rejected', data };
+    const rejection = { candidate: 2, generation: 1, reason: 'not_better', parentSum: 0.5, childSum: 0.5 };
+    const event = candidateRejected(id, rejection);
     await appendEvents(tx, { orgId: 'default', jobId: id }, [event]);
   });
 });
@@ -158,8 +159,8 @@ test('one whose evaluation has begun is accepted; one for which there was no bud
   ]);
   await http.db.org('default', async (tx) => {
     await lockJob(tx, { orgId: 'default', jobId: other });
-    const data = { reason: 'budget', parent_sum: 0.5, child_sum: 0.7 };
-    const event = { key: 'rejected:2', type: 'candidate_rejected', message: 'rejected', data };
+    const rejection = { candidate: 2, generation: 1, reason: 'budget', parentSum: 0.5, childSum: 0.7 };
+    const event = candidateRejected(other, rejection);
     await appendEvents(tx, { orgId: 'default', jobId: other }, [event]);
   });
   const { data } = (await http.call('GET', `${base}/${other}/candidates`)).body;

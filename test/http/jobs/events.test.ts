@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { candidateId } from '../../../src/core/jobs/ids.js';
+import { generationComplete } from '../../../src/core/events/search.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { until } from '../../support/until.js';
 import { createEvaluation, createSession, finish, startHttp, type TestHttp } from '../support.js';
@@ -26,12 +28,8 @@ async function publish(jobId: string, count: number, bytes = 0): Promise<void> {
       job,
       Array.from({ length: count }, () => {
         serial += 1;
-        return {
-          key: `test:${serial}`,
-          type: 'generation_complete',
-          message: `generation ${serial}`,
-          data: { generation: serial, best_reward: 0.5, ...(bytes ? { filler: 'x'.repeat(bytes) } : {}) },
-        };
+        const event = generationComplete(jobId, { generation: serial, bestReward: 0.5, bestCandidate: 0 });
+        return { ...event, message: event.message.padEnd(bytes, 'x') };
       }),
     );
   });
@@ -108,9 +106,10 @@ describe('the stream', () => {
       session_id: id,
       job_id: id,
       message: expect.any(String),
-      data: { generation: data.generation, best_reward: 0.5 },
+      data: { generation: data.generation, best_reward: 0.5, best_candidate_id: candidateId(id, 0) },
       generation: data.generation,
       best_reward: 0.5,
+      best_candidate_id: candidateId(id, 0),
     });
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventSchemas } from '../../../src/contracts/events/schema.js';
 import { startHttp, type TestHttp } from '../support.js';
 
 interface Operation {
@@ -11,7 +12,21 @@ interface Operation {
 }
 
 let http: TestHttp;
-let document: { openapi: string; paths: Record<string, Record<string, Operation>> };
+interface EventSchema {
+  title: string;
+  description: string;
+  properties: { type: { const: string }; data: DataSchema };
+}
+interface DataSchema {
+  anyOf?: DataSchema[];
+  properties?: Record<string, { description?: string }>;
+}
+
+let document: {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: { Event: { anyOf: EventSchema[] } } };
+};
 beforeAll(async () => {
   http = await startHttp();
   document = (await http.call('GET', '/openapi.json')).body;
@@ -95,6 +110,36 @@ describe('/openapi.json', () => {
     expect(Object.keys(traces.responses['200']!.content!)).toEqual(['application/zip']);
     const events = document.paths['/api/v1/online/sessions/{session_id}/events']!['get']!;
     expect(Object.keys(events.responses['200']!.content!)).toEqual(['text/event-stream', 'application/json']);
+  });
+});
+
+describe('events', () => {
+  test('each type has its schema, and each field of its data a description', () => {
+    const { anyOf } = document.components.schemas.Event;
+    expect(anyOf.map(({ properties }) => properties.type.const)).toEqual(
+      eventSchemas.map(({ shape }) => shape.type.value),
+    );
+    for (const { title, description, properties } of anyOf) {
+      expect([title, description]).toEqual([title, expect.any(String)]);
+      for (const { properties: fields = {} } of properties.data.anyOf ?? [properties.data]) {
+        for (const [name, field] of Object.entries(fields)) {
+          expect([title, name, field.description]).toEqual([title, name, expect.any(String)]);
+        }
+      }
+    }
+  });
+
+  test('streams and pages refer to them', () => {
+    const reference = { $ref: '#/components/schemas/Event' };
+    const events = operations().filter(({ operation }) => operation.responses['200']?.content?.['text/event-stream']);
+    expect(events).toHaveLength(6);
+    for (const { operation } of events) {
+      const content = operation.responses['200']!.content!;
+      expect(content['text/event-stream']!.schema).toMatchObject({ contentSchema: reference });
+      expect(content['application/json']!.schema).toMatchObject({
+        properties: { events: { items: { allOf: [reference] } } },
+      });
+    }
   });
 });
 

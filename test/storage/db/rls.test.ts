@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
+import { paused } from '../../../src/core/events/jobs.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { writeCounters } from '../../../src/storage/deployments/counters.js';
 import { insertDeployment, setSnapshot, promote } from '../../../src/storage/deployments/deployments.js';
@@ -53,7 +54,7 @@ beforeAll(async () => {
     await ensureBootstrapKey(db, Buffer.alloc(32, 1), org, `key-of-organization-${org}`);
     await db.org(org, async (tx) => {
       await planRollouts(tx, job, [{ ordinal: 0, candidate: 0, seed: 1, stage: 'evaluation', generation: 0 }], false);
-      await recordDecision(tx, job, { events: [{ key: 'k', type: 't', message: 'm', data: {} }] });
+      await recordDecision(tx, job, { events: [paused(1)] });
       await putSecret(tx, Buffer.alloc(32, 2), { ...job, name: 'n', origin: 'http://x' }, 'secret');
       await tx.query(
         `insert into candidates (id, org_id, job_id, lever_version, generation, status) values ($1, $2, $3, 0, 0, 'proposed')`,

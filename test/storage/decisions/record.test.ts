@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { generationComplete } from '../../../src/core/events/search.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -18,7 +19,7 @@ test('a decision that a later one has overtaken, or that is there already, chang
       recordDecision(tx, job, {
         step,
         projection: { generation: step },
-        events: [{ key: `generation:${step}`, type: 'generation_complete', message: '', data: {} }],
+        events: [generationComplete(job.jobId, { generation: step, bestReward: 0, bestCandidate: 0 })],
       }),
     );
   for (const step of [1, 2, 1, 3, 3, 2]) await write(step);

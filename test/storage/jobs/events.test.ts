@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { paused } from '../../../src/core/events/jobs.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { createDatabase } from '../../support/servers/embedded.js';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const event = (key: string) => ({ key, type: 'test', message: key, data: { key } });
+const event = (key: string) => ({ ...paused(0), key });
 
 test('many writers at once leave no gap and no double', async () => {
   const job = await insertJob(db);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { endEvents, paused } from '../../../src/core/events/jobs.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { insertCommand } from '../../../src/storage/jobs/commands.js';
@@ -339,6 +340,8 @@ describe('rewards that come later', () => {
   });
 });
 
+const anyError = { code: 'internal', message: 'failed', retryable: false };
+
 describe('the end of a job', () => {
   const end = (status: 'completed' | 'cancelled' | 'failed', accepted: string[] = []) =>
     db.org('default', (tx) =>
@@ -346,7 +349,7 @@ describe('the end of a job', () => {
         status,
         stoppedBy: status,
         error: null,
-        events: [{ key: 'end', type: status, message: status, data: {} }],
+        events: endEvents('evaluation', status === 'failed' ? { status, error: anyError } : { status }),
         accepted,
       }),
     );
@@ -357,9 +360,7 @@ describe('the end of a job', () => {
     expect(await end('cancelled')).toBe(true);
     expect(await end('failed')).toBe(false);
     expect(await swap(token, [outcome(claim!)], 3)).toMatchObject({ held: false, control: 'stop', claims: [] });
-    await db.org('default', (tx) =>
-      recordDecision(tx, job, { status: 'running', events: [{ key: 'x', type: 'x', message: 'x', data: {} }] }),
-    );
+    await db.org('default', (tx) => recordDecision(tx, job, { status: 'running', events: [paused(1)] }));
     expect(await eventKeys()).toEqual(['end']);
     expect(await rows()).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }, { status: 'cancelled' }]);
     const [row] = await db.org('default', (tx) =>

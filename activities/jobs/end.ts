@@ -1,0 +1,77 @@
+import { endEvents, evaluationResults, searchResults, type JobEnd } from '../../src/core/events/jobs.js';
+import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
+import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
+import type { SearchView } from '../../src/core/search/protocol.js';
+import { finishJob, type Ending, type ErrorDetails } from '../../src/storage/decisions/record.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
+import { readSpec } from '../../src/storage/jobs/spec.js';
+import { readTotals } from '../../src/storage/rollouts/totals.js';
+import { searchState } from './search-update.js';
+
+/** How a job that runs rollouts ended. */
+export interface JobResult {
+  ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
+  /** The state of its search; null: an evaluation, or no decision yet. */
+  search: SearchView | null;
+  /** The commands that ended it. */
+  accepted: string[];
+}
+
+/** Closes the row of a job with its last events. */
+export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<void> {
+  // Take the lock first: a runner may still be recording outcomes.
+  const { kind } = await lockJob(tx, job);
+  const { status, stoppedBy } = result.ending;
+  const { error, events } = jobKinds[kind].isSearch
+    ? searchEnd(job, kind, result)
+    : await evaluationEnd(tx, job, kind, result);
+  await finishJob(tx, job, {
+    status,
+    stoppedBy: stoppedBy === 'completed' ? null : stoppedBy,
+    error,
+    ...(result.search && searchState(job.jobId, result.search)),
+    events,
+    accepted: result.accepted,
+  });
+}
+
+type End = Pick<Ending, 'error' | 'events'>;
+
+function searchEnd({ jobId }: JobRef, kind: JobKind, { ending, search }: JobResult): End {
+  const { status, stoppedBy, error } = ending;
+  const data = searchResults(jobId, stoppedBy, search);
+  const note = status === 'completed' ? { note: stoppedBy } : {};
+  return { error, events: endEvents(kind, jobEnd(status, error), { ...note, data }) };
+}
+
+async function evaluationEnd(tx: Tx, job: JobRef, kind: JobKind, { ending }: JobResult): Promise<End> {
+  const totals = await evaluationTotals(tx, job);
+  const error = ending.error && withProgress(ending.error, totals);
+  const events = endEvents(kind, jobEnd(ending.status, error), {
+    note: `mean reward ${totals.meanReward ?? 'none'}`,
+    data: evaluationResults(totals),
+  });
+  return { error, events };
+}
+
+function jobEnd(status: JobResult['ending']['status'], error: ErrorDetails | null): JobEnd {
+  return status === 'failed' ? { status, error: error ?? unknownError } : { status };
+}
+
+const unknownError: ErrorDetails = { code: 'internal', message: 'No reason was recorded.', retryable: false };
+
+/** Adds the number of finished seeds to a time-out. */
+function withProgress(error: ErrorDetails, { succeeded, failed, total }: Totals): ErrorDetails {
+  if (error.code !== 'timeout') return error;
+  return { ...error, message: `${error.message} ${succeeded + failed} of ${total} seeds have a result.` };
+}
+
+type Totals = Awaited<ReturnType<typeof evaluationTotals>>;
+
+/** The results of an evaluation. `total` comes from the request: a job that fails early has no rollouts. */
+async function evaluationTotals(tx: Tx, job: JobRef) {
+  const { seeds } = await readSpec<EvaluationSpec>(tx, job.jobId);
+  const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);
+  return { total: seeds.length, succeeded, failed, meanReward };
+}

@@ -1,0 +1,59 @@
+import { decisionEvents } from '../../src/core/events/search.js';
+import { candidateId } from '../../src/core/jobs/ids.js';
+import type { Decision, SearchView } from '../../src/core/search/protocol.js';
+import { recordDecision, type Ending } from '../../src/storage/decisions/record.js';
+import type { Tx } from '../../src/storage/db/db.js';
+import type { JobRef } from '../../src/storage/jobs/events.js';
+import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
+
+/** New decisions of a search and its state after them. */
+export interface SearchUpdate {
+  /** Counts the updates of the search. */
+  step: number;
+  /** Its `candidates` are those that changed. */
+  view: SearchView;
+  decisions: Decision[];
+}
+
+/** Records the state of a search, with the events of its decisions. A repeated or late call changes nothing. */
+export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
+  await recordDecision(tx, job, {
+    step,
+    ...searchState(job.jobId, view),
+    events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision)),
+  });
+}
+
+/** The state of a search as it is stored. */
+export function searchState(
+  jobId: string,
+  view: SearchView,
+): Required<Pick<Ending, 'projection' | 'candidates' | 'outcomesThrough'>> {
+  return {
+    projection: projection(jobId, view),
+    candidates: view.candidates,
+    outcomesThrough: view.rolloutsCompleted,
+  };
+}
+
+function projection(jobId: string, view: SearchView): SessionProjection {
+  return {
+    generation: view.generation,
+    totalGenerations: view.totalGenerations,
+    bestCandidateId: view.bestCandidate === null ? null : candidateId(jobId, view.bestCandidate),
+    bestReward: view.bestReward,
+    rolloutsPlanned: view.rolloutsPlanned,
+    rolloutsCompleted: view.rolloutsCompleted,
+    maxRollouts: view.maxRollouts,
+    history: view.history,
+    baselineCandidateId: candidateId(jobId, 0),
+    ...(view.estimate && { estimate: estimate(jobId, view.estimate) }),
+    ...(view.noise && { noise: view.noise }),
+    ...(view.evaluationRollouts !== undefined && { evaluationRollouts: view.evaluationRollouts }),
+    ...(view.verdict && { verdict: view.verdict }),
+  };
+}
+
+function estimate(jobId: string, { candidate, ...interval }: NonNullable<SearchView['estimate']>) {
+  return { candidateId: candidateId(jobId, candidate), ...interval };
+}

@@ -1,0 +1,69 @@
+/** Events of the life cycle of a job: pauses and its end. */
+import type { EventData } from '../../contracts/events/schema.js';
+import { candidateId } from '../jobs/ids.js';
+import { jobKinds, type JobKind } from '../jobs/kinds.js';
+import type { SearchView } from '../search/protocol.js';
+import type { NewEvent } from './event.js';
+
+/** `count` numbers the pauses of the job. */
+export function paused(count: number): NewEvent<'paused'> {
+  return { key: `paused:${count}`, type: 'paused', message: 'paused', data: {} };
+}
+
+/** `count` is the number of the pause that ends. */
+export function resumed(count: number): NewEvent<'resumed'> {
+  return { key: `resumed:${count}`, type: 'resumed', message: 'resumed', data: {} };
+}
+
+export type JobFailure = EventData<'error'>;
+export type JobEnd = { status: 'completed' | 'cancelled' } | { status: 'failed'; error: JobFailure };
+
+type SearchResults = EventData<'job_complete'>;
+type EvaluationResults = EventData<'eval.policy.job.completed'>;
+
+/** The last events of a job. `note` extends the message of a job that did not fail. */
+export function endEvents(
+  kind: JobKind,
+  end: JobEnd,
+  { note, data = {} }: { note?: string; data?: SearchResults & EvaluationResults } = {},
+): NewEvent[] {
+  const { terminalEvents, hasErrorEvent } = jobKinds[kind];
+  if (end.status !== 'failed') {
+    const message = note === undefined ? end.status : `${end.status}: ${note}`;
+    return [{ key: 'end', type: terminalEvents[end.status], message, data }];
+  }
+  const { code, message, retryable } = end.error;
+  const failed: NewEvent = {
+    key: 'end',
+    type: terminalEvents.failed,
+    message,
+    data: { ...data, error: message, code },
+  };
+  return hasErrorEvent
+    ? [{ key: 'error', type: 'error', message, data: { code, message, retryable } }, failed]
+    : [failed];
+}
+
+/** The results of a search as its last event shows them; null: it ended before its first decision. */
+export function searchResults(jobId: string, stoppedBy: string, search: SearchView | null): SearchResults {
+  const bestCandidate = search?.bestCandidate ?? null;
+  return {
+    best_reward: search?.bestReward ?? null,
+    best_candidate_id: bestCandidate === null ? null : candidateId(jobId, bestCandidate),
+    stopped_by: stoppedBy,
+  };
+}
+
+export function evaluationResults({
+  total,
+  succeeded,
+  failed,
+  meanReward,
+}: {
+  total: number;
+  succeeded: number;
+  failed: number;
+  meanReward: number | null;
+}): EvaluationResults {
+  return { mean_reward: meanReward, num_seeds: total, num_successful: succeeded, num_failed: failed };
+}

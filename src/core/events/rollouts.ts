@@ -1,0 +1,100 @@
+/** Events of rollouts: results, rewards, concurrency. */
+import { jobKinds, type JobKind } from '../jobs/kinds.js';
+import type { Stage } from '../search/protocol.js';
+import type { NewEvent } from './event.js';
+
+/** A finished rollout, with the columns of its row. */
+export interface FinishedRollout {
+  id: string;
+  idx: number;
+  /** null: live traffic without a seed. */
+  seed: number | null;
+  stage: Stage;
+  generation: number;
+  candidate_id: string | null;
+  status: 'succeeded' | 'failed';
+  reward: number | null;
+  error: { message: string } | null;
+}
+
+/** `completed` counts the finished rollouts of the job, this one included. */
+export interface Progress {
+  completed: number;
+  total: number | null;
+}
+
+/** The event of a finished rollout for a kind of job. */
+export function rolloutEvent(kind: JobKind, rollout: FinishedRollout, progress: Progress): NewEvent {
+  return jobKinds[kind].isSearch ? rolloutCompleted(rollout) : seedCompleted(rollout, progress);
+}
+
+function rolloutCompleted(rollout: FinishedRollout): NewEvent<'rollout_completed'> {
+  const { id, idx, candidate_id, stage, generation } = rollout;
+  return {
+    key: `rollout:${id}`,
+    type: 'rollout_completed',
+    message: summary(rollout),
+    data: { ...commonFields(rollout), rollout_idx: idx, candidate_id, stage, generation },
+  };
+}
+
+function seedCompleted(
+  rollout: FinishedRollout,
+  { completed, total }: Progress,
+): NewEvent<'eval.policy.seed.completed'> {
+  return {
+    key: `rollout:${rollout.id}`,
+    type: 'eval.policy.seed.completed',
+    message: `${summary(rollout)} (${completed} of ${total})`,
+    data: { completed, total, ...commonFields(rollout) },
+  };
+}
+
+function summary({ seed, status, reward, error }: FinishedRollout): string {
+  const result = status === 'succeeded' ? `reward ${reward}` : `failed: ${error?.message ?? 'no reason recorded'}`;
+  return seed === null ? result : `seed ${seed}: ${result}`;
+}
+
+function commonFields({ id, seed, status, reward, error }: FinishedRollout) {
+  return { rollout_id: id, trace_id: id, seed, status, reward, error: error?.message ?? null };
+}
+
+export function rewardReceived({
+  rewardId,
+  reward,
+  rolloutId,
+  correlationId,
+  candidateId,
+}: {
+  rewardId: string;
+  reward: number;
+  rolloutId: string | null;
+  correlationId: string | null;
+  candidateId: string | null;
+}): NewEvent<'reward_received'> {
+  return {
+    key: `reward:${rewardId}`,
+    type: 'reward_received',
+    message: `reward ${reward} received${rolloutId === null ? '' : ` for ${rolloutId}`}`,
+    data: {
+      reward_id: rewardId,
+      reward,
+      rollout_id: rolloutId,
+      correlation_id: correlationId,
+      candidate_id: candidateId,
+    },
+  };
+}
+
+/** `times` counts how often the concurrency of the job was lowered. */
+export function concurrencyLowered(
+  times: number,
+  { limit, max, because }: { limit: number; max: number; because: string | null },
+): NewEvent<'concurrency_lowered'> {
+  return {
+    key: `concurrency:${times}`,
+    type: 'concurrency_lowered',
+    message: `concurrency lowered to ${limit} of ${max} rollouts: ${because}`,
+    data: { limit, max_concurrent: max, because },
+  };
+}

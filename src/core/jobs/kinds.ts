@@ -1,0 +1,108 @@
+/** The kinds of job and everything that differs between them by name alone. */
+import type { TerminalEvent } from '../../contracts/events/schema.js';
+
+interface JobKindEntry {
+  /** The beginning of its job ids. */
+  prefix: `${string}_`;
+  /** The path of its collection in the API. */
+  path: `/api/${string}`;
+  /** The name of the exported workflow function. */
+  workflow: string;
+  /** Its name in messages. */
+  noun: string;
+  /** The name of its workflow in the Temporal UI, by the algorithm of the job. */
+  title(algorithm: string): string;
+  /** The field that carries its id beside `job_id`; null: none. */
+  idField: 'session_id' | 'graph_gen_job_id' | null;
+  /** Whether it searches for candidates. */
+  isSearch: boolean;
+  /** Whether pause, resume, cancel and reward apply to it. */
+  takesCommands: boolean;
+  /** Whether its model calls come through the proxy, from a container or from live traffic. */
+  usesProxy: boolean;
+  /** The name of what a rollout runs on. */
+  unit: 'seed' | 'task';
+  terminalEvents: Record<'completed' | 'failed' | 'cancelled', TerminalEvent['type']>;
+  /** Whether an `error` event precedes the failed one. */
+  hasErrorEvent: boolean;
+}
+
+const jobEvents = { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' } as const;
+
+export const jobKinds = {
+  session: {
+    prefix: 'ses_',
+    path: '/api/v1/online/sessions',
+    workflow: 'sessionWorkflow',
+    noun: 'session',
+    title: (algorithm) => `${algorithm} session`,
+    idField: 'session_id',
+    isSearch: true,
+    takesCommands: true,
+    usesProxy: true,
+    unit: 'seed',
+    terminalEvents: jobEvents,
+    hasErrorEvent: true,
+  },
+  evaluation: {
+    prefix: 'evl_',
+    path: '/api/v1/offline/jobs',
+    workflow: 'evaluationWorkflow',
+    noun: 'evaluation',
+    title: () => 'offline evaluation',
+    idField: null,
+    isSearch: false,
+    takesCommands: true,
+    usesProxy: true,
+    unit: 'seed',
+    terminalEvents: {
+      completed: 'eval.policy.job.completed',
+      failed: 'eval.policy.job.failed',
+      cancelled: 'eval.policy.job.cancelled',
+    },
+    hasErrorEvent: false,
+  },
+  graph: {
+    prefix: 'grf_',
+    path: '/api/graphgen/jobs',
+    workflow: 'graphWorkflow',
+    noun: 'graph job',
+    title: () => 'graph evolve job',
+    idField: 'graph_gen_job_id',
+    isSearch: true,
+    takesCommands: true,
+    usesProxy: false,
+    unit: 'task',
+    terminalEvents: jobEvents,
+    hasErrorEvent: true,
+  },
+  deployment: {
+    prefix: 'dep_',
+    path: '/api/harbor/deployments',
+    workflow: 'deploymentWorkflow',
+    noun: 'deployment',
+    title: () => 'deployment',
+    idField: null,
+    isSearch: false,
+    takesCommands: false,
+    usesProxy: false,
+    unit: 'seed',
+    terminalEvents: jobEvents,
+    hasErrorEvent: true,
+  },
+} as const satisfies Record<string, JobKindEntry>;
+
+export type JobKind = keyof typeof jobKinds;
+
+export const kindNames = Object.keys(jobKinds) as JobKind[];
+
+/** The kind of the job with this id; null: it is no job id. */
+export function kindOf(jobId: string): JobKind | null {
+  if (!/^[a-z]{3}_[0-9a-f]{32}$/.test(jobId)) return null;
+  return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
+}
+
+/** The id of the workflow of a job. */
+export function workflowId(kind: JobKind, jobId: string): string {
+  return `${kind}-${jobId}`;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import { eventSchemas, terminalEvents } from '../../../src/contracts/events/schema.js';
+import { deploymentBuilding, gateJudged, snapshotFrozen } from '../../../src/core/events/deployments.js';
+import type { NewEvent } from '../../../src/core/events/event.js';
+import { endEvents, evaluationResults, paused, resumed, searchResults } from '../../../src/core/events/jobs.js';
+import { concurrencyLowered, rewardReceived, rolloutEvent } from '../../../src/core/events/rollouts.js';
+import { costBudgetWarning, decisionEvents, graphJobStarted, sessionStarted } from '../../../src/core/events/search.js';
+import { jobKinds, kindNames } from '../../../src/core/jobs/kinds.js';
+import { checkedEvent } from '../../support/events.js';
+
+// Invariants: each builder makes an event of its schema, each schema has a builder, each terminal event ends some kind of job.
+
+const id = `ses_${'0'.repeat(32)}`;
+const at = { candidate: 1, generation: 0 };
+const sums = { parentSum: 1, childSum: 2 };
+const rollout = { id: 'rol_0', idx: 0, seed: 1, stage: 'gate' as const, generation: 0, candidate_id: 'cand_0' };
+const succeeded = { ...rollout, status: 'succeeded' as const, reward: 1, error: null };
+const failed = { ...rollout, seed: null, status: 'failed' as const, reward: null, error: { message: 'refused' } };
+const error = { code: 'internal', message: 'failed', retryable: false };
+const ends = [{ status: 'completed' }, { status: 'cancelled' }, { status: 'failed', error }] as const;
+
+const events: NewEvent[] = [
+  sessionStarted({ algorithm: 'gepa', generations: 2, evaluationSeeds: 3, baselineKnown: true }),
+  graphJobStarted({ algorithm: 'gepa', generations: 2, tasks: 5, evaluationTasks: 3 }),
+  ...decisionEvents(id, { type: 'candidate_proposed', ...at, parents: [0] }),
+  ...decisionEvents(id, { type: 'proposal_failed', ...at, reason: 'duplicate' }),
+  ...decisionEvents(id, { type: 'candidate_rejected', ...at, ...sums, reason: 'not_better' }),
+  ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, estimate: 0.7 }),
+  ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, estimate: 0.7, reason: 'cheaper' }),
+  ...decisionEvents(id, { type: 'candidate_evaluated', ...at, reward: 0.5, seedsEvaluated: 3 }),
+  ...decisionEvents(id, { type: 'generation_complete', generation: 0, bestReward: 0.5, bestCandidate: 1 }),
+  ...decisionEvents(id, { type: 'budget_warning', rolloutsUsed: 8, maxRollouts: 10 }),
+  costBudgetWarning(0.8, 1),
+  ...kindNames.flatMap((kind) =>
+    [succeeded, failed].map((finished) => rolloutEvent(kind, finished, { completed: 1, total: 3 })),
+  ),
+  rewardReceived({ rewardId: 'rew_0', reward: 1, rolloutId: null, correlationId: null, candidateId: null }),
+  concurrencyLowered(1, { limit: 1, max: 4, because: 'busy' }),
+  paused(1),
+  resumed(1),
+  deploymentBuilding('support'),
+  snapshotFrozen('snp_0'),
+  gateJudged('evl_0', 'passed', { passed: true, reward: 1, incumbent_reward: null, comparison: null }),
+  ...kindNames.flatMap((kind) => ends.flatMap((end) => endEvents(kind, end))),
+  ...endEvents('session', ends[0], { data: searchResults(id, 'completed', null) }),
+  ...endEvents('evaluation', ends[2], {
+    data: evaluationResults({ total: 3, succeeded: 1, failed: 2, meanReward: null }),
+  }),
+];
+
+test('each event has the form of its type', () => {
+  for (const event of events) checkedEvent(event);
+});
+
+test('each type has a builder', () => {
+  const types = eventSchemas.map(({ shape }) => shape.type.value);
+  expect([...new Set(events.map(({ type }) => type))].sort()).toEqual([...types].sort());
+});
+
+test('the terminal events are those of the kinds of job', () => {
+  const names = kindNames.flatMap((kind) => Object.values(jobKinds[kind].terminalEvents));
+  expect([...new Set(names)].sort()).toEqual([...terminalEvents].sort());
+});
+
+test('keys are unique within a job', () => {
+  const decisions = [1, 2].flatMap((candidate) => [
+    ...decisionEvents(id, { type: 'candidate_proposed', ...at, candidate, parents: [0] }),
+    ...decisionEvents(id, { type: 'candidate_accepted', ...at, ...sums, candidate, estimate: 0.7 }),
+    ...decisionEvents(id, { type: 'candidate_evaluated', ...at, candidate, reward: 0.5, seedsEvaluated: 3 }),
+  ]);
+  const keys = [...decisions, paused(1), resumed(1), paused(2)].map(({ key }) => key);
+  expect(new Set(keys).size).toBe(keys.length);
+});

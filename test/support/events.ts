@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import type { JobEvent } from '../../src/cli/api.js';
+import { eventSchema, type EventType } from '../../src/contracts/events/schema.js';
+
+/** The event, if it has the form of its type and no field that the form does not name. */
+export function checkedEvent<Given extends { type: string; message: string; data: unknown }>(event: Given): Given {
+  const { type, message, data } = event;
+  const result = eventSchema.safeParse({ type, message, data });
+  assert.ok(result.success, `${type} ${JSON.stringify(data)}: ${result.error?.message}`);
+  // As text: the objects may come from another realm, with prototypes of its own.
+  assert.equal(sorted(result.data.data), sorted(data), `${type} has a field that its schema does not name`);
+  return event;
+}
+
+/** JSON with sorted fields. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+}
+
+export function eventsOfType<Type extends EventType>(events: readonly JobEvent[], type: Type) {
+  return events.filter((event): event is Extract<JobEvent, { type: Type }> => event.type === type);
+}
