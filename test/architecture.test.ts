@@ -21,7 +21,11 @@ const anyPart = ['*'];
 /** The longest name that a file's path begins with is its part; within its own part a file may import anything. */
 const rules: Record<string, Rule> = {
   'src/util': { values: [], packages: [] },
-  'src/contracts': { values: ['src/core/prompts', 'src/core/jobs/kinds'], types: ['src/core'], packages: ['zod'] },
+  'src/contracts': {
+    values: ['src/core/prompts', 'src/core/jobs/kinds', 'src/util'],
+    types: ['src/core'],
+    packages: ['zod'],
+  },
   'src/core': { values: ['src/util'], types: ['src/contracts'], packages: [] },
   'src/storage': { values: ['src/contracts', 'src/core', 'src/util'] },
   'src/local-model': { values: [] },

@@ -1,13 +1,13 @@
 import { TimeoutError, withPausableTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
-import { asObject, cutText } from '../../src/clients/net/untrusted.js';
+import { cutText } from '../../src/clients/net/untrusted.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
 import { driveGraph, unusableAnswer } from '../../src/core/graphs/run/drive.js';
 import { graphFromJson } from '../../src/core/graphs/json.js';
-import type { Json } from '../../src/core/graphs/values.js';
+import { displayText, type Json } from '../../src/core/graphs/values.js';
 import { isJudged, score } from '../../src/core/verify/score.js';
 import type { StoredPrompt } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
@@ -107,20 +107,14 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
 function stepsOf(run: Run): { step: string; value: string }[] {
   return Object.entries(stepValues(run)).map(([step, value]) => ({
     step,
-    value: cutText(textOf(value), maxStored.step),
+    value: cutText(displayText(value), maxStored.step),
   }));
 }
 
 /** A small value unchanged; the truncated text of a large value. */
 function truncateValue(value: Json, bytes: number): Json {
-  const text = textOf(value);
+  const text = displayText(value);
   return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);
-}
-
-function textOf(value: Json): string {
-  const only = asObject(value) === null ? [] : Object.values(value as object);
-  const [single] = only.length === 1 ? only : [value];
-  return typeof single === 'string' ? single : JSON.stringify(value);
 }
 
 /** A graph without an output did not solve its task: that is a reward of 0, with feedback to learn from. */

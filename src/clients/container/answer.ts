@@ -1,4 +1,5 @@
-import { asObject, boundDepth, cutText, field, parseObject } from '../net/untrusted.js';
+import { boundDepth, cutText, field, parseObject } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import type { RolloutRequest } from './request.js';
 
 /** A rollout's outcome at the container. */

@@ -5,7 +5,8 @@ import type { Answer, Fault, RolloutOutcome } from './answer.js';
 import { createCaller, isFault, rolloutWindowMs } from './retry.js';
 import { containerHeaders, rolloutBody, rolloutHeaders, type RolloutRequest } from './request.js';
 import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
-import { asObject, cutText } from '../net/untrusted.js';
+import { cutText } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 export type { RolloutRequest } from './request.js';
 export type { RolloutOutcome } from './answer.js';

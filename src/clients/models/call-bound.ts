@@ -1,6 +1,6 @@
 import type { PolicySpec } from '../../core/jobs/spec.js';
 import { priceOf } from './cost.js';
-import { asObject } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
 

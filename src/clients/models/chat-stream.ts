@@ -1,4 +1,4 @@
-import { asObject } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
 

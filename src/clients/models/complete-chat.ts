@@ -4,7 +4,8 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
 import { readStream, StreamedError, textOfContent } from './streamed-text.js';
-import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
+import { cutText, field, parseObject } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 /** Reserves the cost of each try of a call. */
 export interface CostReservation {

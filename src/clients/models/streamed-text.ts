@@ -1,6 +1,7 @@
 import { doneData, StreamFold } from './chat-stream.js';
 import { sseBlocks } from '../net/sse.js';
-import { asObject, cutText, field, parseObject } from '../net/untrusted.js';
+import { cutText, field, parseObject } from '../net/untrusted.js';
+import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
 

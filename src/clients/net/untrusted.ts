@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { asObject } from '../../util/json.js';
 
 /** Limit of containers' and models' text in errors, in bytes. */
 const maxErrorBytes = 2_048;
@@ -11,13 +12,6 @@ export function cutText(text: string, maxBytes = maxErrorBytes): string {
   // A cut inside a character decodes to a final U+FFFD.
   const head = bytes.subarray(0, maxBytes - Buffer.byteLength(ellipsis)).toString();
   return `${head.replace(/\uFFFD$/, '')}${ellipsis}`;
-}
-
-/** A JSON object's fields, or null for anything else. */
-export function asObject(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
 }
 
 /** Own property by name; ignores a prototype set by a hostile answer. */

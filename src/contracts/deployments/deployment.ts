@@ -14,6 +14,7 @@ import {
   unlessMissing,
   valueAt,
 } from '../common.js';
+import { isObject } from '../../util/json.js';
 
 const name = z
   .string(unlessMissing('must be a string'))
@@ -40,7 +41,7 @@ const sourceSchema = z
     unlessMissing('must be an object with session_id, graph_job_id, or messages and policy'),
   )
   .superRefine((source: unknown, ctx) => {
-    if (typeof source !== 'object' || source === null || Array.isArray(source)) return;
+    if (!isObject(source)) return;
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     const has = (field: string) => valueAt(source, field) !== undefined;
     const given = ['session_id', 'graph_job_id', 'messages'].filter(has);
@@ -75,7 +76,7 @@ const gateSchema = z
     unlessMissing('must be an object with container_url, seeds, and min_reward or min_improvement'),
   )
   .superRefine((gate: unknown, ctx) => {
-    if (typeof gate !== 'object' || gate === null || Array.isArray(gate)) return;
+    if (!isObject(gate)) return;
     const given = ['min_reward', 'min_improvement'].filter((field) => valueAt(gate, field) !== undefined);
     if (given.length !== 1)
       ctx.addIssue({ code: 'custom', path: [], message: 'must have exactly one of min_reward and min_improvement' });

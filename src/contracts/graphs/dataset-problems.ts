@@ -2,6 +2,7 @@
 import { valueAt } from '../common.js';
 import { datasetLimits, taskDescription, taskInput } from './dataset.js';
 import { modes, maxFields } from './verifier.js';
+import { isObject } from '../../util/json.js';
 
 /** A path within a data set. */
 export type Path = readonly (string | number)[];
@@ -180,8 +181,4 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T> {
     if (left-- <= 0) return;
     yield item;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

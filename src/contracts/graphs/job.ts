@@ -19,6 +19,7 @@ import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from
 import { candidateSchema } from '../candidates/candidate.js';
 import { policyOptimizationSchema } from '../sessions/create.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
+import { isObject } from '../../util/json.js';
 
 const modelsSchema = z.array(policySchema.shape.model).min(1, 'must hold at least one model').max(10);
 
@@ -52,7 +53,7 @@ export const createGraphJobSchema = z
     'must be a JSON object with dataset, policy_model and rollout_budget',
   )
   .superRefine((request: unknown, ctx) => {
-    if (typeof request !== 'object' || request === null || Array.isArray(request)) return;
+    if (!isObject(request)) return;
     const refuse = (path: Path, message: string) => ctx.addIssue({ code: 'custom', path: [...path], message });
     const at = (...path: string[]) => valueAt(request, ...path);
 

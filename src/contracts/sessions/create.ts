@@ -13,6 +13,7 @@ import {
   valueAt,
   wholeNumber,
 } from '../common.js';
+import { isObject } from '../../util/json.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
@@ -137,7 +138,7 @@ export function containerField(request: Partial<Record<(typeof urlAliases)[numbe
 
 export const policyOptimizationSchema = shape
   .superRefine((request: unknown, ctx) => {
-    if (typeof request !== 'object' || request === null || Array.isArray(request)) return;
+    if (!isObject(request)) return;
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     const at = (...path: string[]) => valueAt(request, ...path);
 
@@ -189,7 +190,7 @@ export const createSessionSchema = z
     'must be a JSON object with policy_optimization',
   )
   .superRefine((body: unknown, ctx) => {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+    if (!isObject(body)) return;
     const [first, second] = findOptimizations(body);
     const refuse = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (!first) refuse(['policy_optimization'], 'is required');

@@ -1,6 +1,7 @@
 /** Conditions of a select step. */
 import type { Condition } from './graph.js';
-import { describeValue, isList, isObject, equivalenceKey, normalizeText, type Json } from './values.js';
+import { isObject } from '../../util/json.js';
+import { describeValue, isList, equivalenceKey, normalizeText, type Json } from './values.js';
 
 export type ConditionResult = { ok: true; holds: boolean } | { ok: false; reason: string };
 

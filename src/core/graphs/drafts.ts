@@ -1,6 +1,6 @@
 /** The answer that another step works on: its inputs, model and form. */
+import { canonicalJson } from '../../util/json.js';
 import { namePattern, type AnswerForm, type Graph, type Inputs, type Ref, type Step } from './graph.js';
-import { canonical, type Json } from './values.js';
 
 /** The inputs and model of the step that gives an answer, and the answer's form. */
 export interface DraftAnswer {
@@ -47,7 +47,7 @@ export function choiceRefs(step: Step): readonly Ref[] | null {
 
 /** Whether two answer forms are interchangeable. */
 export function isSameForm(candidate: AnswerForm, other: AnswerForm): boolean {
-  return canonical(candidate as unknown as Json) === canonical(other as unknown as Json);
+  return canonicalJson(candidate) === canonicalJson(other);
 }
 
 /** The ref to an answer's text field, or to the whole answer. */

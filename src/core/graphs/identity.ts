@@ -1,6 +1,6 @@
 /** The identity of a graph. */
+import { canonicalJson, isObject } from '../../util/json.js';
 import type { Graph } from './graph.js';
-import { canonical, type Json } from './values.js';
 
 /**
  * A text that is equal for equal graphs. The order of a step's inputs and of a schema's properties
@@ -9,8 +9,7 @@ import { canonical, type Json } from './values.js';
 export function graphIdentity(graph: Graph): string {
   const ordered = JSON.stringify(graph, (name, value: unknown) => {
     if (name === 'schema') return JSON.stringify(value);
-    const isNamed = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return name === 'inputs' && isNamed ? Object.entries(value) : value;
+    return name === 'inputs' && isObject(value) ? Object.entries(value) : value;
   });
-  return canonical(JSON.parse(ordered) as Json);
+  return canonicalJson(JSON.parse(ordered));
 }

@@ -3,7 +3,8 @@
  * `additionalProperties` and `description`. Other keywords are rejected, so that every interpreter
  * checks the same.
  */
-import { canonical, describeValue, hasNul, isList, isObject, maxValueSize, sizeProblem, type Json } from './values.js';
+import { canonicalJson, isObject } from '../../util/json.js';
+import { describeValue, hasNul, isList, maxValueSize, sizeProblem, type Json } from './values.js';
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 type JsonType = (typeof types)[number];
@@ -89,7 +90,7 @@ const compiledSchemas = new WeakMap<JsonSchema, CompiledSchema>();
 function compileSchema(schema: JsonSchema): CompiledSchema {
   const compiled = compiledSchemas.get(schema) ?? {
     types: schema.type === undefined ? null : new Set(typeof schema.type === 'string' ? [schema.type] : schema.type),
-    choices: schema.enum === undefined ? null : new Set(schema.enum.map((choice) => canonical(choice))),
+    choices: schema.enum === undefined ? null : new Set(schema.enum.map((choice) => canonicalJson(choice))),
     required: new Set(schema.required),
   };
   compiledSchemas.set(schema, compiled);
@@ -106,7 +107,7 @@ export function valueProblem(schema: JsonSchema, value: Json, path = ''): string
   const { types: allowed, choices, required } = compileSchema(schema);
   if (allowed !== null && ![...allowed].some((choice) => isOfType(value, choice)))
     return `${at} must be of type ${[schema.type].flat().join(' or ')}, but is ${describeValue(value)}`;
-  if (choices !== null && !choices.has(canonical(value)))
+  if (choices !== null && !choices.has(canonicalJson(value)))
     return `${at} must be one of ${schema.enum!.map((choice) => JSON.stringify(choice)).join(', ')}, but is ${describeValue(value)}`;
   if (isList(value))
     return items === undefined

@@ -9,7 +9,8 @@ import {
   type Ref,
   type Step,
 } from './graph.js';
-import { describeValue, isObject, type Json } from './values.js';
+import { isObject } from '../../util/json.js';
+import { describeValue, type Json } from './values.js';
 
 export interface ParsedRef {
   /** `input`, a step id, or the name of a map's item. */

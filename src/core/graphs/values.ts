@@ -1,4 +1,5 @@
 /** JSON values passed between steps: display, equivalence and size limits. */
+import { canonicalJson, isObject } from '../../util/json.js';
 import { cutText } from '../prompts/quote.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -7,10 +8,6 @@ export type JsonObject = { readonly [name: string]: Json };
 /** Maximum size of a value: characters of its texts and names plus one for each value in it. */
 export const maxValueSize = 1_000_000;
 const maxValueDepth = 50;
-
-export function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
@@ -21,21 +18,15 @@ export function toText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** As `toText`; an object with a single text field gives that text. */
+export function displayText(value: Json): string {
+  const [only, ...others] = isObject(value) ? Object.values(value) : [];
+  return typeof only === 'string' && others.length === 0 ? only : toText(value);
+}
+
 /** Normal form for equivalence: trimmed, white space (as in ECMAScript) collapsed, lower case. */
 export function normalizeText(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
-}
-
-/**
- * Canonical JSON (RFC 8785) with sorted names. `normal`: applies `normalizeText` to the texts
- * within.
- */
-export function canonical(value: Json, normal = false): string {
-  if (typeof value === 'string') return JSON.stringify(normal ? normalizeText(value) : value);
-  if (isList(value)) return `[${value.map((item) => canonical(item, normal)).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name]!, normal)}`).join()}}`;
 }
 
 /**
@@ -43,7 +34,7 @@ export function canonical(value: Json, normal = false): string {
  * all else exact.
  */
 export function equivalenceKey(value: Json): string {
-  return canonical(value, true);
+  return canonicalJson(value, { text: normalizeText });
 }
 
 /** Why a value is too large, or null. Stops at the limit, however much of a value is shared. */

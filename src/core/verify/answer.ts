@@ -8,7 +8,8 @@
  *   else `output`, else the object itself. Only one level is unwrapped.
  * - Otherwise: both values unchanged.
  */
-import { isObject, readJson } from './text.js';
+import { isObject } from '../../util/json.js';
+import { readJson } from './text.js';
 
 /** Returns an object's only field, else `answer`, else `output`; returns other values unchanged. */
 export function unwrapAnswer(value: unknown): unknown {

@@ -1,7 +1,8 @@
 /** Field-by-field verification (mode json). */
 import { parseIfObject } from './answer.js';
 import { areEqual } from './equal.js';
-import { cut, isObject, maxFeedback, show, type JsonObject } from './text.js';
+import { isObject } from '../../util/json.js';
+import { cut, maxFeedback, show, type JsonObject } from './text.js';
 import { weightedMean, type CriterionScore, type Verification } from './verification.js';
 
 /** Maximum characters of a field's value and name in feedback. */

@@ -3,7 +3,8 @@
  * wrong reward would mislead the search.
  */
 import { criterionKey } from './rubric.js';
-import { cut, isObject, maxFeedback, readJson, show, sanitizeText } from './text.js';
+import { isObject } from '../../util/json.js';
+import { cut, maxFeedback, readJson, show, sanitizeText } from './text.js';
 import { weightedMean, type Criterion, type CriterionScore, type Verification } from './verification.js';
 
 /** Maximum characters kept of a criterion's reason. */

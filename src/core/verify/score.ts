@@ -8,7 +8,8 @@ import { containsWhole } from './contains.js';
 import { areEqual } from './equal.js';
 import { scoreFields, weightedFields } from './fields.js';
 import { isClose, lastNumber, parseNumbers, type ReadNumber } from './numbers.js';
-import { asText, isObject, normalize, show } from './text.js';
+import { isObject } from '../../util/json.js';
+import { asText, normalize, show } from './text.js';
 import type { Verification } from './verification.js';
 
 /** Maximum characters of a gold output and of an output in feedback. */

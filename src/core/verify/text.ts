@@ -4,6 +4,7 @@
  * Invariants: no function here fails on a JSON value, whatever its depth; displayed text can be
  * stored (no NUL, no lone surrogate) and respects its length limit.
  */
+import { canonicalJson } from '../../util/json.js';
 
 /** Maximum characters of a verification's feedback; the reflection prompt shows as many. */
 export const maxFeedback = 4_000;
@@ -12,11 +13,6 @@ export const maxFeedback = 4_000;
 const maxDepth = 64;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Whether a value is a JSON object: not a list, not null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Normal form for comparison: NFC, trimmed, white space collapsed, lower case unless
@@ -38,21 +34,11 @@ function toNfc(text: string): string {
 }
 
 /**
- * JSON that is equal for equal values: names sorted, no white space, texts mapped by `text`.
- * Anything nested deeper than `depth` becomes `…`, which is not JSON and so equals no gold output.
+ * Canonical JSON. Anything nested deeper than a request allows becomes `…` and so equals no gold
+ * output.
  */
-export function canonical(
-  value: unknown,
-  text: (text: string) => string = (unchanged) => unchanged,
-  depth = maxDepth,
-): string {
-  if (typeof value === 'string') return JSON.stringify(text(value));
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (depth === 0) return '…';
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, text, depth - 1)).join(',')}]`;
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  fields.sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field, text, depth - 1)}`).join(',')}}`;
+export function canonical(value: unknown, text?: (text: string) => string): string {
+  return canonicalJson(value, { depth: maxDepth, ...(text && { text }) });
 }
 
 /** Returns a text unchanged and other values as canonical JSON. */

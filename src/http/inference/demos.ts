@@ -1,4 +1,4 @@
-import { asObject } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import { demoMessages, type Demo } from '../../core/prompts/demos.js';
 
 /**

@@ -1,7 +1,7 @@
 import { renderPrompt } from '../../core/prompts/demos.js';
 import type { PromptContent } from '../../contracts/deployments/snapshot.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
-import { asObject } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import { substitute, type UpstreamRequest } from './request.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };

@@ -1,5 +1,5 @@
 import type { Providers } from '../../clients/models/providers.js';
-import { asObject } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './call.js';
 import { hashOf } from './request.js';

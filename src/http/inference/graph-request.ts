@@ -1,4 +1,5 @@
-import { asObject, field, parseObject } from '../../clients/net/untrusted.js';
+import { field, parseObject } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import type { Graph } from '../../core/graphs/graph.js';
 import type { Json, JsonObject } from '../../core/graphs/values.js';
 import { ApiError } from '../server/errors.js';

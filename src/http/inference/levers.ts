@@ -1,4 +1,4 @@
-import { asObject } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import { readMarks, replaceMarks, type MarkedSpan } from './lever-marks.js';
 
 type Json = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { usageMustBeAsked } from '../../clients/models/providers.js';
-import { asObject } from '../../clients/net/untrusted.js';
+import { asObject, canonicalJson } from '../../util/json.js';
 import { componentNames, componentTexts } from '../../core/prompts/components.js';
 import { demosForCall, type Demo } from '../../core/prompts/demos.js';
 import type { Message, PolicySpec } from '../../core/jobs/spec.js';
@@ -111,14 +111,7 @@ function withSystem(messages: unknown[], content: string): unknown[] {
 
 /** SHA-256 of a request; see `UpstreamRequest.hash`. */
 export function hashOf(value: unknown): Buffer {
-  return createHash('sha256').update(canonical(value)).digest();
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => {
-    const object = asObject(item);
-    return object ? Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
-  });
+  return createHash('sha256').update(canonicalJson(value)).digest();
 }
 
 function invalid(name: string, message: string): ApiError {

@@ -1,6 +1,7 @@
 import { providerRefusedKey } from '../../clients/models/complete-chat.js';
 import type { ProviderError } from '../../clients/models/provider-answer.js';
-import { asObject, cutText } from '../../clients/net/untrusted.js';
+import { cutText } from '../../clients/net/untrusted.js';
+import { asObject } from '../../util/json.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
 
 /** A provider's error for our caller: status, and body in OpenAI's shape. */

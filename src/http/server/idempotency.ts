@@ -8,6 +8,7 @@ import {
   type KeyClaim,
   type StoredAnswer,
 } from '../../storage/access/idempotency.js';
+import { canonicalJson } from '../../util/json.js';
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 
@@ -108,17 +109,6 @@ function answerFrom(reply: FastifyReply, payload: unknown): StoredAnswer {
 
 function fingerprint({ method, url, body }: FastifyRequest): Buffer {
   return createHash('sha256')
-    .update(`${method} ${url}\n${canonical(body)}`)
+    .update(`${method} ${url}\n${canonicalJson(body)}`)
     .digest();
-}
-
-/** JSON with sorted keys: independent of the body's formatting. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, inner: unknown) =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ) ?? ''
-  );
 }

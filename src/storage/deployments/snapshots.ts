@@ -5,7 +5,7 @@ import type { Demo } from '../../core/prompts/demos.js';
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import { graphFromJson } from '../../core/graphs/json.js';
 import { graphText } from '../../core/graphs/text.js';
-import { canonical, type Json } from '../../core/graphs/values.js';
+import { canonicalJson } from '../../util/json.js';
 import { candidateId as candidateIdOf } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
 import type { SessionProjection } from '../jobs/jobs.js';
@@ -21,9 +21,7 @@ export interface Snapshot {
 
 /** The id of a content: the SHA-256 of its canonical form (RFC 8785). The same content has the same id. */
 export function snapshotId(content: SnapshotContent): string {
-  return `snap_${createHash('sha256')
-    .update(canonical(content as unknown as Json))
-    .digest('hex')}`;
+  return `snap_${createHash('sha256').update(canonicalJson(content)).digest('hex')}`;
 }
 
 /** Freezes a content; one that is frozen already stays as it is. Answers its id. */

@@ -1,3 +1,4 @@
+import { displayText, type Json } from '../../core/graphs/values.js';
 import type { FailedRun } from '../../core/graphs/edits/proposal.js';
 import type { Tx } from '../db/db.js';
 import { feedbackOf, inOrder } from '../candidates/reflection-examples.js';
@@ -6,9 +7,9 @@ interface Row extends Record<string, unknown> {
   ordinal: number;
   reward: number | null;
   feedback: string | null;
-  details: { output?: unknown; steps?: FailedRun['steps'] } | null;
+  details: { output?: Json; steps?: FailedRun['steps'] } | null;
   error: { message: string } | null;
-  input: unknown;
+  input: Json;
   calls: number;
   tokens: number | null;
 }
@@ -31,23 +32,17 @@ export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonl
       where r.job_id = $1 and r.ordinal = any($2)`,
     [jobId, ordinals],
   );
-  return inOrder(rows, ordinals).map((row) => ({
-    ordinal: row.ordinal,
-    input: textOf(row.input),
-    output: textOf(row.details?.output),
-    steps: row.details?.steps ?? [],
-    reward: row.reward ?? 0,
-    calls: row.calls,
-    tokens: row.tokens,
-    feedback: feedbackOf({ ...row, details: null }),
-  }));
-}
-
-/** A value as a model reads it: an object of one text as that text. */
-function textOf(value: unknown): string {
-  if (value === undefined) return '';
-  if (typeof value === 'string') return value;
-  const values = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.values(value) : [];
-  const [only] = values;
-  return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(value);
+  return inOrder(rows, ordinals).map((row) => {
+    const { output = '', steps = [] } = row.details ?? {};
+    return {
+      ordinal: row.ordinal,
+      input: displayText(row.input),
+      output: displayText(output),
+      steps,
+      reward: row.reward ?? 0,
+      calls: row.calls,
+      tokens: row.tokens,
+      feedback: feedbackOf({ ...row, details: null }),
+    };
+  });
 }

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import type { ScoredVerifier } from '../../../src/contracts/graphs/verifier.js';
 import { unwrapAnswer, comparableParts } from '../../../src/core/verify/answer.js';
 import { goldProblem, isJudged, score } from '../../../src/core/verify/score.js';
-import { isObject, maxFeedback } from '../../../src/core/verify/text.js';
+import { maxFeedback } from '../../../src/core/verify/text.js';
 import { weightedMean } from '../../../src/core/verify/verification.js';
+import { isObject } from '../../../src/util/json.js';
 
 const exact: ScoredVerifier = { mode: 'exact', caseSensitive: false };
 const exactCase: ScoredVerifier = { mode: 'exact', caseSensitive: true };

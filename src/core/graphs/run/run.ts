@@ -18,7 +18,8 @@ import { renderMessages } from './messages.js';
 import { planGraph, type Plan, type ResolvedRef } from '../plan.js';
 import { parseVerdict } from './vote.js';
 import { cutText } from '../../prompts/quote.js';
-import { describeValue, isObject, maxValueSize, sizeProblem, type Json } from '../values.js';
+import { isObject } from '../../../util/json.js';
+import { describeValue, maxValueSize, sizeProblem, type Json } from '../values.js';
 
 /** A pending model call. */
 export interface Call {

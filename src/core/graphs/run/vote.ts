@@ -1,6 +1,6 @@
 /** Votes. */
 import { quoteText } from '../../prompts/quote.js';
-import { isObject, equivalenceKey, toText, type Json } from '../values.js';
+import { displayText, equivalenceKey, type Json } from '../values.js';
 
 /** A group of equivalent values: the first value and the group's size. */
 export interface VoteGroup {
@@ -31,14 +31,7 @@ export function majorityValue(values: readonly Json[]): Json | undefined {
  * Numbers candidates from 1 for a judge; quoting keeps a candidate's text from posing as another.
  */
 export function numberedCandidates(candidates: readonly Json[]): string {
-  return candidates.map((value, at) => `Candidate ${at + 1}:\n${quoteText(candidateText(value))}`).join('\n\n');
-}
-
-/** The text of a candidate; an object with a single text field shows that text. */
-function candidateText(value: Json): string {
-  if (!isObject(value)) return toText(value);
-  const [only, ...others] = Object.values(value);
-  return typeof only === 'string' && others.length === 0 ? only : toText(value);
+  return candidates.map((value, at) => `Candidate ${at + 1}:\n${quoteText(displayText(value))}`).join('\n\n');
 }
 
 export type Verdict = { ok: true; index: number } | { ok: false; problem: string };

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { asObject, canonicalJson, isObject } from '../../src/util/json.js';
+
+test('canonical JSON is that of RFC 8785', () => {
+  // The example of section 3.2.2, and the order of names of section 3.2.3.
+  const numbers = '[333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001, -0]';
+  expect(canonicalJson(JSON.parse(numbers))).toBe('[333333333.3333333,1e+30,4.5,0.002,1e-27,0]');
+  const string = String.raw`"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/"`;
+  expect(canonicalJson(JSON.parse(string))).toBe(String.raw`"€$\u000f\nA'B\"\\\\\"/"`);
+  const names = ['\u20ac', '\r', '\ufb33', '1', '\ud83d\ude00', '\u0080', '\u00f6'];
+  const written = canonicalJson(Object.fromEntries(names.map((name) => [name, null])));
+  expect([...written.matchAll(/"([^"]+)":/g)].map(([, name]) => name)).toEqual([
+    '\\r',
+    '1',
+    '\u0080',
+    '\u00f6',
+    '\u20ac',
+    '\ud83d\ude00',
+    '\ufb33',
+  ]);
+  expect(canonicalJson({ 10: 1, 9: 2, a: undefined })).toBe('{"10":1,"9":2}');
+  expect(canonicalJson(JSON.parse('{"b":{"__proto__":1},"__proto__":{"d":2,"c":1}}'))).toBe(
+    '{"__proto__":{"c":1,"d":2},"b":{"__proto__":1}}',
+  );
+});
+
+test('equal values have equal canonical JSON, whatever the order of their fields', () => {
+  const reversed = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(reversed)
+      : isObject(value)
+        ? Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([name, inner]) => [name, reversed(inner)]),
+          )
+        : value;
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonicalJson(value);
+      expect(canonicalJson(reversed(value))).toBe(text);
+      expect(canonicalJson(JSON.parse(text))).toBe(text);
+    }),
+  );
+});
+
+test('strings can be mapped, and the depth be bounded', () => {
+  const upper = { text: (text: string) => text.toUpperCase() };
+  expect(canonicalJson({ b: ['x', 1], a: 'y' }, upper)).toBe('{"a":"Y","b":["X",1]}');
+  expect(canonicalJson([[1], 2], { depth: 1 })).toBe('[…,2]');
+});
+
+test('an object is neither a list nor null', () => {
+  expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
+  expect([asObject({ a: 1 }), asObject([1])]).toEqual([{ a: 1 }, null]);
+});
