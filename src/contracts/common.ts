@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runAlways, wholeNumber } from './validation.js';
 import { componentName, componentNames, maxComponents } from '../core/prompts/components.js';
 
 export const statusSchema = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']).meta({
@@ -43,46 +44,6 @@ export const promptMessagesSchema = z
     }
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
-
-/** The message for a malformed field; a missing field gets zod's "is required". */
-export function unlessMissing(message: string) {
-  return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
-}
-
-/**
- * Runs a cross-field check even if a field is invalid, so that all problems are reported at once.
- */
-export const runAlways = { when: () => true };
-
-/** The value at a path of an arbitrary body; undefined if there is none. */
-export function valueAt(body: unknown, ...path: string[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-        ? (value as Record<string, unknown>)[name]
-        : undefined,
-    body,
-  );
-}
-
-/** A whole number within limits. Not z.int(): its failures prevent cross-field checks. */
-export function wholeNumber(minimum: number, maximum: number) {
-  return z
-    .number(unlessMissing('must be a whole number'))
-    .superRefine((value, ctx) => {
-      if (!Number.isInteger(value)) ctx.addIssue('must be a whole number');
-      else if (value < minimum || value > maximum) ctx.addIssue(`must be ${minimum} to ${maximum}`);
-    })
-    .meta({ type: 'integer', minimum, maximum });
-}
-
-/** A list of 1 to `max` non-negative whole numbers, in the order they run. */
-export function seedsSchema(max: number) {
-  return z
-    .array(wholeNumber(0, Number.MAX_SAFE_INTEGER), unlessMissing('must be a list of whole numbers'))
-    .min(1, 'must hold at least one seed')
-    .max(max, `must hold at most ${max} seeds`);
-}
 
 // The service configures the target and key of model calls. Compared without case, underscores and
 // dashes.

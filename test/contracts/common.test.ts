@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isConnectionField, policySchema, seedsSchema } from '../../src/contracts/common.js';
+import { isConnectionField, policySchema } from '../../src/contracts/common.js';
+import { seedsSchema } from '../../src/contracts/validation.js';
 import { rewardValue } from '../../src/contracts/control.js';
 import {
   evaluationSchemaFor,

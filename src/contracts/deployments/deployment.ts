@@ -2,19 +2,16 @@
 import { z } from 'zod';
 import { jobKinds } from '../../core/jobs/kinds.js';
 import {
-  runAlways,
   containerFields,
   containerUrlSchema,
   envNameSchema,
   errorDetailsSchema,
   policySchema,
   promptMessagesSchema,
-  seedsSchema,
   timestamp,
-  unlessMissing,
-  valueAt,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
+import { runAlways, seedsSchema, unlessMissing, valueAt } from '../validation.js';
 
 const name = z
   .string(unlessMissing('must be a string'))

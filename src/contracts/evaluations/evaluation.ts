@@ -10,11 +10,11 @@ import {
   jobFields,
   policySchema,
   promptMessagesSchema,
-  seedsSchema,
   statusSchema,
   timestamp,
   usageSchema,
 } from '../common.js';
+import { seedsSchema } from '../validation.js';
 
 const sevenDays = 7 * 24 * 3_600;
 

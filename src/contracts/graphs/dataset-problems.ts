@@ -1,5 +1,5 @@
 /** Cross-field validation of data sets. */
-import { valueAt } from '../common.js';
+import { valueAt } from '../validation.js';
 import { datasetLimits, taskDescription, taskInput } from './dataset.js';
 import { modes, maxFields } from './verifier.js';
 import { isObject } from '../../util/json.js';

@@ -1,6 +1,7 @@
 /** The data set of a graph job: tasks, gold outputs and scoring. */
 import { z } from 'zod';
-import { promptSchema, unlessMissing } from '../common.js';
+import { promptSchema } from '../common.js';
+import { unlessMissing } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { unionError, rubricSchema, verifierSchema } from './verifier.js';
 

@@ -3,7 +3,7 @@
  * `src/core/graphs/validate.ts` checks refs, placeholders and limits.
  */
 import { z } from 'zod';
-import { unlessMissing } from '../common.js';
+import { unlessMissing } from '../validation.js';
 
 const id = z.string().describe('1 to 64 letters, digits or _; begins with a letter.');
 const ref = z

@@ -1,18 +1,15 @@
 /** Graph jobs: create request and views. */
 import { z } from 'zod';
 import {
-  runAlways,
   concurrencySchema,
   containerFields,
   estimateSchema,
   jobFields,
   policySchema,
   statusSchema,
-  unlessMissing,
   usageSchema,
-  valueAt,
-  wholeNumber,
 } from '../common.js';
+import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 import { datasetProblems, type Path } from './dataset-problems.js';
 import { datasetLimits, datasetSchema } from './dataset.js';
 import { budgetViewSchema, estimate, historySchema, outcome, searchFields } from '../search.js';

@@ -1,6 +1,7 @@
 /** Scoring of graph outputs: rubrics, `verifier_config` and the stored form. */
 import { z } from 'zod';
-import { policySchema, unlessMissing } from '../common.js';
+import { policySchema } from '../common.js';
+import { unlessMissing } from '../validation.js';
 import type { PolicySpec } from '../../core/jobs/spec.js';
 
 const limits = { criteria: 20, rubricChars: 20_000 } as const;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  runAlways,
   containerFields,
   containerUrlSchema,
   correlationIdSchema,
@@ -8,12 +7,9 @@ import {
   envNameSchema,
   policySchema,
   promptSchema,
-  seedsSchema,
-  unlessMissing,
-  valueAt,
-  wholeNumber,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
+import { runAlways, seedsSchema, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 
 const count = (max: number) => wholeNumber(1, max);
 

@@ -55,11 +55,11 @@ export function answerRef(id: string, form: AnswerForm): Ref {
   return 'field' in form ? `${id}.${form.field}` : id;
 }
 
-/** The wanted name, or a numbered one if it is taken; never longer than a name may be. */
-export function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  const start = wanted.slice(0, 60);
+/** The preferred name, or a numbered one if it is taken; never longer than a name may be. */
+export function freeName(preferred: string, taken: ReadonlySet<string>): string {
+  const start = preferred.slice(0, 60);
   const isFree = (name: string) => namePattern.test(name) && !taken.has(name);
-  let name = wanted;
+  let name = preferred;
   for (let number = 2; !isFree(name); number++) name = `${start}_${number}`;
   return name;
 }

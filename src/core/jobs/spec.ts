@@ -1,21 +1,21 @@
 /**
- * What a validated create request becomes: the value stored in `jobs.spec` and read by activities and the proxy.
- * Internal, so camelCase; it never holds a secret. Seconds and counts as named.
+ * The specification of a job, stored in `jobs.spec` and read by activities and the proxy. Internal,
+ * so camelCase; never contains a secret. Seconds and counts as named.
  */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { Demo } from '../prompts/demos.js';
 import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 
-/** One chat message of a prompt. */
+/** A chat message of a prompt. */
 export interface Message {
   role: 'system' | 'user' | 'assistant';
   content: string;
-  /** Of the component that it is; where there are several. */
+  /** Name of the component if there are several. */
   name?: string;
 }
 
-/** Which model answers, and with which further fields of the request (`params`: temperature and the like). */
+/** A model and additional request fields (`params`, such as temperature). */
 export interface PolicySpec {
   provider: string;
   model: string;
@@ -26,13 +26,13 @@ export interface ContainerSpec {
   url: string;
   envName: string | null;
   envConfig: Record<string, unknown>;
-  /** Whether the job has a secret named `container_api_key`. */
+  /** Whether the job has a secret `container_api_key`. */
   hasApiKey: boolean;
 }
 
-/** What every job that runs rollouts has. */
+/** Fields of all jobs that run rollouts. */
 export interface RunSpec {
-  /** null: a session of live traffic that named none, and every graph job. */
+  /** null: a graph job, or live traffic without a container. */
   container: ContainerSpec | null;
   policy: PolicySpec;
   maxConcurrent: number;
@@ -49,11 +49,11 @@ export interface BudgetSpec {
 export interface SessionSpec extends RunSpec {
   kind: 'session';
   search: SearchSettings;
-  /** null: the container's own (`/task_info`), else what its baseline calls carry. */
+  /** null: the container's own prompt (`/task_info`), else that of its baseline calls. */
   initialPrompt: Message[] | null;
   proposer: PolicySpec;
   budget: BudgetSpec;
-  /** Who runs the rollouts; absent: the container. `caller`: live traffic through the proxy. */
+  /** Absent: the container runs rollouts. `caller`: live traffic through the proxy. */
   rollouts?: 'caller';
 }
 
@@ -63,28 +63,28 @@ export interface EvaluationSpec extends RunSpec {
   appId: string;
   seeds: number[];
   timeoutS: number;
-  /** The messages the proxy substitutes, already resolved; null: the container as it is. */
+  /** The resolved messages that the proxy substitutes; null: the container's own. */
   candidate: {
     messages: Message[];
-    /** Of a session's candidate that has some. */
+    /** Demonstrations of a session's candidate. */
     demos?: Demo[];
     sessionId: string | null;
     candidateId: string | null;
-    /** These are spans that the container marks: what is not marked stays. */
+    /** The messages are spans marked by the container; unmarked text stays. */
     marked?: boolean;
-    /** Of a deployment's gate: its model answers whatever a call says, as it will when it is live. */
+    /** For a deployment's gate: its model answers every call, as it will when live. */
     frozen?: boolean;
-    /** The frozen graph that answers instead; there are no messages then. */
+    /** The published graph that answers instead of messages. */
     graphSnapshotId?: string;
   } | null;
 }
 
-/** Where a deployment is from. */
+/** The source of a deployment. */
 export type DeploymentSource =
   | { kind: 'session' | 'graph'; jobId: string; candidateId: string }
   | { kind: 'messages'; messages: Message[]; policy: PolicySpec };
 
-/** What a deployment must show before it goes live: one of the two rewards. */
+/** The gate of a deployment; one of the two reward conditions is set. */
 export interface GateSpec {
   seeds: number[];
   minReward: number | null;
@@ -98,37 +98,39 @@ export interface DeploymentSpec {
   kind: 'deployment';
   name: string;
   source: DeploymentSource;
-  /** Its gate's. */
+  /** The container of its gate. */
   container: ContainerSpec | null;
   gate: GateSpec | null;
 }
 
-/** A graph job; its tasks are rows of their own, and so is each of its graphs. */
+/** A graph job; its tasks and graphs are stored in tables of their own. */
 export interface GraphSpec extends RunSpec {
   kind: 'graph';
   search: GepaSearch;
   container: null;
-  /** The models that steps may ask; `policy` is the first of them. */
+  /** The models that steps may use; `policy` is the first. */
   policies: PolicySpec[];
-  /** What candidates are compared by where they do equally well: dollars where the price of every policy is known, else tokens. */
+  /**
+   * The cost unit that breaks ties of reward: dollars if all policies have a price, else tokens.
+   */
   costUnit: 'usd' | 'tokens';
   proposer: PolicySpec;
   budget: BudgetSpec;
   verifier: VerifierSpec;
   numTasks: number;
-  /** What is known of the task in words; null: nothing is. */
+  /** The task description; null if there is none. */
   description: string | null;
-  /** Its JSON form (`GraphJson`) as text: the specs' jsonb does not keep the order of a step's inputs. */
+  /** The JSON form (`GraphJson`) as text: jsonb would not keep the order of a step's inputs. */
   initialGraph: string;
 }
 
-/** The jobs that run rollouts. */
+/** Jobs that run rollouts. */
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
 
-/** The graph that a job begins with. */
+/** The initial graph of a job. */
 export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {
   return JSON.parse(initialGraph) as GraphJson;
 }
 
-/** The jobs that search. */
+/** Jobs that search. */
 export type SearchSpec = SessionSpec | GraphSpec;

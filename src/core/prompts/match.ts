@@ -133,11 +133,11 @@ function indexesByValue<Key>(
   row: ArrayLike<Key>,
   from: number,
   to: number,
-  wanted: (index: number) => boolean = () => true,
+  include: (index: number) => boolean = () => true,
 ): Map<Key, number[]> {
   const indexes = new Map<Key, number[]>();
   for (let i = to - 1; i >= from; i--) {
-    if (!wanted(i)) continue;
+    if (!include(i)) continue;
     const known = indexes.get(row[i]!);
     if (known) known.push(i);
     else indexes.set(row[i]!, [i]);
