@@ -1,6 +1,6 @@
 /**
- * Like Promise.all over `items`, with at most `limit` at once; the results are in the items' order. Where one fails, no
- * other begins, and those under way come to their end first: what they have paid for is recorded then.
+ * Like Promise.all over `items`, with at most `limit` at once. After a failure it starts no other item
+ * and rejects once those in progress have ended, so that paid model calls are recorded.
  */
 export async function mapLimited<In, Out>(
   items: In[],
@@ -18,7 +18,7 @@ export async function mapLimited<In, Out>(
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, worker));
-  const failed = workers.find((one) => one.status === 'rejected');
+  const failed = workers.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return results;
 }

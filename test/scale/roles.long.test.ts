@@ -119,7 +119,7 @@ describe('processes', () => {
     });
     expect(code).toBe(1);
     expect(said).toMatch(
-      /^ratchet: There is no Temporal namespace nobody-made-it: .*operator namespace create --namespace nobody-made-it\n$/,
+      /^ratchet: Temporal namespace "nobody-made-it" not found\. .*operator namespace create --namespace nobody-made-it\n$/,
     );
   });
 });

@@ -151,6 +151,6 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
     120,
   );
   expect(detail).toBe(
-    `new jobs go to workers of the build one, and none polls: start one, or run: temporal worker deployment set-current-version --namespace ${namespace} --deployment-name ratchet --build-id two`,
+    `new jobs go to workers of build one, and none polls. Start one, or run: temporal worker deployment set-current-version --namespace ${namespace} --deployment-name ratchet --build-id two`,
   );
 }, 240_000);
