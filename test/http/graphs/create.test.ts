@@ -39,7 +39,7 @@ describe('a graph job is created', () => {
       status: 'running',
       num_tasks: 12,
       max_rollouts: 60,
-      estimate: { rollouts: 38, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
+      estimate: { rollouts: 42, cost_usd: { low: anyCost, likely: anyCost, high: anyCost } },
       workflow_id: `graph-${body.job_id}`,
       temporal_url: expect.stringContaining(body.job_id),
     });

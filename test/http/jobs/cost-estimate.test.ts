@@ -30,13 +30,13 @@ const close = (value: number) => expect.closeTo(value, 12) as unknown;
 describe('what a session will cost', () => {
   test('by the prompt’s length, by what is assumed, and by how many proposals go on', () => {
     // The baseline's 4 and the winner's, 4 for each generation between that evaluates, 6 proposals with minibatches of 2; at most
-    // as many guards, too.
+    // as many regression seeds, too, and 4 probes of noise.
     expect(sessionEstimate(session())).toEqual({
-      rollouts: 4 * 4 + 6 * 8,
+      rollouts: 4 * 4 + 6 * 8 + 4,
       cost_usd: {
         low: close(20 * usd(150, 20) + 6 * usd(100 + 300 + 2 * (50 + 20 + 20), 100)),
         likely: close(36 * usd(400, 150) + 6 * usd(100 + 300 + 2 * (300 + 150 + 100), 300)),
-        high: close(64 * usd(1_600, 1_000) + 6 * usd(100 + 300 + 2 * (1_500 + 1_000 + 500), 4_100)),
+        high: close(68 * usd(1_600, 1_000) + 6 * usd(100 + 300 + 2 * (1_500 + 1_000 + 500), 4_100)),
       },
     });
   });
@@ -119,7 +119,7 @@ describe('what a graph job will cost', () => {
     expect(perRollout(job({}, [...one, check]))).toBeCloseTo(3 * (usd(150, 1_000) + usd(100 + 1_000, 1_000)), 12);
     expect(perRollout(job({}, [{ ...one[0]!, samples: 4 }]))).toBeCloseTo(3 * 4 * usd(150, 1_000), 12);
     expect(graphEstimate(job(), tasks)).toMatchObject({
-      rollouts: 4 * 4 + 6 * 8,
+      rollouts: 4 * 4 + 6 * 8 + 4,
       cost_usd: { low: expect.any(Number) },
     });
     const { low, likely, high } = costs(job());

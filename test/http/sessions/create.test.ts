@@ -52,7 +52,7 @@ describe('a session is created', () => {
       chat_completions_url: `${base}/chat/completions`,
       // 2 for the baseline, then 4 proposals, each with a minibatch for its parent and itself and an evaluation.
       estimate: {
-        rollouts: 38,
+        rollouts: 42,
         cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
       },
       workflow_id: `session-${body.session_id}`,

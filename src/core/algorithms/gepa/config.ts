@@ -29,6 +29,11 @@ export interface GepaConfig extends SearchConfig, MutationConfig {
  */
 export const gepaLimits = searchLimits;
 
+/** Repeated rollouts of the baseline in generation 1 that measure noise; repeats measure it too. */
+export function noiseProbes({ repeats }: GepaConfig): number {
+  return repeats === 1 ? 4 : 0;
+}
+
 /** The most seeds on which a child is tested for regressions. */
 export function maxRegressionSeeds(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
@@ -49,7 +54,7 @@ export function minimumRollouts(config: GepaConfig): number {
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
-  const all = evaluations + proposals;
+  const all = evaluations + proposals + noiseProbes(config);
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 

@@ -7,12 +7,9 @@ import { ask } from '../../search/lifecycle.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { rolloutsPerProposal } from './budget.js';
-import { maxRegressionSeeds } from './config.js';
+import { maxRegressionSeeds, noiseProbes } from './config.js';
 import { incumbentOf } from './parents.js';
 import type { GepaState } from './state.js';
-
-/** Repeated rollouts before the first proposal, to measure the noise. */
-const noiseProbes = 4;
 
 /**
  * Runs the parent on further seeds at the beginning of a generation; null: enough failures are
@@ -32,8 +29,7 @@ export function explore(state: GepaState): GepaState | null {
   const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
   const unseen = unevaluatedSeeds(state, model, incumbent);
   const seeds = unseen.slice(0, Math.min(Math.max(0, wanted - neverShown), spare));
-  const measuresNoise = isFirst && config.repeats === 1;
-  const probes = measuresNoise ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
+  const probes = isFirst ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
   return runParent(state, incumbent, [...seeds, ...probes]);
 }
 
@@ -65,5 +61,5 @@ function spareRollouts(state: GepaState): number {
 /** Seeds for repeated rollouts: only seeds with a result, or with one in this batch. */
 function probeSeeds(state: GepaState, model: RewardModel, running: readonly number[]): number[] {
   const known = state.order.filter((seed) => running.includes(seed) || model.posterior(0, seed) !== null);
-  return Array.from({ length: noiseProbes }, (_, index) => known[index % known.length]!);
+  return Array.from({ length: noiseProbes(state.config) }, (_, index) => known[index % known.length]!);
 }

@@ -75,9 +75,10 @@ test('the least budget is the baseline and one proposal in full, the minibatch c
 });
 
 test('the estimate is everything, within the budget', () => {
-  // The baseline and an evaluation a generation; for each proposal two minibatches and the guards, twice.
-  expect(estimateRollouts(config())).toBe(6 + 3 * 6 + 3 * 2 * 2 * (3 + 4));
-  expect(estimateRollouts(config({ trainSeeds: [1, 2] }))).toBe(6 + 3 * 6 + 3 * 2 * 2 * (2 + 2));
+  // The baseline and an evaluation a generation; for each proposal two minibatches
+  // and the regression seeds, twice; the probes of noise.
+  expect(estimateRollouts(config())).toBe(6 + 3 * 6 + 3 * 2 * 2 * (3 + 4) + 4);
+  expect(estimateRollouts(config({ trainSeeds: [1, 2] }))).toBe(6 + 3 * 6 + 3 * 2 * 2 * (2 + 2) + 4);
   expect(estimateRollouts(config({ repeats: 2, heldoutSeeds: [10] }))).toBe(2 * 24 + 2 * 2 + 84);
   expect(estimateRollouts(config({ maxRollouts: 40 }))).toBe(40);
 });

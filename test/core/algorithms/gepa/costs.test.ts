@@ -29,13 +29,14 @@ describe('a search of candidates that do not all cost the same', () => {
           if (reward === null || exceeds(best!.reward, reward)) continue;
           expect(isCheaper(run.state.costs, candidate, best!.candidate)).toBe(false);
         }
-        expect([...history].sort((left, right) => left - right)).toEqual(history);
-        for (const one of of(run, 'candidate_accepted')) {
-          if (one.reason !== 'cheaper') continue;
+        // A cheaper candidate may follow with the same mean, rounded differently.
+        for (const [at, mean] of history.slice(1).entries()) expect(mean).toBeGreaterThan(history[at]! - 1e-9);
+        for (const accepted of of(run, 'candidate_accepted')) {
+          if (accepted.reason !== 'cheaper') continue;
           cheaper += 1;
-          expect(one.childSum).toBeGreaterThan(one.parentSum - 1e-6);
-          const { parents } = run.state.candidates.find(({ candidate }) => candidate === one.candidate)!;
-          const [own, parent] = [one.candidate, parents[0]!].map((candidate) => costs[candidate % costs.length]!);
+          expect(accepted.childSum).toBeGreaterThan(accepted.parentSum - 1e-6);
+          const { parents } = run.state.candidates.find(({ candidate }) => candidate === accepted.candidate)!;
+          const [own, parent] = [accepted.candidate, parents[0]!].map((candidate) => costs[candidate % costs.length]!);
           expect(own).toBeLessThan(parent!);
         }
       }),
