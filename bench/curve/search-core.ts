@@ -1,3 +1,4 @@
+import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import { createGepa } from '../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../src/core/algorithms/gepa/step.js';
 import { InProcess, searchInProcess } from '../worlds/in-process.js';
@@ -18,15 +19,7 @@ export function searchCore(search: Search, budgets: readonly number[]): Trajecto
     const answers = new InProcess(truth);
     const seeds = { trainSeeds, evaluationSeeds, minibatchSize };
     const generations = Math.floor(499 / populationSize);
-    const defaults = {
-      merge: true,
-      componentSelection: 'feedback' as const,
-      heldoutSeeds: [],
-      repeats: 1,
-      patience: null,
-      targetReward: null,
-    };
-    const config = { ...defaults, ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
+    const config = { ...gepaDefaults, ...seeds, populationSize, generations, maxRollouts: budget, rngSeed };
     const end = searchInProcess(gepa, createGepa(config), answers);
     rollouts += end.asked;
     steps.push({ rollouts: budget, trueReward: truth.trueReward(answers.textsOf(end.best!.candidate)) });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { gepaDefaults } from '../../src/core/algorithms/gepa/config.js';
 import type { GepaSearch } from '../../src/core/algorithms/index.js';
 import type { BudgetSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/storage/db/db.js';
@@ -23,18 +24,13 @@ export const unlimited: BudgetSpec = { maxMinutes: null, maxCostUsd: null };
 
 /** A small GEPA search. */
 export const anyGepa: GepaSearch = {
+  ...gepaDefaults,
   algorithm: 'gepa',
   populationSize: 1,
   generations: 1,
   minibatchSize: 1,
   trainSeeds: [0],
   evaluationSeeds: [0],
-  heldoutSeeds: [],
-  repeats: 1,
-  merge: true,
-  patience: null,
-  targetReward: null,
-  componentSelection: 'feedback',
   maxRollouts: null,
   rngSeed: 0,
 };

@@ -1,7 +1,7 @@
 /**
  * The search configuration of a graph job: GEPA over tasks as seeds, sized by the rollout budget.
  */
-import { gepaLimits, maxRegressionSeeds } from '../algorithms/gepa/config.js';
+import { gepaDefaults, gepaLimits, maxRegressionSeeds } from '../algorithms/gepa/config.js';
 import type { GepaSearch } from '../algorithms/index.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
@@ -42,6 +42,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     heldout: share(shares.heldout),
   });
   const config: GepaSearch = {
+    ...gepaDefaults,
     algorithm: 'gepa',
     populationSize: proposals,
     generations: 1,
@@ -49,12 +50,7 @@ export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSear
     trainSeeds: split.train,
     evaluationSeeds: split.evaluation,
     heldoutSeeds: split.heldout,
-    repeats: 1,
-    merge: true,
-    componentSelection: 'feedback',
     editsStructure: true,
-    patience: null,
-    targetReward: null,
     maxRollouts: rolloutBudget,
     rngSeed,
   };

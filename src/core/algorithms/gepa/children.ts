@@ -7,7 +7,7 @@ import { addProposals } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import { gainedOn } from './acceptance.js';
 import { gepaLimits } from './config.js';
-import { incumbentOf } from './parents.js';
+import { parentOf } from './parents.js';
 import type { GepaState, Trial } from './state.js';
 
 /** The most failures that the reflections of a generation choose from. */
@@ -22,15 +22,15 @@ export function reflect(state: GepaState): GepaState | null {
   const model = rewardModelOf(state);
   const size = minibatchOf(config);
   const affordable = Math.floor(searchRollouts(state) / size);
-  const incumbent = incumbentOf(state, model);
-  const failures = knownFailures(state, model, incumbent);
+  const parent = parentOf(state, model);
+  const failures = knownFailures(state, model, parent);
   const offered = failures
     .slice(0, Math.min(4 * size * config.populationSize, maxOffered))
     .map(({ ordinal, seed }) => ({ ordinal, seed }));
   const count = Math.min(config.populationSize, affordable, offered.length, gepaLimits.candidates - nextCandidate);
   if (count <= 0) return null;
   const trials = Array.from({ length: count }, (_, index): Trial => {
-    return { candidate: nextCandidate + index, parents: [incumbent], offered, shown: [], removed: [], rounds: 0 };
+    return { candidate: nextCandidate + index, parents: [parent], offered, shown: [], removed: [], rounds: 0 };
   });
   return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
 }

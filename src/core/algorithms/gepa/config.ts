@@ -23,6 +23,16 @@ export interface GepaConfig extends SearchConfig, MutationConfig {
   componentSelection: ComponentSelection;
 }
 
+/** The settings that a search keeps unless its creator chooses others. */
+export const gepaDefaults = {
+  heldoutSeeds: [],
+  repeats: 1,
+  patience: null,
+  targetReward: null,
+  merge: true,
+  componentSelection: 'feedback',
+} satisfies Partial<GepaConfig>;
+
 /**
  * They limit 1 + populationSize * generations candidates, and populationSize * minibatchSize
  * rollouts at once.

@@ -8,7 +8,7 @@ import { rewardModelOf } from '../../search/model-cache.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import { rolloutsPerProposal } from './budget.js';
 import { maxRegressionSeeds, noiseProbes } from './config.js';
-import { incumbentOf } from './parents.js';
+import { parentOf } from './parents.js';
 import type { GepaState } from './state.js';
 
 /**
@@ -18,19 +18,19 @@ import type { GepaState } from './state.js';
 export function explore(state: GepaState): GepaState | null {
   const { config } = state;
   const model = rewardModelOf(state);
-  const incumbent = incumbentOf(state, model);
+  const parent = parentOf(state, model);
   const size = minibatchOf(config);
-  const neverShown = knownFailures(state, model, incumbent).filter(({ shown }) => shown === 0).length;
+  const neverShown = knownFailures(state, model, parent).filter(({ shown }) => shown === 0).length;
   const spare = spareRollouts(state);
   const isFirst = state.generation === 1;
   // With scarce rollouts one new failure suffices; with scarce proposals each gets its own
   // failures.
   const perProposal = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
   const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
-  const unseen = unevaluatedSeeds(state, model, incumbent);
+  const unseen = unevaluatedSeeds(state, model, parent);
   const seeds = unseen.slice(0, Math.min(Math.max(0, wanted - neverShown), spare));
   const probes = isFirst ? probeSeeds(state, model, seeds).slice(0, spare - seeds.length) : [];
-  return runParent(state, incumbent, [...seeds, ...probes]);
+  return runParent(state, parent, [...seeds, ...probes]);
 }
 
 /**
@@ -39,10 +39,10 @@ export function explore(state: GepaState): GepaState | null {
  */
 export function exploreFurther(state: GepaState, explored: number): GepaState | null {
   const model = rewardModelOf(state);
-  const incumbent = incumbentOf(state, model);
-  if (knownFailures(state, model, incumbent).some(({ shown }) => shown === 0)) return null;
-  const seeds = unevaluatedSeeds(state, model, incumbent);
-  return runParent(state, incumbent, seeds.slice(0, Math.min(2 * explored, spareRollouts(state))));
+  const parent = parentOf(state, model);
+  if (knownFailures(state, model, parent).some(({ shown }) => shown === 0)) return null;
+  const seeds = unevaluatedSeeds(state, model, parent);
+  return runParent(state, parent, seeds.slice(0, Math.min(2 * explored, spareRollouts(state))));
 }
 
 function runParent(state: GepaState, parent: number, seeds: readonly number[]): GepaState | null {

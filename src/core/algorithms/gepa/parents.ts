@@ -24,6 +24,11 @@ export function incumbentOf(state: GepaState, model: RewardModel): number {
   return best.candidate;
 }
 
+/** The parent of the next proposals. */
+export function parentOf(state: GepaState, model: RewardModel): number {
+  return incumbentOf(state, model);
+}
+
 /** More reward, or the same reward at less cost. */
 export function isBetter({ costs }: GepaState, rated: RatedCandidate, than: RatedCandidate): boolean {
   if (exceeds(rated.reward, than.reward)) return true;

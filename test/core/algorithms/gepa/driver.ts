@@ -1,4 +1,4 @@
-import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
+import { gepaDefaults, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
 import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import type {
@@ -46,17 +46,12 @@ export interface Run<State = GepaState> {
 
 export function config(overrides: Partial<GepaConfig> = {}): GepaConfig {
   return {
+    ...gepaDefaults,
     populationSize: 2,
     generations: 3,
     minibatchSize: 3,
     trainSeeds: [0, 1, 2, 3, 4, 5],
     evaluationSeeds: [0, 1, 2, 3, 4, 5],
-    heldoutSeeds: [],
-    repeats: 1,
-    merge: true,
-    componentSelection: 'feedback',
-    patience: null,
-    targetReward: null,
     maxRollouts: null,
     rngSeed: 0,
     ...overrides,
