@@ -35,6 +35,12 @@ const gepaSchema = z.strictObject({
     .enum(['feedback', 'round_robin', 'all'])
     .default('feedback')
     .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
+  parent_selection: z
+    .enum(['estimate', 'pareto'])
+    .default('estimate')
+    .describe(
+      'The parent of proposals: the candidate with the highest estimated reward, or one drawn from the Pareto front over the train seeds, as in the paper. Live traffic without seeds has no front.',
+    ),
 });
 
 const demosSchema = wholeNumber(0, 32).default(4);

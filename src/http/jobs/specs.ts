@@ -63,6 +63,7 @@ function gepaSearch(request: PolicyOptimization): GepaSearch {
     minibatchSize: gepa.minibatch_size,
     merge: gepa.merge,
     componentSelection: gepa.component_selection,
+    parentSelection: gepa.parent_selection,
   };
 }
 
@@ -126,6 +127,7 @@ const gepaFields: Record<Exclude<keyof GepaSearch, 'editsStructure'>, string[]> 
   generations: ['gepa', 'generations'],
   merge: ['gepa', 'merge'],
   componentSelection: ['gepa', 'component_selection'],
+  parentSelection: ['gepa', 'parent_selection'],
 };
 
 const miproFields: Record<keyof MiproSearch, string[]> = {

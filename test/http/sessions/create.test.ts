@@ -76,7 +76,7 @@ describe('a session is created', () => {
         ...{ algorithm: 'gepa', maxRollouts: null, rngSeed: 0 },
         ...{ populationSize: 2, generations: 2, minibatchSize: 3, trainSeeds: [0, 1], evaluationSeeds: [0, 1] },
         ...{ heldoutSeeds: [], repeats: 1, patience: null, targetReward: null, merge: true },
-        componentSelection: 'feedback',
+        ...{ componentSelection: 'feedback', parentSelection: 'estimate' },
       },
     });
   });

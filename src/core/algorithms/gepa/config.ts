@@ -21,6 +21,8 @@ export interface GepaConfig extends SearchConfig, MutationConfig {
   /** Whether the accepted children of a generation are merged. */
   merge: boolean;
   componentSelection: ComponentSelection;
+  /** `pareto`: drawn from the Pareto front over the train seeds. */
+  parentSelection: 'estimate' | 'pareto';
 }
 
 /** The settings that a search keeps unless its creator chooses others. */
@@ -31,6 +33,7 @@ export const gepaDefaults = {
   targetReward: null,
   merge: true,
   componentSelection: 'feedback',
+  parentSelection: 'estimate',
 } satisfies Partial<GepaConfig>;
 
 /**

@@ -49,6 +49,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     minibatchSize: fc.integer({ min: 1, max: 5 }),
     rngSeed: fc.maxSafeInteger(),
     merge: fc.constantFrom(true, true, false),
+    parentSelection: fc.constantFrom<GepaConfig['parentSelection'][]>('estimate', 'estimate', 'pareto'),
     repeats: fc.constantFrom(1, 1, 2, 3),
     patience: fc.constantFrom(null, null, 1, 2, 3),
     targetReward: fc.constantFrom(null, null, 0.4, 0.7, 1),
