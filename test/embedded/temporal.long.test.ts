@@ -137,7 +137,7 @@ describe('embedded Temporal', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     stops.push(async () => other.close());
-    const taken = new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is taken by another program.*RATCHET_TEMPORAL_PORT.*$`);
+    const taken = new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another program.*RATCHET_TEMPORAL_PORT.*$`);
     await expect(start({ dataDir: freshFolder(), port })).rejects.toThrow(taken);
   });
 

@@ -54,7 +54,7 @@ function create(kind: Kind, more: object = {}, service = short): Promise<string>
     : createSession(service, { gepa: { population_size: 4, generations: 6, evaluation: { seeds } }, ...common });
 }
 interface HandedOn {
-  resume: { plan: { leftMs: number }; leftMs: number; control: { status: string } };
+  resume: { limits: { leftMs: number }; leftMs: number; control: { status: string } };
 }
 const mine = (id: string) => world.container.callsOf(id);
 const isClosedAs = (id: string, name: string) =>
@@ -282,7 +282,7 @@ describe('an evaluation', () => {
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/its timeout of 4 s/) });
     const runs = await expectChain(id, 4);
     const handed = runs.slice(1).map((run) => inputOf<HandedOn>(run).resume);
-    const left = handed.map(({ plan }) => plan.leftMs);
+    const left = handed.map(({ limits }) => limits.leftMs);
     expect(left[0]).toBeLessThan(4_000);
     // Each of these runs began and ended within the pause.
     expect(new Set(left.slice(0, 2)).size).toBe(1);
