@@ -1,5 +1,6 @@
 /** All event types. A new one is added here, with its data, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
+import { algorithmNames } from '../sessions/algorithms.js';
 
 /** An event type; `data` holds what the wire shows both in `data` and beside it. */
 function event<const Type extends string, Data extends z.ZodType>(type: Type, meaning: string, data: Data) {
@@ -9,7 +10,7 @@ function event<const Type extends string, Data extends z.ZodType>(type: Type, me
   });
 }
 
-const algorithm = z.enum(['gepa', 'mipro']).describe('The algorithm of the search.');
+const algorithm = z.enum(algorithmNames).describe('The algorithm of the search.');
 const candidateId = z.string().describe('The candidate.');
 const generation = z.int().describe('The generation of the search, from 0.');
 const generations = z.int().describe('The planned number of generations.');

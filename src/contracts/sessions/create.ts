@@ -9,71 +9,13 @@ import {
   promptSchema,
 } from '../common.js';
 import { isObject } from '../../util/json.js';
-import { runAlways, seedsSchema, unlessMissing, valueAt, wholeNumber } from '../validation.js';
+import { algorithmFields, algorithmNames } from './algorithms.js';
+import { runAlways, unlessMissing, valueAt, wholeNumber } from '../validation.js';
 
 const count = (max: number) => wholeNumber(1, max);
 
 /** Maximum seconds per rollout of a container. */
 const maxRolloutSeconds = 3_600;
-
-const gepaSchema = z.strictObject({
-  population_size: count(500).describe('Proposals per generation.'),
-  generations: count(500),
-  minibatch_size: count(1_000).default(3).describe('Seeds of the first comparison of a proposal with its parent.'),
-  train_seeds: seedsSchema(10_000).optional().describe('Seeds to learn from. Default: the evaluation seeds.'),
-  evaluation: z.strictObject({
-    seeds: seedsSchema(1_000).describe(
-      'Seeds of full evaluations of the baseline and the most promising candidates; best_reward is their mean.',
-    ),
-    heldout_seeds: seedsSchema(1_000)
-      .optional()
-      .describe('Baseline and winner are compared on these after the search, which never uses them.'),
-    repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
-  }),
-  merge: z.boolean().default(true).describe('Whether to combine the changes of accepted proposals.'),
-  component_selection: z
-    .enum(['feedback', 'round_robin', 'all'])
-    .default('feedback')
-    .describe('The components that a proposal rewrites: those named in the feedback, each in turn, or all.'),
-  parent_selection: z
-    .enum(['estimate', 'pareto'])
-    .default('estimate')
-    .describe(
-      'The parent of proposals: the candidate with the highest estimated reward, or one drawn from the Pareto front over the train seeds, as in the paper. Live traffic without seeds has no front.',
-    ),
-});
-
-const demosSchema = wholeNumber(0, 32).default(4);
-
-const miproSchema = z.strictObject({
-  num_candidates: count(50).describe('Instructions per component, including the original.'),
-  num_trials: count(490)
-    .optional()
-    .describe(
-      "Tested combinations of instructions and demonstrations. Default: derived from num_candidates, as in DSPy's MIPROv2.",
-    ),
-  minibatch_size: count(1_000)
-    .optional()
-    .describe('Evaluation seeds per trial. Default: an eighth of them, between 5 and 35.'),
-  max_bootstrapped_demos: demosSchema.describe(
-    'Maximum demonstrations in a prompt from good answers of the model itself.',
-  ),
-  max_labeled_demos: demosSchema.describe(
-    'Maximum demonstrations in a prompt with right answers from the container; includes bootstrapped ones.',
-  ),
-  train_seeds: seedsSchema(10_000)
-    .optional()
-    .describe('Seeds for demonstrations and instructions. Default: the evaluation seeds.'),
-  evaluation: z.strictObject({
-    seeds: seedsSchema(1_000).describe(
-      'Seeds of full evaluations of the baseline and the most promising combinations; best_reward is their mean.',
-    ),
-    heldout_seeds: seedsSchema(1_000)
-      .optional()
-      .describe('Baseline and winner are compared on these after the search, which never uses them.'),
-    repeats: count(100).default(1).describe('Repetitions of each seed in an evaluation, for noisy rewards.'),
-  }),
-});
 
 const budgetSchema = z.strictObject({
   max_rollouts: count(10_000_000).optional().describe('Maximum rollouts. Reserved before work starts, never exceeded.'),
@@ -94,7 +36,7 @@ const budgetSchema = z.strictObject({
 const urlAliases = ['container_url', 'task_app_url', 'localapi_url'] as const;
 
 const shape = z.strictObject({
-  algorithm: z.enum(['gepa', 'mipro'], unlessMissing('must be "gepa" or "mipro"')),
+  algorithm: z.enum(algorithmNames, unlessMissing(`must be ${algorithmNames.map((name) => `"${name}"`).join(' or ')}`)),
   container_url: containerUrlSchema
     .optional()
     .describe("URL of the caller's container. Required unless rollouts is caller."),
@@ -102,8 +44,7 @@ const shape = z.strictObject({
   localapi_url: z.string().max(2_048).optional().describe('Alias of container_url.'),
   policy: policySchema,
   proposer: policySchema.optional().describe('The model that writes new prompts. Default: the policy.'),
-  gepa: gepaSchema.optional().describe('Required if algorithm is gepa.'),
-  mipro: miproSchema.optional().describe('Required if algorithm is mipro.'),
+  ...algorithmFields,
   initial_prompt: promptSchema
     .optional()
     .describe("The baseline; each message is a component to optimize. Default: the container's own prompt."),
@@ -155,9 +96,11 @@ export const policyOptimizationSchema = shape
         'differs from the URL in another of container_url, task_app_url and localapi_url; give only one',
       );
 
-    const [algorithm, other] = at('algorithm') === 'mipro' ? ['mipro', 'gepa'] : ['gepa', 'mipro'];
+    const algorithm = algorithmNames.find((name) => name === at('algorithm')) ?? 'gepa';
     if (at(algorithm) === undefined) refuse([algorithm], `is required if algorithm is ${algorithm}`);
-    if (at(other) !== undefined) refuse([other], `is not used if algorithm is ${algorithm}: remove it`);
+    for (const other of algorithmNames)
+      if (other !== algorithm && at(other) !== undefined)
+        refuse([other], `is not used if algorithm is ${algorithm}: remove it`);
     if (!live && typeof at('rollout_timeout') === 'number' && (at('rollout_timeout') as number) > maxRolloutSeconds)
       refuse(['rollout_timeout'], `must be at most ${maxRolloutSeconds}; only live traffic allows more`);
   }, runAlways)

@@ -1,16 +1,19 @@
 /**
  * The registry of search algorithms. A new algorithm is a folder, an entry here and its request
- * fields in contracts and http.
+ * fields in `contracts/sessions/algorithms.ts`.
  */
+import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { ConfigProblem } from '../search/config.js';
 import type { SearchAlgorithm } from '../search/protocol.js';
 import type { SearchEstimate } from './estimate.js';
 import * as gepaConfig from './gepa/config.js';
+import * as gepaRequest from './gepa/request.js';
 import { createGepa, type GepaState } from './gepa/state.js';
 import { gepa } from './gepa/step.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live/step.js';
 import * as miproConfig from './mipro/config.js';
+import * as miproRequest from './mipro/request.js';
 import { createMipro, type MiproState } from './mipro/state.js';
 import { mipro } from './mipro/step.js';
 
@@ -30,6 +33,9 @@ export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 export type SessionState = GepaState | UnpairedState | MiproState;
 
 interface AlgorithmEntry<Settings> {
+  toConfig(request: PolicyOptimization): Omit<Settings, 'algorithm'>;
+  /** The path in a request of each field of the config. */
+  requestPaths: Record<string, string[]>;
   /** The state of a search that is about to evaluate the baseline. */
   create(search: Settings): SessionState;
   configProblems(search: Settings, isLive: boolean): ConfigProblem<string>[];
@@ -42,6 +48,8 @@ interface AlgorithmEntry<Settings> {
 
 const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<SearchSettings & { algorithm: Name }> } = {
   gepa: {
+    toConfig: gepaRequest.toConfig,
+    requestPaths: gepaRequest.requestPaths,
     create: createGepa,
     configProblems: gepaConfig.configProblems,
     totalGenerations: ({ generations }) => generations,
@@ -56,6 +64,8 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
     hasDemos: false,
   },
   mipro: {
+    toConfig: miproRequest.toConfig,
+    requestPaths: miproRequest.requestPaths,
     create: createMipro,
     configProblems: miproConfig.configProblems,
     totalGenerations: miproConfig.generationsOf,
@@ -70,6 +80,12 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
 /** The algorithm of a stored search. */
 export function algorithmOf({ algorithm }: Pick<SearchSettings, 'algorithm'>): AlgorithmEntry<SearchSettings> {
   return algorithms[algorithm] as AlgorithmEntry<SearchSettings>;
+}
+
+/** The search that a request describes. */
+export function searchFromRequest(request: PolicyOptimization): SearchSettings {
+  const { algorithm } = request;
+  return { algorithm, ...algorithmOf({ algorithm }).toConfig(request) } as SearchSettings;
 }
 
 const steps = { gepa, unpaired, mipro };

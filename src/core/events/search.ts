@@ -1,5 +1,6 @@
 /** Events of a search: its start, its decisions, its budgets. */
 import type { EventData } from '../../contracts/events/schema.js';
+import type { AlgorithmName } from '../../contracts/sessions/algorithms.js';
 import { candidateId } from '../jobs/ids.js';
 import type { Decision } from '../search/protocol.js';
 import type { NewEvent } from './event.js';
@@ -7,7 +8,7 @@ import type { NewEvent } from './event.js';
 type DecisionOf<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
 
 interface Start {
-  algorithm: 'gepa' | 'mipro';
+  algorithm: AlgorithmName;
   generations: number;
 }
 

@@ -8,9 +8,7 @@ import {
   type PolicyOptimization,
 } from '../../contracts/sessions/create.js';
 import type { ContainerSpec, EvaluationSpec, PolicySpec, RunSpec, SessionSpec } from '../../core/jobs/spec.js';
-import { algorithmOf, type GepaSearch, type MiproSearch, type SearchSettings } from '../../core/algorithms/index.js';
-import { defaultMinibatch, defaultTrials } from '../../core/algorithms/mipro/config.js';
-import type { SearchConfig } from '../../core/search/config.js';
+import { algorithmOf, searchFromRequest } from '../../core/algorithms/index.js';
 import type { HttpDeps } from '../deps.js';
 import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 
@@ -28,11 +26,12 @@ export function unwrapSession(body: CreateSession): { request: PolicyOptimizatio
 export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
-  const search = request.algorithm === 'mipro' ? miproSearch(request) : gepaSearch(request);
-  const problems = algorithmOf(search).configProblems(search, request.rollouts === 'caller');
+  const search = searchFromRequest(request);
+  const { configProblems, requestPaths } = algorithmOf(search);
+  const problems = configProblems(search, request.rollouts === 'caller');
   const errors = [
     ...staticErrors(request, url, [...path, urlField], path, checks),
-    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...fieldsOf(search)[field]!]), message })),
+    ...problems.map(({ field, message }) => ({ pointer: pointerOf([...path, ...requestPaths[field]!]), message })),
   ];
   if (request.proposer) errors.push(...providerErrors(request.proposer, [...path, 'proposer'], checks));
   errors.push(...priceErrors(request, [...path, 'budget', 'max_cost_usd']));
@@ -53,49 +52,6 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   };
 }
 
-function gepaSearch(request: PolicyOptimization): GepaSearch {
-  const gepa = request.gepa!;
-  return {
-    algorithm: 'gepa',
-    ...commonSearch(request, gepa),
-    populationSize: gepa.population_size,
-    generations: gepa.generations,
-    minibatchSize: gepa.minibatch_size,
-    merge: gepa.merge,
-    componentSelection: gepa.component_selection,
-    parentSelection: gepa.parent_selection,
-  };
-}
-
-function miproSearch(request: PolicyOptimization): MiproSearch {
-  const mipro = request.mipro!;
-  const search = {
-    algorithm: 'mipro' as const,
-    ...commonSearch(request, mipro),
-    numCandidates: mipro.num_candidates,
-    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
-    maxBootstrappedDemos: mipro.max_bootstrapped_demos,
-    maxLabeledDemos: mipro.max_labeled_demos,
-  };
-  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
-  return { ...search, numTrials: mipro.num_trials ?? defaultTrials(search, components) };
-}
-
-type Seeded = Pick<NonNullable<PolicyOptimization['gepa']>, 'train_seeds' | 'evaluation'>;
-
-function commonSearch(request: PolicyOptimization, { train_seeds: trainSeeds, evaluation }: Seeded) {
-  return {
-    trainSeeds: trainSeeds ?? evaluation.seeds,
-    evaluationSeeds: evaluation.seeds,
-    heldoutSeeds: evaluation.heldout_seeds ?? [],
-    repeats: evaluation.repeats,
-    patience: request.patience ?? null,
-    targetReward: request.target_reward ?? null,
-    maxRollouts: request.budget?.max_rollouts ?? null,
-    rngSeed: request.rng_seed,
-  };
-}
-
 /** A budget of money needs prices: one error for each model that has none. */
 function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization, path: Path): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
@@ -106,40 +62,6 @@ function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization,
     return reason ? [{ pointer: pointerOf(path), message: `needs known prices: ${name}: ${reason}` }] : [];
   });
 }
-
-/** The path in the request of each field of a search's config. */
-const searchFields = (algorithm: 'gepa' | 'mipro'): Record<keyof SearchConfig | 'algorithm', string[]> => ({
-  algorithm: ['algorithm'],
-  minibatchSize: [algorithm, 'minibatch_size'],
-  trainSeeds: [algorithm, 'train_seeds'],
-  evaluationSeeds: [algorithm, 'evaluation', 'seeds'],
-  maxRollouts: ['budget', 'max_rollouts'],
-  rngSeed: ['rng_seed'],
-  heldoutSeeds: [algorithm, 'evaluation', 'heldout_seeds'],
-  repeats: [algorithm, 'evaluation', 'repeats'],
-  patience: ['patience'],
-  targetReward: ['target_reward'],
-});
-
-const gepaFields: Record<Exclude<keyof GepaSearch, 'editsStructure'>, string[]> = {
-  ...searchFields('gepa'),
-  populationSize: ['gepa', 'population_size'],
-  generations: ['gepa', 'generations'],
-  merge: ['gepa', 'merge'],
-  componentSelection: ['gepa', 'component_selection'],
-  parentSelection: ['gepa', 'parent_selection'],
-};
-
-const miproFields: Record<keyof MiproSearch, string[]> = {
-  ...searchFields('mipro'),
-  numCandidates: ['mipro', 'num_candidates'],
-  numTrials: ['mipro', 'num_trials'],
-  maxBootstrappedDemos: ['mipro', 'max_bootstrapped_demos'],
-  maxLabeledDemos: ['mipro', 'max_labeled_demos'],
-};
-
-const fieldsOf = ({ algorithm }: SearchSettings): Record<string, string[]> =>
-  ({ gepa: gepaFields, mipro: miproFields })[algorithm];
 
 /** An evaluation as it is stored; `candidate` is already resolved to its messages. */
 export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {

@@ -1,0 +1,26 @@
+/** The config of a GEPA search from a session's request. */
+import type { PolicyOptimization } from '../../../contracts/sessions/create.js';
+import { commonConfig, commonPaths, type RequestPaths } from '../../search/request.js';
+import type { GepaConfig } from './config.js';
+
+export function toConfig(request: PolicyOptimization): GepaConfig {
+  const gepa = request.gepa!;
+  return {
+    ...commonConfig(request, gepa),
+    populationSize: gepa.population_size,
+    generations: gepa.generations,
+    minibatchSize: gepa.minibatch_size,
+    merge: gepa.merge,
+    componentSelection: gepa.component_selection,
+    parentSelection: gepa.parent_selection,
+  };
+}
+
+export const requestPaths: RequestPaths<Omit<GepaConfig, 'editsStructure'>> = {
+  ...commonPaths('gepa'),
+  populationSize: ['gepa', 'population_size'],
+  generations: ['gepa', 'generations'],
+  merge: ['gepa', 'merge'],
+  componentSelection: ['gepa', 'component_selection'],
+  parentSelection: ['gepa', 'parent_selection'],
+};

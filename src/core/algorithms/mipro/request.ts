@@ -1,0 +1,25 @@
+/** The config of a MIPRO search from a session's request. */
+import type { PolicyOptimization } from '../../../contracts/sessions/create.js';
+import { commonConfig, commonPaths, type RequestPaths } from '../../search/request.js';
+import { defaultMinibatch, defaultTrials, type MiproConfig } from './config.js';
+
+export function toConfig(request: PolicyOptimization): MiproConfig {
+  const mipro = request.mipro!;
+  const config = {
+    ...commonConfig(request, mipro),
+    numCandidates: mipro.num_candidates,
+    minibatchSize: mipro.minibatch_size ?? defaultMinibatch(mipro.evaluation.seeds.length),
+    maxBootstrappedDemos: mipro.max_bootstrapped_demos,
+    maxLabeledDemos: mipro.max_labeled_demos,
+  };
+  const components = Math.max(1, request.initial_prompt?.messages.length ?? 1);
+  return { ...config, numTrials: mipro.num_trials ?? defaultTrials(config, components) };
+}
+
+export const requestPaths: RequestPaths<MiproConfig> = {
+  ...commonPaths('mipro'),
+  numCandidates: ['mipro', 'num_candidates'],
+  numTrials: ['mipro', 'num_trials'],
+  maxBootstrappedDemos: ['mipro', 'max_bootstrapped_demos'],
+  maxLabeledDemos: ['mipro', 'max_labeled_demos'],
+};
