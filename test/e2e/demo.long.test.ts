@@ -56,7 +56,7 @@ test('ends with the diff, both rewards and how to go on', async () => {
   expect(Number(after) - Number(before)).toBeGreaterThan(0.3);
   expect(output).toMatch(/^--- baseline$/m);
   expect(output).toMatch(/^\+\S/m);
-  expect(output).toContain('How to go on:');
+  expect(output).toContain('Next steps:');
   expect(leftOver(folder)).toEqual([]);
 }, 180_000);
 

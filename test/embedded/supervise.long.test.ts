@@ -37,7 +37,7 @@ test('a server that keeps dying is given up, with one word to its owner', async 
   });
   expect(starts).toBe(8);
   expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800]);
-  expect(error.message).toMatch(/^It ended 9 times in a row; see its log\.$/);
+  expect(error.message).toMatch(/^It exited 9 times in a row; see its log\.$/);
 });
 
 test('a server that is stopped is not started again', async () => {

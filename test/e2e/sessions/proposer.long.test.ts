@@ -73,7 +73,7 @@ describe('a first answer that is no use', () => {
 
 describe('a proposer that never works', () => {
   test.each<[string, ModelReply, RegExp, number]>([
-    ['gives no usable text', { text: 'I would rather not.' }, /3 answers .* not usable; the last: .*no ``` fence/, 6],
+    ['gives no usable text', { text: 'I would rather not.' }, /3 unusable answers; the last: .*no ``` fence/, 6],
     [
       'refuses its key',
       { status: 401, raw: '{"error":{"message":"no such key"}}' },
