@@ -57,14 +57,7 @@ const miproSchema = z.strictObject({
   evaluation: evaluationSchema,
 });
 
-const hillClimbingSchema = z.strictObject({
-  neighbors: count(50).describe('Rewrites of the best candidate per generation; each is evaluated in full.'),
-  generations: count(490),
-  minibatch_size: count(1_000).default(3).describe('Failures that a rewrite is shown.'),
-  evaluation: evaluationSchema,
-});
-
-const algorithmSchemas = { gepa: gepaSchema, mipro: miproSchema, hill_climbing: hillClimbingSchema };
+const algorithmSchemas = { gepa: gepaSchema, mipro: miproSchema };
 
 export type AlgorithmName = keyof typeof algorithmSchemas;
 export const algorithmNames = Object.keys(algorithmSchemas) as AlgorithmName[];

@@ -12,10 +12,6 @@ import { createGepa, type GepaState } from './gepa/state.js';
 import { gepa } from './gepa/step.js';
 import { createUnpaired, type UnpairedState } from './gepa-live/state.js';
 import { unpaired } from './gepa-live/step.js';
-import * as hillConfig from './hill-climbing/config.js';
-import * as hillRequest from './hill-climbing/request.js';
-import { createHillClimbing, type HillClimbingState } from './hill-climbing/state.js';
-import { hillClimbing } from './hill-climbing/step.js';
 import * as miproConfig from './mipro/config.js';
 import * as miproRequest from './mipro/request.js';
 import { createMipro, type MiproState } from './mipro/state.js';
@@ -28,16 +24,13 @@ export interface GepaSearch extends gepaConfig.GepaConfig {
 export interface MiproSearch extends miproConfig.MiproConfig {
   algorithm: 'mipro';
 }
-export interface HillClimbingSearch extends hillConfig.HillClimbingConfig {
-  algorithm: 'hill_climbing';
-}
-export type SearchSettings = GepaSearch | MiproSearch | HillClimbingSearch;
+export type SearchSettings = GepaSearch | MiproSearch;
 
 /** The fields of a search that grow with the request. */
 export type SeedFields = 'trainSeeds' | 'evaluationSeeds' | 'heldoutSeeds';
 
 /** The state of a search, of any algorithm. */
-export type SessionState = GepaState | UnpairedState | MiproState | HillClimbingState;
+export type SessionState = GepaState | UnpairedState | MiproState;
 
 interface AlgorithmEntry<Settings> {
   toConfig(request: PolicyOptimization): Omit<Settings, 'algorithm'>;
@@ -82,15 +75,6 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
     },
     hasDemos: true,
   },
-  hill_climbing: {
-    toConfig: hillRequest.toConfig,
-    requestPaths: hillRequest.requestPaths,
-    create: createHillClimbing,
-    configProblems: hillConfig.configProblems,
-    totalGenerations: ({ generations }) => generations,
-    estimate: hillConfig.estimateSearch,
-    hasDemos: false,
-  },
 };
 
 /** The algorithm of a stored search. */
@@ -104,7 +88,7 @@ export function searchFromRequest(request: PolicyOptimization): SearchSettings {
   return { algorithm, ...algorithmOf({ algorithm }).toConfig(request) } as SearchSettings;
 }
 
-const steps = { gepa, unpaired, mipro, hill_climbing: hillClimbing };
+const steps = { gepa, unpaired, mipro };
 
 /** The search of a state. */
 export function searchOf({ algorithm }: SessionState): SearchAlgorithm<SessionState> {
@@ -123,7 +107,6 @@ export function switchToUnpaired(state: SessionState, traffic: 'paired' | 'unpai
     case 'mipro':
       return { ...state, traffic };
     case 'unpaired':
-    case 'hill_climbing':
       return state;
   }
 }
