@@ -48,7 +48,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.appId,
       job.correlationId,
       toJsonb(job.spec),
-      toJsonb((job.spec.kind === 'evaluation' ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
+      toJsonb(('seeds' in job.spec ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
       job.pending ? 'pending' : 'running',
     ],
   );
