@@ -98,7 +98,7 @@ export class RolloutExchange<Conclusion> {
     const deadline = Date.now() + databasePatienceMs;
     const { spec } = runnable;
     const runner = { token, leaseSeconds, rolloutSeconds: spec.rolloutTimeoutS };
-    const hasCostBudget = spec.kind !== 'evaluation' && spec.budget.maxCostUsd != null;
+    const hasCostBudget = 'budget' in spec && spec.budget.maxCostUsd != null;
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         const wanted = mayStart ? this.wantedSlots() : { slots: 0, ahead: 0 };
