@@ -1,4 +1,3 @@
-export { checkWorkflow } from './checks/workflow.js';
 export { deploymentWorkflow } from './deployments/workflow.js';
 export { evaluationWorkflow } from './evaluations/workflow.js';
 export { graphWorkflow } from './graphs/workflow.js';

@@ -10,7 +10,6 @@ import { registerDeployments } from './deployments/routes.js';
 import type { App, HttpDeps } from './deps.js';
 import { registerDocs } from './server/docs.js';
 import { ApiError, sendError, toApiError } from './server/errors.js';
-import { registerChecks } from './checks/routes.js';
 import { registerEvaluations } from './evaluations/routes.js';
 import { graphLineage } from './graphs/lineage.js';
 import { registerGraphs } from './graphs/routes.js';
@@ -88,7 +87,6 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   registerLineage(app, deps, sessionLineage);
   registerLevers(app, deps);
   registerSensors(app, deps);
-  registerChecks(app, deps);
   registerEvaluations(app, deps);
   registerGraphs(app, deps);
   registerLineage(app, deps, graphLineage);

@@ -27,11 +27,6 @@ interface JobKindEntry {
   hasErrorEvent: boolean;
 }
 
-const evaluationEvents = {
-  completed: 'eval.policy.job.completed',
-  failed: 'eval.policy.job.failed',
-  cancelled: 'eval.policy.job.cancelled',
-} as const;
 const jobEvents = { completed: 'job_complete', failed: 'job_failed', cancelled: 'job_cancelled' } as const;
 
 export const jobKinds = {
@@ -60,21 +55,11 @@ export const jobKinds = {
     takesCommands: true,
     usesProxy: true,
     unit: 'seed',
-    terminalEvents: evaluationEvents,
-    hasErrorEvent: false,
-  },
-  check: {
-    prefix: 'chk_',
-    path: '/api/v1/checks',
-    workflow: 'checkWorkflow',
-    noun: 'container check',
-    title: () => 'container check',
-    idField: null,
-    isSearch: false,
-    takesCommands: true,
-    usesProxy: true,
-    unit: 'seed',
-    terminalEvents: evaluationEvents,
+    terminalEvents: {
+      completed: 'eval.policy.job.completed',
+      failed: 'eval.policy.job.failed',
+      cancelled: 'eval.policy.job.cancelled',
+    },
     hasErrorEvent: false,
   },
   graph: {

@@ -125,12 +125,7 @@ export interface GraphSpec extends RunSpec {
 }
 
 /** Jobs that run rollouts. */
-/** A container check: each seed stands in the list several times. */
-export interface CheckSpec extends Omit<EvaluationSpec, 'kind'> {
-  kind: 'check';
-}
-
-export type JobSpec = SessionSpec | EvaluationSpec | CheckSpec | GraphSpec;
+export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
 
 /** The initial graph of a job. */
 export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {

@@ -61,7 +61,7 @@ create table secret_key_fingerprint (
 create table jobs (
   id text primary key,
   org_id text not null references orgs (id),
-  kind text not null check (kind in ('session', 'evaluation', 'check', 'graph', 'deployment')),
+  kind text not null check (kind in ('session', 'evaluation', 'graph', 'deployment')),
   algorithm text,
   status text not null
     check (status in ('pending', 'running', 'paused', 'completed', 'failed', 'cancelled')),
