@@ -115,7 +115,7 @@ function create(job: string, max_cost_usd = maxUsd): Promise<string> {
 async function found(job: string, id: string): Promise<unknown> {
   const { history, stopped_by, best_reward } = await readJob<GraphJob>(service, id);
   const candidates = await service.query(
-    'select lever_version, graph, status, reward, rollout_count from candidates where job_id = $1 order by 1',
+    'select lever_version, graph, status, reward, rollouts_counted from candidates where job_id = $1 order by 1',
     [id],
   );
   const text = JSON.stringify({ history, stopped_by, best_reward, candidates });

@@ -79,7 +79,7 @@ export class Records {
     const [jobs, candidates, rollouts, frames, calls, events] = await Promise.all([
       this.ask('select status, stopped_by, error_details, projection from jobs where id = $1', [jobId]),
       this.ask(
-        `select lever_version, generation, parent_ids, status, messages, demos, reward, rollout_count, rewards_counted, reward_sum, detail
+        `select lever_version, generation, parent_ids, status, messages, demos, reward, rollouts_counted, rewards_counted, reward_sum, detail
            from candidates where job_id = $1 order by lever_version`,
         [jobId],
       ),

@@ -8,7 +8,6 @@
  */
 import { foldAnswers, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
-import { countRollouts } from './candidates.js';
 import { addCosts } from './costs.js';
 import { heldoutMeans } from './evaluation.js';
 import { addResults } from './results.js';
@@ -94,7 +93,6 @@ function foldRollouts<State extends SearchState>(
     ...costsAfter(state, phase.batch, answers),
     asked: nextOrdinal,
     answered: state.answered + answers.length,
-    candidates: countRollouts(state.candidates, requestsOf(phase.batch, phase.name, state.generation)),
     phase: { ...phase, batch },
   };
 }

@@ -42,7 +42,7 @@ export function addProposals<State extends SearchState>(
   const { generation } = before;
   const added = proposed.map(({ candidate, parents }): CandidateSummary => {
     decisions.push({ type: 'candidate_proposed', candidate, parents, generation });
-    return { candidate, parents, generation, status: 'proposed', reward: null, rolloutCount: 0 };
+    return { candidate, parents, generation, status: 'proposed', reward: null };
   });
   reportFailedProposals(answers, generation, decisions);
   const state = { ...before, candidates: [...before.candidates, ...added] };

@@ -148,7 +148,6 @@ export interface CandidateSummary {
   status: 'proposed' | 'rejected' | 'evaluated';
   /** Mean reward over the evaluation seeds; null until evaluated. */
   reward: number | null;
-  rolloutCount: number;
 }
 
 /** The decisions of `apply`, in order; each becomes one event with its own semantic key. */

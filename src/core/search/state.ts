@@ -87,7 +87,6 @@ export function beginSearch<Config extends SearchConfig>(config: Config, rng: Rn
     generation: 0,
     status: 'proposed',
     reward: null,
-    rolloutCount: 0,
   };
   const batch = openBatch(evaluationPairs(config, 0, config.evaluationSeeds), 0);
   return {

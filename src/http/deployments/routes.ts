@@ -81,7 +81,6 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         kind: 'deployment',
         spec,
         algorithm: null,
-        appId: null,
         correlationId: null,
         containerApiKey: wanted?.container_api_key,
         store: (tx, job) => insertDeployment(tx, job, name),

@@ -53,7 +53,6 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
         kind: 'evaluation',
         spec,
         algorithm: null,
-        appId: spec.appId,
         correlationId: null,
         containerApiKey: evaluation.container_api_key,
         location: (jobId) => `${base}/${jobId}`,

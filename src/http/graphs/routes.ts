@@ -61,7 +61,6 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         kind: 'graph',
         spec,
         algorithm: spec.search.algorithm,
-        appId: null,
         correlationId: null,
         pending,
         store: (tx, job) => insertTasks(tx, job, tasks),

@@ -16,7 +16,6 @@ export interface Creation {
   kind: JobKind;
   spec: JobSpec | DeploymentSpec;
   algorithm: string | null;
-  appId: string | null;
   correlationId: string | null;
   containerApiKey?: string | undefined;
   /** Whether it waits to be started. */
@@ -38,7 +37,7 @@ export async function create(
   creation: Creation,
 ): Promise<FastifyReply> {
   const { orgId } = request.caller;
-  const { kind, spec, algorithm, appId, correlationId } = creation;
+  const { kind, spec, algorithm, correlationId } = creation;
   const jobId = newJobId(kind);
   const job: NewJob = {
     orgId,
@@ -46,7 +45,6 @@ export async function create(
     kind,
     workflowId: workflowId(kind, jobId),
     algorithm,
-    appId,
     correlationId,
     spec,
     pending: creation.pending ?? false,

@@ -56,7 +56,6 @@ export function registerSessions(app: App, deps: HttpDeps): void {
         kind: 'session',
         spec,
         algorithm: spec.search.algorithm,
-        appId: null,
         correlationId,
         containerApiKey: wanted.container_api_key,
         location: (jobId) => `${base}/${jobId}`,

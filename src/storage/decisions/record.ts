@@ -72,8 +72,8 @@ async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Pro
 async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummary[]): Promise<void> {
   if (candidates.length === 0) return;
   await tx.query(
-    `update candidates c set status = i.status, reward = i.reward, rollout_count = i.rollout_count
-       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, rollout_count int)
+    `update candidates c set status = i.status, reward = i.reward
+       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8)
       where c.id = i.id and c.job_id = $1`,
     [
       job.jobId,
@@ -82,7 +82,6 @@ async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummar
           id: candidateId(job.jobId, c.candidate),
           status: c.status,
           reward: c.reward,
-          rollout_count: c.rolloutCount,
         })),
       ),
     ],

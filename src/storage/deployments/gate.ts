@@ -61,7 +61,7 @@ export async function insertGateEvaluation(
     ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
     candidate: content && candidateOf(content, snapshotId!),
   };
-  const nothing = { algorithm: null, appId: name, correlationId: null };
+  const nothing = { algorithm: null, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
   if (containerApiKey === null) return;
   const { origin } = new URL(container!.url);

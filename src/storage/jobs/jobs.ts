@@ -24,7 +24,6 @@ export interface NewJob {
   kind: JobKind;
   workflowId: string;
   algorithm: string | null;
-  appId: string | null;
   correlationId: string | null;
   spec: JobSpec | DeploymentSpec;
   /** Whether it waits to be started; it runs at once where this is absent. */
@@ -35,8 +34,8 @@ export interface NewJob {
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
-       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, app_id, correlation_id, spec, projection)
-       values ($1, $2, $3, $4, $10, $5, $6, $7, $8, $9) returning id, org_id
+       insert into jobs (id, org_id, kind, algorithm, status, workflow_id, correlation_id, spec, projection)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, org_id
      )
      insert into job_controls (job_id, org_id) select id, org_id from job`,
     [
@@ -44,12 +43,11 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
       job.orgId,
       job.kind,
       job.algorithm,
+      job.pending ? 'pending' : 'running',
       job.workflowId,
-      job.appId,
       job.correlationId,
       toJsonb(job.spec),
       toJsonb(('seeds' in job.spec ? { total: job.spec.seeds.length } : {}) satisfies EvaluationProjection),
-      job.pending ? 'pending' : 'running',
     ],
   );
   const maxUsd = 'budget' in job.spec ? job.spec.budget.maxCostUsd : null;

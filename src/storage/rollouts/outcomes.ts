@@ -39,8 +39,7 @@ const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate
 /** Tokens and cost of the calls of a rollout of the job $1. */
 const usageOf = (rolloutId: string) =>
   `select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
-          case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd,
-          case when bool_and(c.cost_usd is not null) then min(c.cost_source) end as cost_source
+          case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd
      from model_calls c where c.job_id = $1 and c.rollout_id = ${rolloutId}`;
 
 /**
@@ -63,8 +62,7 @@ export async function writeOutcomes(
             deadline_at = case when o.status = 'awaiting_reward' and w.id is null
                                then clock_timestamp() + make_interval(secs => $3 - o.latency_ms / 1000) end,
             completed_at = case when o.status = 'awaiting_reward' and w.id is null then null else clock_timestamp() end,
-            prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd,
-            cost_source = u.cost_source
+            prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd
        from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
               details jsonb, error jsonb, latency_ms float8)
        left join lateral (${usageOf('o.id')}) u on true
@@ -100,7 +98,7 @@ export async function writeOutcomes(
 export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   return tx.query<Written>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
-            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
       where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
         and r.deadline_at < clock_timestamp()
       returning ${reportedColumns}`,
@@ -146,7 +144,7 @@ export async function completeAssignment(
        update rollouts r
           set status = 'succeeded', ordinal = slot.ordinal, reward = $3, details = $4::jsonb, feedback = $4::jsonb->>'feedback',
               completed_at = clock_timestamp(), prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens,
-              cost_usd = u.cost_usd, cost_source = u.cost_source
+              cost_usd = u.cost_usd
          from slot, lateral (${usageOf('$2')}) u
         where r.job_id = $1 and r.id = $2`,
       [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
@@ -184,7 +182,7 @@ export async function settleAwaited(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
             -- A container that has answered 202 goes on making calls.
-            (prompt_tokens, completion_tokens, cost_usd, cost_source) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
       where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
       returning ${reportedColumns}`,
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],

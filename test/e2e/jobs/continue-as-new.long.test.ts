@@ -85,7 +85,7 @@ async function found(id: string, service = short) {
     rollouts: number;
     messages: unknown;
   }>(
-    `select parent_ids as parents, status, reward, rollout_count as rollouts, messages
+    `select parent_ids as parents, status, reward, rollouts_counted as rollouts, messages
        from candidates where job_id = $1 order by lever_version`,
     [id],
   );

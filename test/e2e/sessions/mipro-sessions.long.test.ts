@@ -400,7 +400,7 @@ describe('the same rng_seed and answers give the same candidates, demonstrations
     });
     expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     const candidates = await service.query(
-      `select lever_version, generation, parent_ids, status, messages, demos, reward, rollout_count
+      `select lever_version, generation, parent_ids, status, messages, demos, reward, rollouts_counted
          from candidates where job_id = $1 order by lever_version`,
       [id],
     );

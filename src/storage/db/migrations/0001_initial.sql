@@ -68,7 +68,6 @@ create table jobs (
   workflow_id text not null,
   -- true: Temporal has confirmed the start; the reconciler starts a workflow whose start was lost
   workflow_started boolean not null default false,
-  app_id text,
   correlation_id text,
   -- the validated request, without secrets
   spec jsonb not null,
@@ -202,7 +201,6 @@ create table candidates (
 
   -- as of the search's last decision
   reward double precision,
-  rollout_count int not null default 0,
   -- sums over the rollouts below jobs.rollouts_counted: finished, succeeded, their rewards
   rollouts_counted int not null default 0,
   rewards_counted int not null default 0,
@@ -258,7 +256,6 @@ create table rollouts (
   prompt_tokens bigint,
   completion_tokens bigint,
   cost_usd double precision,
-  cost_source text,
 
   created_at timestamptz not null default now(),
   started_at timestamptz,

@@ -20,7 +20,6 @@ function given(results: Results, lineage: Record<number, number[]>, overrides: P
       generation: 0,
       status: 'proposed',
       reward: null,
-      rolloutCount: 0,
     } as const;
   });
   return { ...state, order: trainSeeds, candidates, results };
