@@ -20,6 +20,8 @@ export type ProposedText = { ok: true; text: string } | { ok: false; reason: str
 export interface ProposerQuestion {
   candidate: number;
   part: number;
+  /** The component to rewrite; null: none. */
+  component: string | null;
   question: Message[];
   read: (answer: { text: string; finishReason: string | null }) => ParsedProposal;
 }
@@ -34,7 +36,7 @@ export async function askProposer(
   deps: ActivityDeps,
   job: JobRef,
   spec: SearchSpec,
-  { candidate, part, question, read }: ProposerQuestion,
+  { candidate, part, component, question, read }: ProposerQuestion,
   signal: AbortSignal,
 ): Promise<ProposedText> {
   const { db } = deps;
@@ -45,19 +47,23 @@ export async function askProposer(
   let reason = 'no answer';
   for (let attempt = 0; attempt < proposalTries; attempt += 1) {
     const index = { ...job, candidate, occurrence: part * proposalTries + attempt };
-    let answer = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
-    if (!answer) {
-      const call = await completeChat(deps.providers, { policy: proposer, messages, signal, meter, deadline });
-      if (!call.ok) return { ok: false, reason: call.message };
-      answer = { text: call.text, finishReason: call.finishReason };
+    const recorded = await db.org(job.orgId, (tx) => findProposerCall(tx, index));
+    const call = recorded
+      ? null
+      : await completeChat(deps.providers, { policy: proposer, messages, signal, meter, deadline });
+    if (call?.ok === false) return { ok: false, reason: call.message };
+    const answer = recorded ?? call!;
+    const parsed = read(answer);
+    if (call) {
       const sent = messages;
+      const verdict = { component, attempt, accepted: parsed.ok, reason: parsed.ok ? null : parsed.reason };
+      const record = () => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call, verdict));
       // The call is paid for, so wait for the database.
-      await retryTransient(() => db.org(job.orgId, (tx) => recordProposerCall(tx, index, proposer, sent, call)), {
+      await retryTransient(record, {
         patienceMs: recordPatienceMs,
         onRetry: (err) => deps.log.warn({ err, job_id: job.jobId }, 'proposal not recorded; retrying'),
       });
     }
-    const parsed = read(answer);
     // Another try on the same failures would repeat an unchanged text.
     if (parsed.ok || parsed.unchanged) return parsed;
     ({ reason } = parsed);

@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.js';
 import { askProposer } from './ask-proposer.js';
 
 /** The index of the description among the recorded proposer calls: no candidate has this number. */
-const index = { candidate: -1, part: 0 };
+const index = { candidate: -1, part: 0, component: null };
 
 /**
  * Asks the proposer once for a description of the task. Without a usable answer, instructions are

@@ -1,10 +1,10 @@
-import { editsSchema } from '../../src/contracts/graphs/graph.js';
+import { editsSchema, type EditJson } from '../../src/contracts/graphs/graph.js';
 import { initialGraphOf, type GraphSpec } from '../../src/core/jobs/spec.js';
 import { graphTexts, instructionNames, withGraphTexts } from '../../src/core/graphs/components.js';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { attemptsLimit, type EditRules } from '../../src/core/graphs/edits/edits.js';
 import { maxAttempts, type Graph } from '../../src/core/graphs/graph.js';
-import { graphFromJson } from '../../src/core/graphs/json.js';
+import { editToJson, graphFromJson } from '../../src/core/graphs/json.js';
 import { formatProblems, maxEdits, readGraphEdits, readGraphText } from '../../src/core/graphs/edits/read-proposal.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { pickFailures } from '../../src/core/proposals/feedback-clusters.js';
@@ -16,7 +16,7 @@ import { askProposer, type ProposerQuestion } from './ask-proposer.js';
 import { rewriteTexts, type Rewritten } from './rewrite.js';
 
 type Unproposed = Exclude<Rewritten, { outcome: 'proposed' }>;
-type Proposed = Extract<Rewritten, { outcome: 'proposed' }> & { graph: Graph };
+type Proposed = Extract<Rewritten, { outcome: 'proposed' }> & { graph: Graph; edits?: EditJson[] };
 
 /** A graph that a model proposed, or why there is none; `components` is empty after an edit of the structure. */
 export type ProposedGraph = (Proposed | Unproposed) & { shown: number[] };
@@ -87,13 +87,15 @@ async function editStructure(
     ...(spec.description !== null && { task: spec.description }),
   });
   let graph = parent;
+  let edits: EditJson[] = [];
   const read: ProposerQuestion['read'] = (answer) => {
     const edited = readGraphEdits(parent, answer, { ...rules, schema: editsSchema });
     if (!edited.ok) return edited;
     ({ graph } = edited);
+    edits = edited.edits.map(editToJson);
     return { ok: true, text: graphText(graph) };
   };
-  const answer = await askProposer(deps, job, spec, { candidate, part: 0, question, read }, signal);
-  if (answer.ok) return { outcome: 'proposed', texts: graphTexts(graph), graph, components: [] };
+  const answer = await askProposer(deps, job, spec, { candidate, part: 0, component: null, question, read }, signal);
+  if (answer.ok) return { outcome: 'proposed', texts: graphTexts(graph), graph, components: [], edits };
   return answer.unchanged ? { outcome: 'unchanged' } : { outcome: 'failed', reason: answer.reason };
 }

@@ -43,7 +43,7 @@ export async function rewriteTexts(
       const question = buildReflection({ instruction, examples, component, others, ...context });
       const part = parts.indexOf(component);
       const read = reader(instruction, component);
-      return askProposer(deps, job, spec, { candidate: request.candidate, part, question, read }, signal);
+      return askProposer(deps, job, spec, { candidate: request.candidate, part, component, question, read }, signal);
     }),
   );
   const texts: Record<string, string> = {};

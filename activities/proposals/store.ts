@@ -3,6 +3,7 @@ import { cutText } from '../../src/clients/net/untrusted.js';
 import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
 import { candidateKey } from '../../src/core/graphs/candidate.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
+import type { EditJson } from '../../src/contracts/graphs/graph.js';
 import { graphFromJson, graphToJson } from '../../src/core/graphs/json.js';
 import type { SearchSpec } from '../../src/core/jobs/spec.js';
 import { componentTexts, withTexts } from '../../src/core/prompts/components.js';
@@ -21,7 +22,7 @@ import { lockOpenJob } from '../jobs/spec.js';
 
 /** A proposal that is not stored yet; `shown`: the rollouts that its proposer was shown. */
 export type Proposal = { shown?: number[] } & (
-  | { outcome: 'proposed'; texts: Texts; graph?: Graph; components: string[] }
+  | { outcome: 'proposed'; texts: Texts; graph?: Graph; components: string[]; edits?: EditJson[] }
   | { outcome: 'merged'; texts: Texts; graph?: Graph; parents: number[] }
   | { outcome: 'composed'; texts: Texts; demos: Demo[]; parents: number[] }
   | { outcome: 'unchanged' }
@@ -78,6 +79,7 @@ export async function storeProposals(
         ? { messages: null, graph: graphToJson(graph) }
         : { messages: withTexts(parent.messages ?? [], texts) }),
       detail: detailOf(proposal),
+      ...('edits' in proposal && { edits: proposal.edits }),
       ...(algorithmOf(spec.search).hasDemos && { demos }),
     });
     const origin =

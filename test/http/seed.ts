@@ -1,4 +1,4 @@
-import type { GraphJson } from '../../src/contracts/graphs/graph.js';
+import type { EditJson, GraphJson } from '../../src/contracts/graphs/graph.js';
 import type { Message } from '../../src/core/jobs/spec.js';
 import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import { recordCall } from '../../src/storage/rollouts/call-records.js';
@@ -39,9 +39,10 @@ export async function seedCandidates(
     messages?: Message[];
     /** In the place of these. */
     graph?: GraphJson;
-    /** The rollouts that its reflection was shown, and what it rewrote; without the latter it is as earlier sessions have it. */
+    /** The rollouts that its reflection was shown, and the components that it rewrote. */
     ordinals?: number[];
     components?: string[];
+    edits?: EditJson[];
     /** It combines its parents. */
     merge?: boolean;
   }[],
@@ -49,12 +50,22 @@ export async function seedCandidates(
   const job = { orgId: 'default', jobId };
   await http.db.org('default', async (tx) => {
     for (const [leverVersion, candidate] of candidates.entries()) {
-      const { status, reward, generation, parents = [], text, ordinals, components, merge } = candidate;
+      const {
+        status,
+        reward,
+        generation,
+        parents = [],
+        text,
+        ordinals,
+        components = ['system'],
+        edits,
+        merge,
+      } = candidate;
       const messages = candidate.messages ?? [{ role: 'system', content: text ?? `version ${leverVersion}` }];
-      const reflection = ordinals ? { reflection: { ordinals, ...(components && { components }) } } : {};
+      const reflection = ordinals ? { reflection: { ordinals, components } } : {};
       const detail = merge ? { merge: { parents } } : reflection;
       const content = candidate.graph ? { messages: null, graph: candidate.graph } : { messages };
-      await addCandidate(tx, job, { leverVersion, generation, parents, ...content, detail });
+      await addCandidate(tx, job, { leverVersion, generation, parents, ...content, ...(edits && { edits }), detail });
       await tx.query('update candidates set status = $2, reward = $3 where id = $1', [
         candidateId(jobId, leverVersion),
         status,

@@ -5,22 +5,14 @@ import type { Tx } from '../../storage/db/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../../storage/candidates/lineage.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { readJudged } from './decision-view.js';
-import { readAttempts, reflectionView, type Answers } from './reflection-view.js';
+import { readAttempts, reflectionView } from './reflection-view.js';
 import { attributePrompt, segmentViews, shownTo } from './segments-view.js';
 import { candidateView } from './view.js';
 import { unifiedDiff } from './text-diff.js';
 import { readTrialView } from './trial-view.js';
 
-/**
- * Where a candidate comes from, or null: the job has no such candidate. `shown` is what is told alike of the candidates of every kind
- * of job; `answersOf` says how the proposer's answers are read.
- */
-export async function readOrigin<Component extends string | null>(
-  tx: Tx,
-  job: { jobId: string; kind: JobKind; status: Status },
-  candidateId: string,
-  answersOf: (self: Ancestor, parent: Ancestor | null) => Answers<Component>,
-) {
+/** The origin of a candidate, and its fields that all kinds of job show; null: the job has no such candidate. */
+export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; status: Status }, candidateId: string) {
   const [[row], line] = await Promise.all([
     readCandidates(tx, job.jobId, { id: candidateId }),
     readAncestry(tx, job.jobId, candidateId),
@@ -33,21 +25,20 @@ export async function readOrigin<Component extends string | null>(
   const wanted = [...origins].flatMap((origin) => shownTo(sources.get(origin)!));
   const [judged, attempts, feedback] = await Promise.all([
     readJudged(tx, job, [row]),
-    readAttempts(tx, job.jobId, self),
-    readFeedback(tx, job.jobId, [...new Set([...self.ordinals, ...wanted])]),
+    self.reflection ? readAttempts(tx, job.jobId, self) : [],
+    readFeedback(tx, job.jobId, [...new Set([...(self.reflection?.ordinals ?? []), ...wanted])]),
   ]);
   const { decision, tried } = judged.get(row.id)!;
   const parents = line.filter(({ id }) => self.parentIds.includes(id));
-  const parent = parents[0] ?? null;
   const shown = {
     ...candidateView(row),
     decision,
     diff: parents.flatMap((one) => diffs(one, self)),
-    reflection: reflectionView(self, answersOf(self, parent), attempts, feedback),
+    reflection: reflectionView(self, attempts, feedback),
     minibatch: await readTrialView(tx, job.jobId, line, { generation: row.generation, tried }),
     segments: segmentViews(segments, sources, feedback),
   };
-  return { self, parent, attempts, shown };
+  return { self, shown };
 }
 
 /** The components in which a candidate differs from a parent; those that only the parent has come last. */

@@ -40,8 +40,8 @@ export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
 }
 
 /** The rollouts whose feedback is shown with an ancestor's sentences. */
-export function shownTo({ ordinals }: Ancestor): number[] {
-  return ordinals.slice(0, limits.examples);
+export function shownTo({ reflection }: Ancestor): number[] {
+  return reflection?.ordinals.slice(0, limits.examples) ?? [];
 }
 
 /** Each sentence with whoever introduced it and the feedback that this one's reflection was shown. */

@@ -33,7 +33,7 @@ export async function readTrialView(
         generation,
       },
     ),
-    readOutcomes(tx, jobId, self.ordinals),
+    readOutcomes(tx, jobId, self.reflection?.ordinals ?? []),
   ]);
   const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
   const measured = before.map((one) => {

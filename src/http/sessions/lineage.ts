@@ -7,8 +7,10 @@ import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readOrigin } from '../candidates/detail.js';
 import type { LineageRoutes } from '../candidates/routes.js';
 import { readPareto } from '../candidates/pareto-view.js';
-import { sessionAnswers } from '../candidates/reflection-view.js';
 import { seedEvalView } from '../candidates/seed-evals-view.js';
+
+/** Without edits of a structure: each attempt names a component. */
+type Reflection = NonNullable<z.output<typeof candidateDetailSchema>['reflection']>;
 
 const sessionIds = (jobId: string) => ({ session_id: jobId, job_id: jobId });
 
@@ -43,8 +45,13 @@ async function readDetail(
   job: JobRow<SessionHead>,
   candidateId: string,
 ): Promise<z.output<typeof candidateDetailSchema> | null> {
-  const origin = await readOrigin(tx, job, candidateId, sessionAnswers);
+  const origin = await readOrigin(tx, job, candidateId);
   if (!origin) return null;
   const { self, shown } = origin;
-  return { ...sessionIds(job.jobId), ...shown, messages: self.messages && renderPrompt(self.messages, self.demos) };
+  return {
+    ...sessionIds(job.jobId),
+    ...shown,
+    reflection: shown.reflection as Reflection | null,
+    messages: self.messages && renderPrompt(self.messages, self.demos),
+  };
 }

@@ -1,6 +1,6 @@
 import { componentTexts } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
-import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { jsonFields } from '../db/json-fields.js';
@@ -24,14 +24,16 @@ export interface NewCandidate {
   demos?: Demo[];
   /** Of a graph job, in the place of messages. */
   graph?: GraphJson;
+  /** The edits of the parent's graph that made this graph. */
+  edits?: EditJson[];
   detail?: Record<string, unknown>;
 }
 
 /** Stores a candidate; one that is already there is left as it is. */
 export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
   await tx.query(
-    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos, graph)
-     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10, $11) on conflict (id) do nothing`,
+    `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos, graph, edits)
+     values ($1, $2, $3, $4, $5, $6, 'proposed', $7, $8, $9, $10, $11, $12) on conflict (id) do nothing`,
     [
       candidateId(job.jobId, candidate.leverVersion),
       job.orgId,
@@ -44,6 +46,7 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
       digestsOf(candidate.messages, candidate.demos ?? null),
       candidate.demos ? toJsonb(candidate.demos) : null,
       candidate.graph ? toJsonb(candidate.graph) : null,
+      candidate.edits ? toJsonb(candidate.edits) : null,
     ],
   );
 }

@@ -1,14 +1,11 @@
 /** What is read of where a candidate comes from, what it was tried on, and what was decided. */
 import type { Demo } from '../../core/prompts/demos.js';
-import type { GraphJson } from '../../contracts/graphs/graph.js';
+import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { feedbackOf } from './reflection-examples.js';
 
-/**
- * One candidate on the way from the root to another; `ordinals` are the rollouts that its reflection was shown, `components`
- * what it rewrote (null: a session that knew the system message alone; none: the structure of a graph).
- */
+/** A candidate in the lineage of another. */
 export interface Ancestor extends Record<string, unknown> {
   id: string;
   leverVersion: number;
@@ -17,8 +14,9 @@ export interface Ancestor extends Record<string, unknown> {
   demos: Demo[];
   /** Of a graph job, in the place of messages. */
   graph: GraphJson | null;
-  ordinals: number[];
-  components: string[] | null;
+  edits: EditJson[] | null;
+  /** The rollouts that the proposer was shown, and the components that it rewrote; null: no model proposed it. */
+  reflection: { ordinals: number[]; components: string[] } | null;
 }
 
 const reflected = `coalesce(c.detail->'reflection'->'ordinals', '[]'::jsonb) as ordinals`;
@@ -32,8 +30,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
        select parent from candidates c join line on line.id = c.id, unnest(c.parent_ids) as parent where c.job_id = $1
      )
      select c.id, c.lever_version as "leverVersion", c.parent_ids as "parentIds", c.messages, coalesce(c.demos, '[]') as demos,
-            c.graph, ${reflected},
-            c.detail->'reflection'->'components' as components
+            c.graph, c.edits, c.detail->'reflection' as reflection
        from candidates c join line on line.id = c.id where c.job_id = $1 order by c.lever_version`,
     [jobId, candidateId],
   );

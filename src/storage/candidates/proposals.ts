@@ -25,9 +25,20 @@ export async function findProposerCall(
   return row?.response ?? null;
 }
 
-/** An answer of the proposer with what it was asked; whether it was used is not recorded. */
+/** Whether an answer of the proposer was accepted as the text of a component. */
+export interface AnswerVerdict {
+  /** Null: the structure of a graph, or a description of the task. */
+  component: string | null;
+  /** From 0 for each component. */
+  attempt: number;
+  accepted: boolean;
+  /** Why it was refused. */
+  reason: string | null;
+}
+
+/** A request to the proposer, its answer and the verdict on it. */
 export interface ProposerAttempt extends Record<string, unknown> {
-  occurrence: number;
+  verdict: AnswerVerdict;
   provider: string;
   model: string;
   messages: Message[];
@@ -36,11 +47,10 @@ export interface ProposerAttempt extends Record<string, unknown> {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-  latencyMs: number | null;
   createdAt: Date;
 }
 
-/** The proposer's answers for a candidate by occurrence; `most`: more than it was asked for. */
+/** The proposer's answers for a candidate in order; `most`: at least as many as there are. */
 export async function readProposerAttempts(
   tx: Tx,
   jobId: string,
@@ -49,16 +59,15 @@ export async function readProposerAttempts(
 ): Promise<ProposerAttempt[]> {
   const indexes = Array.from({ length: most }, (_, occurrence) => ({ orgId: '', jobId, candidate, occurrence }));
   return tx.query<ProposerAttempt>(
-    `select occurrence, provider, model, request->'messages' as messages, response->>'text' as text,
+    `select verdict, provider, model, request->'messages' as messages, response->>'text' as text,
             response->>'finishReason' as "finishReason", prompt_tokens as "promptTokens",
-            completion_tokens as "completionTokens", cost_usd as "costUsd", latency_ms as "latencyMs",
-            created_at as "createdAt"
+            completion_tokens as "completionTokens", cost_usd as "costUsd", created_at as "createdAt"
        from model_calls where job_id = $1 and id = any($2) order by occurrence`,
     [jobId, indexes.map(callId)],
   );
 }
 
-/** Records an answer of the proposer before it is used. */
+/** Records an answer of the proposer, with the verdict on it, before it is used. */
 export async function recordProposerCall(
   tx: Tx,
   index: ProposalPlace,
@@ -73,13 +82,14 @@ export async function recordProposerCall(
     costSource: string;
     latencyMs: number;
   },
+  verdict: AnswerVerdict,
 ): Promise<void> {
   const request = { model: policy.model, messages };
   await tx.query(
     `with inserted as (
        insert into model_calls (id, org_id, job_id, purpose, request_hash, occurrence, provider, model, request, response,
-                                http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
-       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, 200, $10, $11, $12, $13, $14)
+                                verdict, http_status, prompt_tokens, completion_tokens, cost_usd, cost_source, latency_ms)
+       values ($1, $2, $3, 'proposer', $4, $5, $6, $7, $8, $9, $10, 200, $11, $12, $13, $14, $15)
        on conflict (id) do nothing returning *
      )
      ${addUsage}`,
@@ -93,6 +103,7 @@ export async function recordProposerCall(
       policy.model,
       toJsonb(request),
       toJsonb({ text: call.text, finishReason: call.finishReason }),
+      toJsonb(verdict),
       call.promptTokens,
       call.completionTokens,
       call.costUsd,

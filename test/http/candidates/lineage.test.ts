@@ -43,8 +43,9 @@ function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number
   return { status: 'succeeded', generation: 1, ...rollout };
 }
 
-async function answered(occurrence: number, text: string, finishReason = 'stop') {
-  const index = { orgId: 'default', jobId: id, candidate: 1, occurrence };
+async function answered(attempt: number, text: string, reason: string | null, finishReason = 'stop') {
+  const index = { orgId: 'default', jobId: id, candidate: 1, occurrence: attempt };
+  const verdict = { component: 'system', attempt, accepted: reason === null, reason };
   const call = {
     text,
     finishReason,
@@ -56,7 +57,7 @@ async function answered(occurrence: number, text: string, finishReason = 'stop')
   };
   const policy = { provider: 'openai', model: 'writer', params: {} };
   const asked = [{ role: 'user' as const, content: 'Improve it.' }];
-  await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call));
+  await http.db.org('default', (tx) => recordProposerCall(tx, index, policy, asked, call, verdict));
 }
 
 beforeAll(async () => {
@@ -72,9 +73,9 @@ beforeAll(async () => {
     { status: 'proposed', generation: 2, parents: [1], text: texts[3]!, ordinals: [7, 6] },
   ]);
   await seedRollouts(http, id, rollouts);
-  await answered(0, 'No fence.');
-  await answered(1, '```\nAnswer', 'length');
-  await answered(2, `\`\`\`\n${texts[1]}\n\`\`\``);
+  await answered(0, 'No fence.', 'no fence');
+  await answered(1, '```\nAnswer', 'cut off', 'length');
+  await answered(2, `\`\`\`\n${texts[1]}\n\`\`\``, null);
   await http.db.org('default', async (tx) => {
     await lockJob(tx, { orgId: 'default', jobId: id });
     const rejection = { candidate: 2, generation: 1, reason: 'not_better', parentSum: 0.5, childSum: 0.5 };
@@ -190,8 +191,8 @@ describe('one candidate', () => {
       output: `\`\`\`\n${texts[1]}\n\`\`\``,
       examples: [0, 0.5, 0].map((reward, i) => ({ rollout_id: rol(3 + i), seed: 7 + i, reward, feedback: `say ${i}` })),
       attempts: [
-        { attempt: 0, output: 'No fence.', accepted: false, reason: expect.stringContaining('no ``` fence') },
-        { attempt: 1, accepted: false, finish_reason: 'length', reason: expect.stringContaining('cut off') },
+        { attempt: 0, output: 'No fence.', accepted: false, reason: 'no fence' },
+        { attempt: 1, accepted: false, finish_reason: 'length', reason: 'cut off' },
         { attempt: 2, accepted: true, reason: null, prompt_tokens: 3, completion_tokens: 4, cost_usd: 0.5 },
       ],
     });

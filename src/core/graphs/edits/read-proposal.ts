@@ -1,6 +1,4 @@
-/**
- * Turns a proposer's answer into a graph; used when proposing and when explaining a proposal later.
- */
+/** Turns a proposer's answer into a graph. */
 import type { editsSchema } from '../../../contracts/graphs/graph.js';
 import { maxProposalChars } from '../../proposals/limits.js';
 import { parseProposal, type ParsedProposal } from '../../proposals/reflection.js';
@@ -53,7 +51,7 @@ export function readGraphEdits(
 }
 
 /** Whether two graphs are equal, regardless of the order of their fields. */
-export function isSameGraph(left: Graph, right: Graph): boolean {
+function isSameGraph(left: Graph, right: Graph): boolean {
   return graphIdentity(left) === graphIdentity(right);
 }
 

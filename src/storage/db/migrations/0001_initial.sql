@@ -194,6 +194,8 @@ create table candidates (
   demos jsonb,
   -- the graph of a graph job, instead of messages; step inputs keep their order
   graph json,
+  -- the edits of the parent's graph that made it; null: none, or its texts were rewritten
+  edits json,
   -- component to digest of its text; null: a prompt of one component without demonstrations
   component_digests jsonb,
   -- origin: {reflection}, {merge} or {composed}
@@ -338,6 +340,8 @@ create table model_calls (
   -- [{name, text}]: spans that the request marked as levers; the baseline is built from them
   levers jsonb,
   response jsonb,
+  -- of an answer of the proposer: {component, attempt, accepted, reason}
+  verdict jsonb,
   stream boolean not null default false,
   http_status int not null,
   prompt_tokens bigint,
