@@ -1,6 +1,6 @@
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
-import type { Decision, SearchView } from '../../src/core/search/protocol.js';
+import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
 import { recordDecision, type Ending } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
@@ -20,8 +20,14 @@ export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, deci
   await recordDecision(tx, job, {
     step,
     ...searchState(job.jobId, view),
+    tests: view.tests ?? [],
+    acceptances: decisions.filter(isAcceptance),
     events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision)),
   });
+}
+
+function isAcceptance(decision: Decision): decision is AcceptanceDecision {
+  return decision.type === 'candidate_accepted' || decision.type === 'candidate_rejected';
 }
 
 /** The state of a search as it is stored. */

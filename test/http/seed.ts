@@ -4,6 +4,7 @@ import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import { recordCall } from '../../src/storage/rollouts/call-records.js';
 import { candidateId, rolloutId } from '../../src/core/jobs/ids.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
+import { recordDecision, type Decision } from '../../src/storage/decisions/record.js';
 import type { Stage } from '../../src/core/search/protocol.js';
 import type { TestHttp } from './support.js';
 
@@ -146,6 +147,11 @@ export async function seedRollouts(http: TestHttp, jobId: string, rollouts: Seed
       );
     }
   });
+}
+
+/** Records decisions as a search's activity does. */
+export async function record(http: TestHttp, jobId: string, decision: Decision): Promise<void> {
+  await http.db.org('default', (tx) => recordDecision(tx, { orgId: 'default', jobId }, decision));
 }
 
 /** Sets what the workflow last recorded. */

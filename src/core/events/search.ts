@@ -86,12 +86,12 @@ function proposalFailed(
   };
 }
 
-export function candidateRejected(
+function candidateRejected(
   jobId: string,
   { candidate, generation, reason, parentSum, childSum }: Omit<DecisionOf<'candidate_rejected'>, 'type'>,
 ): NewEvent<'candidate_rejected'> {
   return {
-    key: acceptanceKeys(candidate).rejected,
+    key: `rejected:${candidate}`,
     type: 'candidate_rejected',
     message: `candidate ${candidate} rejected: ${reason}`,
     data: {
@@ -104,12 +104,12 @@ export function candidateRejected(
   };
 }
 
-export function candidateAccepted(
+function candidateAccepted(
   jobId: string,
   { candidate, generation, parentSum, childSum, estimate, reason }: Omit<DecisionOf<'candidate_accepted'>, 'type'>,
 ): NewEvent<'candidate_accepted'> {
   return {
-    key: acceptanceKeys(candidate).accepted,
+    key: `accepted:${candidate}`,
     type: 'candidate_accepted',
     message: `candidate ${candidate} accepted (estimated reward ${estimate.toFixed(2)})`,
     data: {
@@ -121,11 +121,6 @@ export function candidateAccepted(
       ...(reason && { reason }),
     },
   };
-}
-
-/** The keys of the two events that decide a candidate; a job has at most one of them. */
-export function acceptanceKeys(candidate: number) {
-  return { accepted: `accepted:${candidate}`, rejected: `rejected:${candidate}` };
 }
 
 type Evaluated = Omit<DecisionOf<'candidate_evaluated'>, 'type'>;

@@ -150,6 +150,18 @@ export interface CandidateSummary {
   reward: number | null;
 }
 
+/**
+ * A tested seed, packed for history: the seed, the ordinal of the ancestor's rollout to compare
+ * with (null: none), and the ordinals of the candidate's rollouts.
+ */
+export type TestedSeed = readonly [seed: number, ancestor: number | null, ...rollouts: number[]];
+
+/** The test of an undecided candidate, in the order of its rollouts. */
+export interface CandidateTest {
+  candidate: number;
+  seeds: TestedSeed[];
+}
+
 /** The decisions of `apply`, in order; each becomes one event with its own semantic key. */
 export type Decision =
   | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }
@@ -160,6 +172,8 @@ export type Decision =
       reason: string;
       parentSum: number;
       childSum: number;
+      /** Tested seeds, or calls of live traffic. */
+      tested: number;
     }
   | {
       type: 'candidate_accepted';
@@ -167,6 +181,7 @@ export type Decision =
       generation: number;
       parentSum: number;
       childSum: number;
+      tested: number;
       /** The expected mean on the evaluation seeds. */
       estimate: number;
       /** Accepted for its cost, without gain or loss; absent: it gains. */
@@ -176,6 +191,9 @@ export type Decision =
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
   | { type: 'proposal_failed'; candidate: number; generation: number; reason: string };
+
+/** The decision on a candidate's test. */
+export type AcceptanceDecision = Extract<Decision, { type: 'candidate_accepted' | 'candidate_rejected' }>;
 
 /** The winner's rewards minus the baseline's: the mean and its 95 % interval. */
 export interface Verdict {
@@ -211,6 +229,8 @@ export interface SearchView {
   /** The winner against the baseline; null before the end. */
   verdict?: Verdict | null;
   candidates: CandidateSummary[];
+  /** The tests that are running; absent: none, or over live traffic without instances. */
+  tests?: CandidateTest[];
   history: { generation: number; bestReward: number }[];
 }
 

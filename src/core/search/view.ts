@@ -3,7 +3,7 @@ import { mean } from '../math/rewards.js';
 import { comparePaired, type Comparison } from '../math/statistics.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
-import type { SearchView, Verdict } from './protocol.js';
+import type { CandidateTest, SearchView, Verdict } from './protocol.js';
 import { noiseOf, type Results } from './results.js';
 import type { RatedCandidate, SearchState, SeededState } from './state.js';
 
@@ -15,6 +15,7 @@ interface ViewParts {
   best: RatedCandidate | null;
   estimate: NonNullable<SearchView['estimate']> | null;
   noise: NonNullable<SearchView['noise']> | null;
+  tests?: CandidateTest[];
   /** Called at the end of the search. */
   verdict: () => Verdict | null;
 }
@@ -34,6 +35,7 @@ export function searchView(state: SearchState, parts: ViewParts): SearchView {
     maxRollouts: config.maxRollouts,
     evaluationRollouts: evaluationRollouts(config),
     candidates: state.candidates,
+    ...(parts.tests && { tests: parts.tests }),
     history: state.history.map((bestReward, generation) => ({ generation, bestReward })),
     bestCandidate: parts.best?.candidate ?? null,
     bestReward: parts.best?.reward ?? null,

@@ -4,12 +4,12 @@ import { candidateTexts } from '../../storage/candidates/candidates.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readAncestry, readFeedback, type Ancestor } from '../../storage/candidates/lineage.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
-import { readJudged } from './decision-view.js';
+import { decisionView } from './decision-view.js';
 import { readAttempts, reflectionView } from './reflection-view.js';
 import { attributePrompt, segmentViews, shownTo } from './segments-view.js';
 import { candidateView } from './view.js';
 import { unifiedDiff } from './text-diff.js';
-import { readTrialView } from './trial-view.js';
+import { readTestView } from './test-view.js';
 
 /** The origin of a candidate, and its fields that all kinds of job show; null: the job has no such candidate. */
 export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; status: Status }, candidateId: string) {
@@ -22,20 +22,20 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   const segments = attributePrompt(line);
   const origins = new Set(segments.map(({ candidate }) => candidate));
   const sources = new Map(line.map((one) => [one.leverVersion, one]));
+  const ordinals = self.reflection?.ordinals ?? [];
   const wanted = [...origins].flatMap((origin) => shownTo(sources.get(origin)!));
-  const [judged, attempts, feedback] = await Promise.all([
-    readJudged(tx, job, [row]),
+  const [attempts, feedback] = await Promise.all([
     self.reflection ? readAttempts(tx, job.jobId, self) : [],
-    readFeedback(tx, job.jobId, [...new Set([...(self.reflection?.ordinals ?? []), ...wanted])]),
+    readFeedback(tx, job.jobId, [...new Set([...ordinals, ...wanted])]),
   ]);
-  const { decision, tried } = judged.get(row.id)!;
+  const shownSeeds = new Set(ordinals.map((ordinal) => feedback.get(ordinal)?.seed ?? null));
   const parents = line.filter(({ id }) => self.parentIds.includes(id));
   const shown = {
     ...candidateView(row),
-    decision,
+    decision: decisionView(row, job),
     diff: parents.flatMap((one) => diffs(one, self)),
     reflection: reflectionView(self, attempts, feedback),
-    minibatch: await readTrialView(tx, job.jobId, line, { generation: row.generation, tried }),
+    minibatch: await readTestView(tx, job.jobId, row, shownSeeds),
     segments: segmentViews(segments, sources, feedback),
   };
   return { self, shown };

@@ -12,7 +12,7 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 import { readSeedEvals, type SeedEval } from '../../storage/candidates/lineage.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { findJob } from '../jobs/control.js';
-import { readJudged } from './decision-view.js';
+import { decisionView } from './decision-view.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { numberedPage, placeAfter } from '../server/pages.js';
@@ -64,12 +64,11 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
       const job = await find(request);
       return deps.db.org(job.orgId, async (tx) => {
         const rows = await readCandidates(tx, job.jobId, { status, after, limit: limit + 1 });
-        const judged = await readJudged(tx, job, rows.slice(0, limit));
         return numberedPage(
           rows,
           limit,
           ({ leverVersion }) => leverVersion,
-          (row) => ({ ...candidateView(row), decision: judged.get(row.id)!.decision }),
+          (row) => ({ ...candidateView(row), decision: decisionView(row, job) }),
         );
       });
     },

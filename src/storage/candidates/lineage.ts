@@ -1,8 +1,11 @@
-/** What is read of where a candidate comes from, what it was tried on, and what was decided. */
+/** The origin of candidates, their tests and their rollouts. */
 import type { Demo } from '../../core/prompts/demos.js';
 import type { EditJson, GraphJson } from '../../contracts/graphs/graph.js';
 import type { Message } from '../../core/jobs/spec.js';
+import type { TestedSeed } from '../../core/search/protocol.js';
+import { groupBy } from '../../util/group.js';
 import type { Tx } from '../db/db.js';
+import { countedReward } from '../rollouts/totals.js';
 import { feedbackOf } from './reflection-examples.js';
 
 /** A candidate in the lineage of another. */
@@ -19,8 +22,6 @@ export interface Ancestor extends Record<string, unknown> {
   reflection: { ordinals: number[]; components: string[] } | null;
 }
 
-const reflected = `coalesce(c.detail->'reflection'->'ordinals', '[]'::jsonb) as ordinals`;
-
 /** A candidate with all its ancestors, parents before their children; empty when the job has no such candidate. */
 export async function readAncestry(tx: Tx, jobId: string, candidateId: string): Promise<Ancestor[]> {
   return tx.query<Ancestor>(
@@ -36,64 +37,66 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
   );
 }
 
-/** A rollout as it counts: the reward is null where it has none, or failed; the seed where live traffic names none. */
+/** A rollout of a test: the reward as it counts, null until it is finished; the seed, null: live traffic that names none. */
 export interface Outcome extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
   candidateId: string;
-  generation: number;
   seed: number | null;
   reward: number | null;
-  finished: boolean;
-  infrastructure: boolean;
 }
 
-const outcome = `id as "rolloutId", ordinal, candidate_id as "candidateId", generation, seed,
-  case when status = 'succeeded' then reward end as reward, status in ('succeeded', 'failed') as finished,
-  coalesce((error->>'infrastructure')::boolean, false) as infrastructure`;
+const outcome = `id as "rolloutId", ordinal, candidate_id as "candidateId", seed,
+  case status when 'succeeded' then ${countedReward} when 'failed' then 0 end as reward`;
 
-/** These rollouts, in no order. */
-export async function readOutcomes(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<Outcome[]> {
-  if (ordinals.length === 0) return [];
-  return tx.query<Outcome>(`select ${outcome} from rollouts where job_id = $1 and ordinal = any($2)`, [
+/** These rollouts, by ordinal. */
+export async function readOutcomes(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<Map<number, Outcome>> {
+  if (ordinals.length === 0) return new Map();
+  const rows = await tx.query<Outcome>(`select ${outcome} from rollouts where job_id = $1 and ordinal = any($2)`, [
     jobId,
     ordinals,
   ]);
+  return new Map(rows.map((row) => [row.ordinal, row]));
 }
 
-/** The rollouts of these candidates in these stages, in the order asked for. */
-export async function readOutcomesOf(
+/** The recorded test of a candidate; null: not tested yet, or on live calls without instances. */
+export async function readTestedSeeds(tx: Tx, jobId: string, candidateId: string): Promise<TestedSeed[] | null> {
+  const [row] = await tx.query<{ tests: TestedSeed[] | null }>(
+    'select tests from candidates where job_id = $1 and id = $2',
+    [jobId, candidateId],
+  );
+  return row?.tests ?? null;
+}
+
+/** The live calls of a candidate's test, in the order asked for. */
+export async function readLiveCalls(
   tx: Tx,
   jobId: string,
-  candidateIds: readonly string[],
-  stages: readonly string[],
+  candidateId: string,
+  generation: number,
 ): Promise<Outcome[]> {
-  if (candidateIds.length === 0) return [];
   return tx.query<Outcome>(
     `select ${outcome} from rollouts
-      where job_id = $1 and ordinal is not null and candidate_id = any($2) and stage = any($3) order by ordinal`,
-    [jobId, candidateIds, stages],
+      where job_id = $1 and ordinal is not null and candidate_id = $2 and stage = 'gate' and generation = $3
+      order by ordinal`,
+    [jobId, candidateId, generation],
   );
 }
 
-/**
- * What these candidates scored last on each of the seeds, up to an ordinal or in the tests of a generation; of each candidate
- * and seed one rollout at most.
- */
-export async function readLastOutcomes(
+/** Rewards on the held-out seeds, by candidate and seed; the last rollout counts, the others were repeated. */
+export async function readHeldoutRewards(
   tx: Tx,
   jobId: string,
   candidateIds: readonly string[],
-  { seeds, upTo, generation }: { seeds: readonly number[]; upTo: number; generation: number },
-): Promise<Outcome[]> {
-  if (candidateIds.length === 0 || seeds.length === 0) return [];
-  return tx.query<Outcome>(
+): Promise<Map<string, Map<number, number | null>>> {
+  const rows = await tx.query<Outcome & { seed: number }>(
     `select distinct on (candidate_id, seed) ${outcome} from rollouts
-      where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
-        and status in ('succeeded', 'failed') and (ordinal <= $4 or (stage = 'gate' and generation = $5))
+      where job_id = $1 and ordinal is not null and candidate_id = any($2) and stage = 'heldout'
       order by candidate_id, seed, ordinal desc`,
-    [jobId, candidateIds, seeds, upTo, generation],
+    [jobId, candidateIds],
   );
+  const bySeed = groupBy(rows, ({ candidateId }) => candidateId);
+  return new Map([...bySeed].map(([id, own]) => [id, new Map(own.map(({ seed, reward }) => [seed, reward]))]));
 }
 
 /** What reflection was shown of each of these rollouts, by ordinal. */
@@ -113,25 +116,6 @@ export async function readFeedback(
       const { id, ordinal, seed, reward } = row;
       return [ordinal, { rolloutId: id, seed, reward: reward ?? 0, feedback: feedbackOf(row) }];
     }),
-  );
-}
-
-/** How a candidate came to be tried: the rollouts it was proposed from or what it combines, and whether its evaluation has begun. */
-export interface TrialRow extends Record<string, unknown> {
-  id: string;
-  ordinals: number[];
-  merged: number[];
-  evaluating: boolean;
-}
-
-/** The trials of these candidates, in no order. */
-export async function readTrials(tx: Tx, jobId: string, candidateIds: readonly string[]): Promise<TrialRow[]> {
-  return tx.query<TrialRow>(
-    `select c.id, ${reflected}, coalesce(c.detail->'merge'->'parents', '[]'::jsonb) as merged,
-            exists (select 1 from rollouts r
-                     where r.candidate_id = c.id and r.ordinal is not null and r.stage = 'evaluation') as evaluating
-       from candidates c where c.job_id = $1 and c.id = any($2)`,
-    [jobId, candidateIds],
   );
 }
 

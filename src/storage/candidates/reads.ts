@@ -1,5 +1,6 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
+import type { AcceptanceDecision } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import { readCounted, rewardSums } from '../rollouts/totals.js';
 
@@ -13,6 +14,10 @@ export interface CandidateRow extends Record<string, unknown> {
   reward: number | null;
   avgReward: number | null;
   rolloutCount: number;
+  /** The decision on its test; null: none yet. */
+  decision: AcceptanceDecision | null;
+  /** The numbers of the candidates that it combines; empty: it is no merge. */
+  merged: number[];
 }
 
 /** Which of a session's candidates to read; all where absent. `after` is a lever version, `limit` a count. */
@@ -34,7 +39,8 @@ export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilte
      )
      select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
             (c.reward_sum + coalesce(r.rewards, 0)) / nullif(c.rewards_counted + coalesce(r.succeeded, 0), 0) as "avgReward",
-            c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount"
+            c.rollouts_counted + coalesce(r.n, 0) as "rolloutCount", c.decision,
+            coalesce(c.detail->'merge'->'parents', '[]') as merged
        from candidates c left join fresh r on r.candidate_id = c.id
       where c.job_id = $1 and ($3::text is null or c.id = $3) and ($4::text is null or c.status = $4)
         and c.lever_version > $5 order by c.lever_version limit $6`,

@@ -1,5 +1,5 @@
 import { isTerminal, type Status } from '../../core/jobs/status.js';
-import type { CandidateSummary } from '../../core/search/protocol.js';
+import type { AcceptanceDecision, CandidateSummary, CandidateTest } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import type { NewEvent } from '../../core/events/event.js';
 import { jobKinds } from '../../core/jobs/kinds.js';
@@ -29,6 +29,9 @@ export interface Decision {
   step?: number;
   projection?: SessionProjection;
   candidates?: CandidateSummary[];
+  /** The running tests of candidates, and the decisions on tests. */
+  tests?: CandidateTest[];
+  acceptances?: AcceptanceDecision[];
   /** Every rollout with an ordinal below has its outcome, for good. */
   outcomesThrough?: number;
   events?: NewEvent[];
@@ -50,7 +53,7 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
         job.jobId,
         toJsonb(decision.projection),
       ]),
-    updateCandidates(tx, job, decision.candidates ?? []),
+    updateCandidates(tx, job, decision),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
     decision.status && setStatus(tx, job, decision.status),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),
@@ -69,21 +72,26 @@ async function setStatus(tx: Tx, job: JobRef, status: 'running' | 'paused'): Pro
   ]);
 }
 
-async function updateCandidates(tx: Tx, job: JobRef, candidates: CandidateSummary[]): Promise<void> {
-  if (candidates.length === 0) return;
+async function updateCandidates(
+  tx: Tx,
+  job: JobRef,
+  { candidates = [], tests = [], acceptances = [] }: Pick<Decision, 'candidates' | 'tests' | 'acceptances'>,
+): Promise<void> {
+  const changes = new Map<number, Record<string, unknown>>();
+  const change = (candidate: number, fields: Record<string, unknown>) =>
+    changes.set(candidate, { ...changes.get(candidate), ...fields });
+  for (const { candidate, status, reward } of candidates) change(candidate, { status, reward });
+  for (const { candidate, seeds } of tests) change(candidate, { tests: seeds });
+  for (const decision of acceptances) change(decision.candidate, { decision });
+  if (changes.size === 0) return;
   await tx.query(
-    `update candidates c set status = i.status, reward = i.reward
-       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8)
+    `update candidates c set status = coalesce(i.status, c.status), reward = coalesce(i.reward, c.reward),
+            tests = coalesce(i.tests, c.tests), decision = coalesce(i.decision, c.decision)
+       from jsonb_to_recordset($2::jsonb) as i(id text, status text, reward float8, tests jsonb, decision jsonb)
       where c.id = i.id and c.job_id = $1`,
     [
       job.jobId,
-      toJsonb(
-        candidates.map((c) => ({
-          id: candidateId(job.jobId, c.candidate),
-          status: c.status,
-          reward: c.reward,
-        })),
-      ),
+      toJsonb([...changes].map(([candidate, fields]) => ({ id: candidateId(job.jobId, candidate), ...fields }))),
     ],
   );
 }
@@ -164,7 +172,7 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
       [job.jobId],
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
-    updateCandidates(tx, job, ending.candidates ?? []),
+    updateCandidates(tx, job, ending),
     jobKinds[row.kind].isSearch && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,

@@ -1,5 +1,4 @@
-import type { Event, EventOf, EventType } from '../../contracts/events/schema.js';
-import { acceptanceKeys } from '../../core/events/search.js';
+import type { Event, EventType } from '../../contracts/events/schema.js';
 import type { Tx } from '../db/db.js';
 
 /** An event as it is stored. */
@@ -27,25 +26,4 @@ export async function hasEventBefore(
     types,
   ]);
   return row !== undefined;
-}
-
-/** The event that decided a candidate. */
-export type AcceptanceEvent = EventOf<'candidate_accepted' | 'candidate_rejected'>;
-
-/** The events that decided these candidates, by lever version; an undecided candidate has none. */
-export async function readAcceptanceEvents(
-  tx: Tx,
-  jobId: string,
-  versions: readonly number[],
-): Promise<Map<number, AcceptanceEvent>> {
-  const keys = versions.flatMap((version) => {
-    const { accepted, rejected } = acceptanceKeys(version);
-    return [[accepted, version] as const, [rejected, version] as const];
-  });
-  const versionOf = new Map(keys);
-  const rows = await tx.query<AcceptanceEvent & { key: string }>(
-    'select key, type, message, data from events where job_id = $1 and key = any($2)',
-    [jobId, [...versionOf.keys()]],
-  );
-  return new Map(rows.map(({ key, ...event }) => [versionOf.get(key)!, event as AcceptanceEvent]));
 }

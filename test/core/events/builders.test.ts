@@ -12,7 +12,7 @@ import { checkedEvent } from '../../support/events.js';
 
 const id = `ses_${'0'.repeat(32)}`;
 const at = { candidate: 1, generation: 0 };
-const sums = { parentSum: 1, childSum: 2 };
+const sums = { parentSum: 1, childSum: 2, tested: 3 };
 const rollout = { id: 'rol_0', idx: 0, seed: 1, stage: 'gate' as const, generation: 0, candidate_id: 'cand_0' };
 const succeeded = { ...rollout, status: 'succeeded' as const, reward: 1, error: null };
 const failed = { ...rollout, seed: null, status: 'failed' as const, reward: null, error: { message: 'refused' } };

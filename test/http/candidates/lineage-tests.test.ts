@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NewEvent } from '../../../src/core/events/event.js';
-import { candidateAccepted, candidateRejected } from '../../../src/core/events/search.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
+import type { AcceptanceDecision, TestedSeed } from '../../../src/core/search/protocol.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
-import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
-import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, startHttp, type TestHttp } from '../support.js';
 
-// Sessions that search by targeted tests: children run the failures that they were shown and guard seeds, verdicts are events.
+// Sessions whose children run the failures that they were shown and regression seeds.
 
 let http: TestHttp;
 beforeAll(async () => {
@@ -22,31 +20,14 @@ function one(rollout: Partial<SeededRollout> & { candidate: number; seed: number
   return { status: 'succeeded', generation: 1, ...rollout };
 }
 
-/** Builds the event that decides a candidate of a job. */
-type Verdict = (jobId: string) => NewEvent;
+type Sums = Pick<AcceptanceDecision, 'parentSum' | 'childSum' | 'tested'>;
 
-const accepted =
-  (candidate: number, sums: { parentSum: number; childSum: number }, estimate: number): Verdict =>
-  (jobId) =>
-    candidateAccepted(jobId, { candidate, generation: 1, ...sums, estimate });
-
-const rejected =
-  (candidate: number, sums: { parentSum: number; childSum: number }, reason: string): Verdict =>
-  (jobId) =>
-    candidateRejected(jobId, { candidate, generation: 1, ...sums, reason });
-
-async function decide(id: string, verdicts: Verdict[]): Promise<void> {
-  const job = { orgId: 'default', jobId: id };
-  await http.db.org('default', async (tx) => {
-    await lockJob(tx, job);
-    await appendEvents(
-      tx,
-      job,
-      verdicts.map((eventOf) => eventOf(id)),
-    );
-  });
-}
-
+const accepted = (candidate: number, sums: Sums, estimate: number): AcceptanceDecision => {
+  return { type: 'candidate_accepted', candidate, generation: 1, ...sums, estimate };
+};
+const rejected = (candidate: number, sums: Sums, reason: string): AcceptanceDecision => {
+  return { type: 'candidate_rejected', candidate, generation: 1, ...sums, reason };
+};
 describe('a session with a merge', () => {
   let id: string;
   const cand = (version: number) => candidateId(id, version);
@@ -118,17 +99,27 @@ describe('a session with a merge', () => {
       { status: 'rejected', ...child(2, 4, 'Seventh.', [14]) },
     ]);
     await seedRollouts(http, id, rollouts);
-    await decide(id, [
-      accepted(1, { parentSum: 1, childSum: 2 }, 0.55),
-      accepted(2, { parentSum: 1, childSum: 1.75 }, 0.5),
-      rejected(3, { parentSum: 0, childSum: 0 }, 'not_better'),
-      accepted(4, { parentSum: 1.75, childSum: 1.75 }, 0.7),
-      rejected(6, { parentSum: 0.7, childSum: 0.75 }, 'not_better'),
-      rejected(7, { parentSum: 0, childSum: 0 }, 'budget'),
-    ]);
+    const tested: [candidate: number, ...seeds: TestedSeed[]][] = [
+      [1, [7, 3, 6], [9, 5, 11]],
+      [2, [8, 4, 10], [2, 2, 12]],
+      [4, [7, 6, 13], [8, 10, 14]],
+      [5, [0, 21, 18], [9, 11, 19]],
+      [6, [8, 14, 22, 23]],
+    ];
+    await record(http, id, {
+      tests: tested.map(([candidate, ...seeds]) => ({ candidate, seeds })),
+      acceptances: [
+        accepted(1, { parentSum: 1, childSum: 2, tested: 2 }, 0.55),
+        accepted(2, { parentSum: 1, childSum: 1.75, tested: 2 }, 0.5),
+        rejected(3, { parentSum: 0, childSum: 0, tested: 2 }, 'not_better'),
+        accepted(4, { parentSum: 1.75, childSum: 1.75, tested: 2 }, 0.7),
+        rejected(6, { parentSum: 0.7, childSum: 0.75, tested: 1 }, 'not_better'),
+        rejected(7, { parentSum: 0, childSum: 0, tested: 1 }, 'budget'),
+      ],
+    });
   });
 
-  test('each verdict is told as it was decided, with what was expected', async () => {
+  test('each decision is shown as it was recorded', async () => {
     const { data } = await get(id, '/candidates');
     const decisions = data.map(({ decision }: { decision: object }) => decision);
     const verdict = (outcome: string, reason: string, sums: (number | null)[], estimate: number | null) => ({
@@ -171,13 +162,11 @@ describe('a session with a merge', () => {
     candidate_rollouts: children.map(([ordinal, reward]) => ({ rollout_id: rol(ordinal), reward })),
   });
 
-  test('every seed that it was tried on is shown beside what was last measured there, of its parent or the nearest ancestor', async () => {
+  test('each tested seed is shown beside the rollout that it is compared with', async () => {
     const seen = async (version: number) => (await get(id, `/candidates/${cand(version)}`)).minibatch;
     expect(await seen(1)).toEqual([tried(7, 'shown', [3, 0], [[6, 1]]), tried(9, 'guard', [5, 1], [[11, 1]])]);
     expect(await seen(2)).toEqual([tried(8, 'shown', [4, 0], [[10, 0.75]]), tried(2, 'guard', [2, 1], [[12, 1]])]);
-    // A merge is expected to score what that parent did which was run there; its later rollouts are no test of it.
     expect(await seen(4)).toEqual([tried(7, 'shown', [6, 1], [[13, 1]]), tried(8, 'shown', [10, 0.75], [[14, 0.75]])]);
-    // The merge was never run on seed 9, one of its parents was.
     expect(await seen(5)).toEqual([tried(0, 'shown', [21, 0.25], [[18, 1]]), tried(9, 'guard', [11, 1], [[19, null]])]);
     expect(await seen(6)).toEqual([
       tried(

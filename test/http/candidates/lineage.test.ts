@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { candidateRejected } from '../../../src/core/events/search.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
-import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
-import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, finish, startHttp, type TestHttp } from '../support.js';
 
-// A session that began under the earlier search: an acceptance has no event, a child is tried on its parent's minibatch. What
-// all sessions have in common is tested here too; targeted tests are in lineage-tests.test.ts.
+// Merges, repeats and several components are in lineage-tests.test.ts.
 
 const base = '/api/v1/online/sessions';
 const texts = [
@@ -76,11 +73,31 @@ beforeAll(async () => {
   await answered(0, 'No fence.', 'no fence');
   await answered(1, '```\nAnswer', 'cut off', 'length');
   await answered(2, `\`\`\`\n${texts[1]}\n\`\`\``, null);
-  await http.db.org('default', async (tx) => {
-    await lockJob(tx, { orgId: 'default', jobId: id });
-    const rejection = { candidate: 2, generation: 1, reason: 'not_better', parentSum: 0.5, childSum: 0.5 };
-    const event = candidateRejected(id, rejection);
-    await appendEvents(tx, { orgId: 'default', jobId: id }, [event]);
+  const decision = { generation: 1, parentSum: 0.5, tested: 3 };
+  await record(http, id, {
+    tests: [
+      {
+        candidate: 1,
+        seeds: [
+          [7, 3, 6],
+          [8, 4, 7],
+          [9, 5, 8],
+        ],
+      },
+      {
+        candidate: 2,
+        seeds: [
+          [7, 3, 12],
+          [8, 4, 10],
+          [9, 5, 11],
+        ],
+      },
+      { candidate: 3, seeds: [[8, 7, 16]] },
+    ],
+    acceptances: [
+      { type: 'candidate_accepted', candidate: 1, ...decision, childSum: 1.75, estimate: 0.6 },
+      { type: 'candidate_rejected', candidate: 2, ...decision, childSum: 0.5, reason: 'not_better' },
+    ],
   });
 });
 afterAll(() => http.close());
@@ -99,7 +116,7 @@ describe('candidates', () => {
         parent_sum: 0.5,
         child_sum: 1.75,
         minibatch_size: 3,
-        estimated_reward: null,
+        estimated_reward: 0.6,
         // It has the numbers that decided.
         message: expect.stringMatching(/\b3\b.*1\.75.*0\.5\b.*0\.666667/),
       },
@@ -145,33 +162,44 @@ describe('candidates', () => {
   });
 });
 
-test('one whose evaluation has begun is accepted; one for which there was no budget says so', async () => {
+test('a live call without a seed is shown by itself; a test without a rollout has no size', async () => {
   const other = await createSession(http);
-  await seedRollouts(http, other, [
-    one({ candidate: 0, seed: 7, reward: 0.5, stage: 'minibatch' }),
-    one({ candidate: 1, seed: 7, reward: 0.75, stage: 'gate' }),
-    one({ candidate: 2, seed: 7, reward: 0.7, stage: 'gate' }),
-    one({ candidate: 1, seed: 0, status: 'running', stage: 'evaluation' }),
-  ]);
   await seedCandidates(http, other, [
     { status: 'evaluated', reward: 0, generation: 0 },
-    { status: 'proposed', generation: 1, parents: [0], ordinals: [0] },
-    { status: 'rejected', generation: 1, parents: [0], ordinals: [0] },
+    { status: 'rejected', generation: 1, parents: [0] },
+    { status: 'rejected', generation: 1, parents: [0] },
   ]);
-  await http.db.org('default', async (tx) => {
-    await lockJob(tx, { orgId: 'default', jobId: other });
-    const rejection = { candidate: 2, generation: 1, reason: 'budget', parentSum: 0.5, childSum: 0.7 };
-    const event = candidateRejected(other, rejection);
-    await appendEvents(tx, { orgId: 'default', jobId: other }, [event]);
+  await seedRollouts(http, other, [
+    one({ candidate: 0, seed: 0, reward: 1, stage: 'gate' }),
+    one({ candidate: 1, seed: 1, reward: 0.25, stage: 'gate' }),
+    one({ candidate: 1, seed: 2, reward: 0.5, stage: 'gate' }),
+    one({ candidate: 1, seed: 3, reward: 1, stage: 'gate', generation: 2 }),
+  ]);
+  await http.db.org('default', (tx) => tx.query('update rollouts set seed = null where job_id = $1', [other]));
+  const rejection = { type: 'candidate_rejected', generation: 1 } as const;
+  await record(http, other, {
+    acceptances: [
+      { ...rejection, candidate: 1, reason: 'budget', parentSum: 0.5, childSum: 0.75, tested: 2 },
+      { ...rejection, candidate: 2, reason: 'budget', parentSum: 0, childSum: 0, tested: 0 },
+    ],
   });
-  const { data } = (await http.call('GET', `${base}/${other}/candidates`)).body;
-  expect(data[1]).toMatchObject({
-    status: 'proposed',
-    decision: { outcome: 'accepted', reason: 'better', parent_sum: 0.5, child_sum: 0.75 },
-  });
-  // It was not evaluated.
-  expect(data[1].reward).toBeNull();
-  expect(data[2].decision).toMatchObject({ outcome: 'rejected', reason: 'budget', child_sum: 0.7 });
+  const [first, second] = await Promise.all(
+    [1, 2].map(async (version) => {
+      return (await http.call('GET', `${base}/${other}/candidates/${candidateId(other, version)}`)).body;
+    }),
+  );
+  const live = { seed: null, role: 'live', parent_reward: null, parent_candidate_id: null, parent_rollout_id: null };
+  const call = (ordinal: number, reward: number) => {
+    return {
+      ...live,
+      candidate_reward: reward,
+      candidate_rollouts: [{ rollout_id: rolloutId(other, ordinal), reward }],
+    };
+  };
+  expect(first.minibatch).toEqual([call(1, 0.25), call(2, 0.5)]);
+  expect(first.decision).toMatchObject({ reason: 'budget', parent_sum: 0.5, child_sum: 0.75, minibatch_size: 2 });
+  expect(second.minibatch).toEqual([]);
+  expect(second.decision).toMatchObject({ reason: 'budget', child_sum: null, minibatch_size: null });
 });
 
 describe('one candidate', () => {

@@ -68,7 +68,7 @@ function continueTest(
   let { candidates } = before;
   for (const arm of arms) {
     const { candidate, test, sum: childSum } = arm;
-    const sums = { parentSum: controlSum, childSum };
+    const sums = { parentSum: controlSum, childSum, tested: test.pairs };
     if (arm === winner) {
       decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate: childSum / test.pairs });
     } else if (!open.includes(arm)) {

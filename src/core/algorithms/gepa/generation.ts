@@ -98,14 +98,15 @@ export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gat
     }
     const verdict = 'ask' in step ? decideFromKnownResults(before, model, trial) : step;
     const { accepted, cheaper, expectedSum: parentSum, childSum } = verdict;
+    const sums = { parentSum, childSum, tested: Object.keys(before.results[candidate] ?? {}).length };
     if (accepted) {
       const estimate = forecast(state, model, candidate).mean;
       const reason = cheaper && ({ reason: 'cheaper' } as const);
-      decisions.push({ type: 'candidate_accepted', candidate, generation, parentSum, childSum, estimate, ...reason });
+      decisions.push({ type: 'candidate_accepted', candidate, generation, ...sums, estimate, ...reason });
       state = { ...state, pool: [...state.pool, candidate] };
     } else {
       const reason = 'ask' in step ? 'budget' : 'not_better';
-      decisions.push({ type: 'candidate_rejected', candidate, generation, reason, parentSum, childSum });
+      decisions.push({ type: 'candidate_rejected', candidate, generation, reason, ...sums });
       state = { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'rejected' }) };
     }
   }

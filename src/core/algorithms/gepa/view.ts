@@ -1,4 +1,5 @@
 /** The view of a GEPA search. */
+import { testsOf } from '../../search/acceptance-tests.js';
 import { evaluationRewards } from '../../search/evaluation.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { SearchView } from '../../search/protocol.js';
@@ -9,13 +10,14 @@ import { incumbentOf } from './parents.js';
 import type { GepaState } from './state.js';
 
 export function viewGepa(state: GepaState): SearchView {
-  const { best, config } = state;
+  const { best, config, phase } = state;
   return searchView(state, {
     totalGenerations: config.generations,
     rolloutsAhead: rolloutsAhead(state),
     best,
     estimate: best === null ? null : estimate(state),
     noise: noiseView(state.results),
+    ...(phase.name === 'gate' && { tests: testsOf(state, phase.batch, phase.open) }),
     verdict: () => verdictBySeeds(state, (candidate) => evaluationRewards(state, candidate)),
   });
 }

@@ -49,7 +49,8 @@ export function concludeEvaluation(
     return evaluated(before, candidate, decisions);
   }
   const { generation, best } = before;
-  const sums = { parentSum: sum(rewardsIn(batch, best!.candidate)), childSum: sum(rewardsIn(batch, candidate)) };
+  const own = rewardsIn(batch, candidate);
+  const sums = { parentSum: sum(rewardsIn(batch, best!.candidate)), childSum: sum(own), tested: own.length };
   decisions.push({ type: 'candidate_rejected', candidate, generation, reason: 'not_better', ...sums });
   const candidates = changeCandidate(before.candidates, candidate, { status: 'rejected' });
   return { ...markEvaluated(before, candidate), candidates };

@@ -73,6 +73,12 @@ export function trialPairs(before: MiproState, trying: readonly number[]): { sta
   return { state, pairs: isAffordable ? [...pairs, ...control] : pairs };
 }
 
+/** The candidates without a verdict whose first trial is running. */
+export function firstTrials({ candidates, results }: MiproState, { trying }: PhaseOf<MiproState, 'gate'>): number[] {
+  const undecided = new Set(candidates.filter(({ status }) => status === 'proposed').map(({ candidate }) => candidate));
+  return trying.filter((candidate) => candidate !== 0 && undecided.has(candidate) && results[candidate] === undefined);
+}
+
 /** Accepts or rejects each candidate after its first trial: it must promise more than the best. */
 export function judgeTrials(
   before: MiproState,
@@ -107,5 +113,5 @@ function isFirstTrial({ results }: MiproState, candidate: number, first: number)
 function sumsOf({ evaluationOrder, results }: MiproState, model: RewardModel, candidate: number, best: number) {
   const seeds = evaluationOrder.filter((seed) => measuredOn(results, candidate, seed).length > 0);
   const sumFor = (wanted: number) => sum(seeds.map((seed) => model.posterior(wanted, seed)?.mean ?? 0));
-  return { parentSum: sumFor(best), childSum: sumFor(candidate) };
+  return { parentSum: sumFor(best), childSum: sumFor(candidate), tested: seeds.length };
 }

@@ -1,5 +1,6 @@
 /** The view of a MIPRO search. */
 import { compareIndependent, comparePaired, sampleOf } from '../../math/statistics.js';
+import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';
 import type { SearchView } from '../../search/protocol.js';
 import { measuredOn } from '../../search/results.js';
@@ -9,9 +10,10 @@ import { generationsOf } from './config.js';
 import { evaluationOf } from './evaluation.js';
 import { leaderOf } from './expected-reward.js';
 import type { MiproState } from './state.js';
+import { firstTrials } from './trials.js';
 
 export function viewMipro(state: MiproState): SearchView {
-  const { best, config, traffic } = state;
+  const { best, config, phase, traffic } = state;
   const isPaired = traffic === 'paired' || best?.candidate === 0;
   const compare = isPaired
     ? comparePaired
@@ -23,6 +25,8 @@ export function viewMipro(state: MiproState): SearchView {
     best,
     estimate: best === null ? null : estimate(state),
     noise: traffic === 'paired' ? noiseView(state.results) : null,
+    ...(traffic === 'paired' &&
+      phase.name === 'gate' && { tests: testsOf(state, phase.batch, firstTrials(state, phase)) }),
     verdict: () => verdictBySeeds(state, (candidate) => evaluationOf(state, candidate), compare),
   });
 }

@@ -1,7 +1,6 @@
 /** What the archive of a completed graph job is made of, out of the database: neither a worker nor Temporal is asked. */
 import { candidateId } from '../../../core/jobs/ids.js';
 import { graphFromJson, graphToJson } from '../../../core/graphs/json.js';
-import { settledRollouts } from '../../../core/search/settled.js';
 import { readGraph } from '../../../storage/candidates/candidates.js';
 import type { Db, Tx } from '../../../storage/db/db.js';
 import { readEvaluatedRewards } from '../../../storage/candidates/pareto-front.js';
@@ -14,9 +13,9 @@ import {
   type Spending,
 } from '../../../storage/graphs/download.js';
 import type { GraphHead, JobRow } from '../../../storage/jobs/jobs.js';
-import { readOutcomesOf } from '../../../storage/candidates/lineage.js';
+import { readHeldoutRewards } from '../../../storage/candidates/lineage.js';
 import { readCandidates } from '../../../storage/candidates/reads.js';
-import { countedReward, readJudged } from '../../candidates/decision-view.js';
+import { decisionView } from '../../candidates/decision-view.js';
 import { candidateView } from '../../candidates/view.js';
 import { historyView, outcomeView } from '../../jobs/search-view.js';
 import { withModels, type GraphExport, type JsonObject } from './archive.js';
@@ -66,14 +65,13 @@ async function candidateHeads(tx: Tx, job: GraphJob): Promise<Map<number, JsonOb
   for (let from = 0; from < rows.length; from += atOnce.runs) {
     const some = rows.slice(from, from + atOnce.runs);
     const ids = some.map(({ id }) => id);
-    const judged = await readJudged(tx, job, some);
     const runs = new Map((await readRunMeans(tx, jobId, ids)).map((one) => [one.id, one]));
     for (const row of some) {
       const own = runs.get(row.id);
       heads.set(row.leverVersion, {
         ...candidateView({ ...row, avgReward: own?.avgReward ?? null }),
         cost_per_task: own ? spendingView(own) : null,
-        decision: judged.get(row.id)!.decision,
+        decision: decisionView(row, job),
       });
     }
   }
@@ -105,13 +103,7 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
   const evaluated = await readEvaluatedRewards(tx, jobId, both, { seeds: evaluation, repeats: 1 });
   // One that was broken off is no comparison.
   const compared = projection.verdict?.basis === 'heldout' ? heldout : [];
-  const outcomes = await readOutcomesOf(tx, jobId, both, ['heldout']);
-  const held = (candidate: string) =>
-    settledRollouts(
-      compared,
-      outcomes.filter((one) => one.candidateId === candidate),
-    ).map(countedReward);
-  const [before, after] = [held(baseline), held(winner)];
+  const held = await readHeldoutRewards(tx, jobId, both);
   const score = (index: number, part: string, [old, now]: (number | null | undefined)[]) => ({
     ...{ task_id: taskIds.get(index) ?? null, seed: index, part },
     ...{ baseline_reward: old ?? null, winner_reward: now ?? null },
@@ -124,7 +116,13 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
         [baseline, winner].map((one) => evaluated.get(one)?.get(index)),
       ),
     ),
-    ...compared.map((index, at) => score(index, 'heldout', [before[at], after[at]])),
+    ...compared.map((index) =>
+      score(
+        index,
+        'heldout',
+        [baseline, winner].map((one) => held.get(one)?.get(index)),
+      ),
+    ),
   ];
 }
 

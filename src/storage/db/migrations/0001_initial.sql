@@ -200,6 +200,11 @@ create table candidates (
   component_digests jsonb,
   -- origin: {reflection}, {merge} or {composed}
   detail jsonb not null default '{}',
+  -- its test [[seed, ordinal of the ancestor's rollout or null, ...ordinals of its rollouts]];
+  -- null: not tested yet, or on live calls without instances
+  tests jsonb,
+  -- the decision on its test, as the search took it (AcceptanceDecision); null: none yet
+  decision jsonb,
 
   -- as of the search's last decision
   reward double precision,

@@ -39,6 +39,7 @@ describe('the test of a child', () => {
         generation: 1,
         parentSum: 0,
         childSum: expect.closeTo(0.8 * pairs, 9),
+        tested: pairs,
         estimate: expect.closeTo(0.8, 9),
       },
       { type: 'candidate_evaluated', candidate: 1, generation: 1, reward: 0.8, seedsEvaluated: 20 },

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { gepa } from '../../../src/core/algorithms/gepa/step.js';
+import { mipro } from '../../../src/core/algorithms/mipro/step.js';
+import type { SearchAlgorithm, TestedSeed } from '../../../src/core/search/protocol.js';
+import type { SeededState } from '../../../src/core/search/state.js';
+import { runs } from '../../support/runs.js';
+import { casesOf, of, worldOf } from '../algorithms/gepa/cases.js';
+import { drive, type Run } from '../algorithms/gepa/driver.js';
+import { casesOf as miproCases, miproWorldOf, startOf } from '../algorithms/mipro/cases.js';
+import { drive as driveMipro } from '../algorithms/mipro/driver.js';
+
+// Invariant: at the decision on a candidate its recorded test has the rollouts that count, each seed beside a rollout of an ancestor.
+
+function expectRecorded<State extends SeededState>(search: SearchAlgorithm<State>, run: Run<State>): void {
+  const recorded = new Map<number, TestedSeed[]>();
+  const parentsOf = new Map(of(run, 'candidate_proposed').map(({ candidate, parents }) => [candidate, parents]));
+  const isAncestor = (ancestor: number, candidate: number): boolean =>
+    (parentsOf.get(candidate) ?? []).some((parent) => parent === ancestor || isAncestor(ancestor, parent));
+  for (const { after, decisions } of run.turns) {
+    for (const decision of decisions) {
+      if (decision.type !== 'candidate_accepted' && decision.type !== 'candidate_rejected') continue;
+      const { candidate, tested } = decision;
+      const seeds = recorded.get(candidate)!;
+      expect(seeds).toHaveLength(tested);
+      const counted = Object.entries(after.results[candidate]!).map(([seed, own]) => [seed, own.map(([n]) => n)]);
+      expect(Object.fromEntries(seeds.map(([seed, , ...own]) => [seed, own]))).toEqual(Object.fromEntries(counted));
+      for (const [seed, ancestor] of seeds) {
+        if (ancestor === null) continue;
+        const rollout = run.requests[ancestor]!;
+        expect([rollout.seed, isAncestor(rollout.candidate, candidate)]).toEqual([seed, true]);
+      }
+    }
+    for (const { candidate, seeds } of search.view(after).tests ?? []) recorded.set(candidate, seeds);
+  }
+}
+
+test('GEPA', () => {
+  const property = fc.property(casesOf(false), (given) => {
+    expectRecorded(gepa, drive(given.config, worldOf(given)));
+  });
+  fc.assert(property, { numRuns: runs(40, 100) });
+});
+
+test('MIPRO', () => {
+  const property = fc.property(miproCases(false), (given) => {
+    const run = driveMipro(startOf(given), miproWorldOf(given));
+    if (run.state.traffic === 'paired') expectRecorded(mipro, run);
+  });
+  fc.assert(property, { numRuns: runs(40, 100) });
+});
