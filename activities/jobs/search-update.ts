@@ -22,6 +22,7 @@ export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, deci
     ...searchState(job.jobId, view),
     tests: view.tests ?? [],
     acceptances: decisions.filter(isAcceptance),
+    repeated: decisions.flatMap((decision) => (decision.type === 'rollouts_repeated' ? decision.ordinals : [])),
     events: decisions.flatMap((decision) => decisionEvents(job.jobId, decision)),
   });
 }

@@ -54,6 +54,8 @@ export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
       return [generationComplete(jobId, decision)];
     case 'budget_warning':
       return [rolloutBudgetWarning(decision)];
+    case 'rollouts_repeated':
+      return [];
   }
 }
 

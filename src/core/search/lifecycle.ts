@@ -50,7 +50,7 @@ export function defineSearch<State extends SearchState>(steps: SearchSteps<State
   const fold = (state: State, response: SearchResponse, decisions: Decision[]): State => {
     const { phase }: SearchState = state;
     if (isRolloutPhase(phase) && response.kind === 'rollouts') {
-      const after = foldRollouts(state, phase, response.answers);
+      const after = foldRollouts(state, phase, response.answers, decisions);
       const waiting = after.phase as Extract<State['phase'], { batch: Batch }>;
       const rewards = rewardsOf(waiting.batch);
       return rewards === null ? after : steps.advance(after, waiting, rewards, decisions);
@@ -85,9 +85,12 @@ function foldRollouts<State extends SearchState>(
   state: State,
   phase: RolloutPhase,
   answers: readonly RolloutAnswer[],
+  decisions: Decision[],
 ): State {
   const repeatable = repeatableRollouts(state, phase.name);
   const { batch, nextOrdinal } = foldAnswers(phase.batch, answers, state.asked, repeatable);
+  const repeated = phase.batch.ordinals.filter((ordinal, index) => ordinal !== batch.ordinals[index]);
+  if (repeated.length > 0) decisions.push({ type: 'rollouts_repeated', ordinals: repeated });
   return {
     ...state,
     ...costsAfter(state, phase.batch, answers),

@@ -162,7 +162,9 @@ export interface CandidateTest {
   seeds: TestedSeed[];
 }
 
-/** The decisions of `apply`, in order; each becomes one event with its own semantic key. */
+/**
+ * The decisions of `apply`, in order; each but `rollouts_repeated` becomes events with semantic keys.
+ */
 export type Decision =
   | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }
   | {
@@ -190,6 +192,8 @@ export type Decision =
   | { type: 'candidate_evaluated'; candidate: number; generation: number; reward: number; seedsEvaluated: number }
   | { type: 'generation_complete'; generation: number; bestReward: number; bestCandidate: number }
   | { type: 'budget_warning'; rolloutsUsed: number; maxRollouts: number }
+  /** These failed rollouts do not count: they were requested again. */
+  | { type: 'rollouts_repeated'; ordinals: number[] }
   | { type: 'proposal_failed'; candidate: number; generation: number; reason: string };
 
 /** The decision on a candidate's test. */

@@ -83,16 +83,16 @@ export async function readLiveCalls(
   );
 }
 
-/** Rewards on the held-out seeds, by candidate and seed; the last rollout counts, the others were repeated. */
+/** Rewards on the held-out seeds, by candidate and seed. */
 export async function readHeldoutRewards(
   tx: Tx,
   jobId: string,
   candidateIds: readonly string[],
 ): Promise<Map<string, Map<number, number | null>>> {
   const rows = await tx.query<Outcome & { seed: number }>(
-    `select distinct on (candidate_id, seed) ${outcome} from rollouts
+    `select ${outcome} from rollouts
       where job_id = $1 and ordinal is not null and candidate_id = any($2) and stage = 'heldout'
-      order by candidate_id, seed, ordinal desc`,
+        and not repeated`,
     [jobId, candidateIds],
   );
   const bySeed = groupBy(rows, ({ candidateId }) => candidateId);

@@ -23,15 +23,13 @@ export async function readEvaluation(tx: Tx, jobId: string): Promise<EvaluationP
  */
 const counting = `own as (
        select id, candidate_id, seed, ordinal, stage in ('baseline', 'evaluation') as evaluation,
-              coalesce((error->>'infrastructure')::boolean, false) as infrastructure,
               case when status = 'succeeded' then ${countedReward} else 0 end as reward,
               min(ordinal) filter (where stage = 'evaluation') over (partition by candidate_id) as begun
          from rollouts
         where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
-          and status in ('succeeded', 'failed')
-     ), ranked as ( -- Of an evaluation's rollouts on a seed as many count as there are repeats: those asked again are too many.
-       select *, row_number() over (partition by candidate_id, seed
-                   order by evaluation desc, evaluation and infrastructure, ordinal desc) as place
+          and status in ('succeeded', 'failed') and not repeated
+     ), ranked as (
+       select *, row_number() over (partition by candidate_id, seed order by evaluation desc, ordinal desc) as place
          from own where evaluation or begun is null or ordinal < begun
      ), counting as (
        select * from ranked where place <= $4

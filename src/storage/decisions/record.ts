@@ -32,6 +32,8 @@ export interface Decision {
   /** The running tests of candidates, and the decisions on tests. */
   tests?: CandidateTest[];
   acceptances?: AcceptanceDecision[];
+  /** Ordinals of rollouts that were requested again and do not count. */
+  repeated?: number[];
   /** Every rollout with an ordinal below has its outcome, for good. */
   outcomesThrough?: number;
   events?: NewEvent[];
@@ -54,6 +56,11 @@ export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): P
         toJsonb(decision.projection),
       ]),
     updateCandidates(tx, job, decision),
+    decision.repeated?.length &&
+      tx.query('update rollouts set repeated = true where job_id = $1 and ordinal = any($2)', [
+        job.jobId,
+        decision.repeated,
+      ]),
     decision.outcomesThrough !== undefined && countOutcomes(tx, job, decision.outcomesThrough),
     decision.status && setStatus(tx, job, decision.status),
     settleCommands(tx, decision.commands ?? [], decision.status ?? row.status),

@@ -10,7 +10,8 @@ import { drive, type Run } from '../algorithms/gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf } from '../algorithms/mipro/cases.js';
 import { drive as driveMipro } from '../algorithms/mipro/driver.js';
 
-// Invariant: at the decision on a candidate its recorded test has the rollouts that count, each seed beside a rollout of an ancestor.
+// Invariants: at the decision on a candidate its recorded test has the rollouts that count, each seed beside a rollout of an
+// ancestor; the rollouts recorded as repeated are those without a result.
 
 function expectRecorded<State extends SeededState>(search: SearchAlgorithm<State>, run: Run<State>): void {
   const recorded = new Map<number, TestedSeed[]>();
@@ -33,6 +34,14 @@ function expectRecorded<State extends SeededState>(search: SearchAlgorithm<State
     }
     for (const { candidate, seeds } of search.view(after).tests ?? []) recorded.set(candidate, seeds);
   }
+  const repeated = of(run, 'rollouts_repeated').flatMap(({ ordinals }) => ordinals);
+  const counted = Object.values(run.state.results).flatMap((own) =>
+    Object.values(own).flatMap((all) => all.map(([n]) => n)),
+  );
+  const requested = run.requests.filter(({ stage }) => stage !== 'heldout').map(({ ordinal }) => ordinal);
+  const isKnown = new Set([...repeated, ...counted]);
+  expect(requested.filter((ordinal) => !isKnown.has(ordinal))).toEqual([]);
+  expect(repeated.filter((ordinal) => counted.includes(ordinal))).toEqual([]);
 }
 
 test('GEPA', () => {

@@ -235,6 +235,7 @@ test('with repeats the front has the means of the evaluation, without what was a
     ...[1, 0.5, 0.25, 1].map((reward, i) => one({ candidate: 1, seed: i % 2, reward, stage: 'evaluation' })),
     one({ candidate: 1, seed: 1, reward: 0, stage: 'minibatch', generation: 2 }),
   ]);
+  await record(http, id, { repeated: [1, 3, 5] });
   expect((await get(id, '/pareto')).seeds).toMatchObject([
     { best_reward: 0.625, candidate_ids: [candidateId(id, 1)] },
     { best_reward: 0.75, candidate_ids: [candidateId(id, 0), candidateId(id, 1)] },

@@ -3,7 +3,7 @@ import type { EditJson, GraphJson } from '../../../src/contracts/graphs/graph.js
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall } from '../../../src/storage/rollouts/call-records.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
-import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
+import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, startHttp, type TestHttp } from '../support.js';
 
 // What is the same for sessions is in lineage.test.ts; how it comes about in a real job in test/e2e/graphs/reads.long.test.ts.
@@ -72,6 +72,7 @@ describe('the front over reward and cost', () => {
       ...others.map((seed) => one(1, seed, { reward: 1, tokens: [20, 10], cost: 0.003 })),
       ...seeds.map((seed) => one(2, seed, { reward: 0.5, tokens: [30, 10], cost: 0.004 })),
     ]);
+    await record(http, id, { repeated: [seeds.length + 1] });
     const judged = rolloutId(id, 0);
     await http.db.org('default', (tx) =>
       recordCall(tx, {

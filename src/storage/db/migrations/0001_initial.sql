@@ -248,6 +248,8 @@ create table rollouts (
   attempt int not null default 0,
   -- lease of the runner that claimed it
   lease_token bigint not null default 0,
+  -- true: the search requested it again under a later ordinal, so its outcome does not count
+  repeated boolean not null default false,
   -- number of times it was sent again after a lost runner
   resent int not null default 0,
   -- latest time for the reward of an awaiting rollout
