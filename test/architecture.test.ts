@@ -312,6 +312,11 @@ describe('every file', () => {
     expect([...sizes].filter(([, size]) => size > 25)).toEqual([]);
   });
 
+  test('has at most 300 lines', () => {
+    const lines = (file: string) => readFileSync(resolve(root, file), 'utf8').split('\n').length - 1;
+    expect(files.filter((file) => lines(file) > 300)).toEqual([]);
+  });
+
   test('imports no folder that imports its own', () => {
     const product = files.filter((file) => !file.startsWith('bench/') && !file.startsWith('examples/'));
     const sources = new Map(product.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
