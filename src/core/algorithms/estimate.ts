@@ -1,6 +1,5 @@
-/** What a search is expected to request; the basis of cost estimates. */
+/** Expected requests of a search; the basis of cost estimates. */
 
-/** A number at the levels of an estimate. */
 export type Levels = Record<'low' | 'likely' | 'high', number>;
 
 export interface SearchEstimate {

@@ -1,6 +1,6 @@
 /**
- * The registry of search algorithms. A new algorithm is a folder, an entry here and its request
- * fields in `contracts/sessions/algorithms.ts`.
+ * The registry of algorithms; a new one is a folder, an entry here and its request fields in
+ * `contracts/sessions/algorithms.ts`.
  */
 import type { PolicyOptimization } from '../../contracts/sessions/create.js';
 import type { ConfigProblem } from '../search/config.js';
@@ -56,8 +56,7 @@ const algorithms: { [Name in SearchSettings['algorithm']]: AlgorithmEntry<Search
     estimate(search, { isLive }) {
       const estimate = gepaConfig.estimateSearch(search);
       if (!isLive) return estimate;
-      // Calls without known instances need more rollouts; the first call shows whether they have
-      // any.
+      // Calls without known instances need more rollouts; the first call shows if they have any.
       const { rolloutsPlanned } = unpaired.view(createUnpaired(search));
       return { ...estimate, maxRollouts: Math.max(estimate.maxRollouts, rolloutsPlanned) };
     },
@@ -96,8 +95,8 @@ export function searchOf({ algorithm }: SessionState): SearchAlgorithm<SessionSt
 }
 
 /**
- * The state of a live search whose calls name no instance, before the answers of the baseline are
- * folded in: both kinds of search begin with the same rollouts.
+ * The state once a live search shows that its calls name no instance; applied before the baseline's
+ * rewards, because both kinds of search begin with the same rollouts.
  */
 export function switchToUnpaired(state: SessionState, traffic: 'paired' | 'unpaired' | null): SessionState {
   if (traffic !== 'unpaired' || state.phase.name !== 'baseline') return state;

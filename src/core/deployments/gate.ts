@@ -1,7 +1,4 @@
-/**
- * Decides whether a candidate may go live: its rewards on the gate's seeds, against a minimum or
- * against the live candidate.
- */
+/** Whether a candidate may go live: its rewards against a minimum or the live candidate's. */
 import { mean } from '../math/rewards.js';
 import { comparePaired, type Comparison } from '../math/statistics.js';
 
@@ -11,10 +8,7 @@ export interface Threshold {
   minImprovement: number | null;
 }
 
-/**
- * Rewards in the order of the seeds; null: the rollout failed. `incumbent` is null if it was not
- * run.
- */
+/** In the order of the seeds; null: the rollout failed, or the incumbent was not run. */
 export interface GateRewards {
   candidate: readonly (number | null)[];
   incumbent: readonly (number | null)[] | null;
@@ -31,10 +25,9 @@ export interface GateVerdict {
 }
 
 /**
- * Favours the incumbent: a failed rollout of the candidate counts 0, or the lowest reward if that
- * is negative, and seeds without an incumbent reward are not compared. `min_improvement` applies to
- * the lower end of the paired 95 % interval, so a pass is statistically supported; `min_reward`
- * applies to the mean.
+ * Favours the incumbent: a failed rollout of the candidate counts as the worst reward (at most 0),
+ * and seeds without an incumbent reward are not compared. `min_improvement` applies to the lower
+ * end of the paired 95 % interval, `min_reward` to the mean.
  */
 export function evaluateGate({ minReward, minImprovement }: Threshold, rewards: GateRewards): GateVerdict {
   const known = [...rewards.candidate, ...(rewards.incumbent ?? [])].filter((reward) => reward !== null);

@@ -23,7 +23,6 @@ export interface Progress {
   total: number | null;
 }
 
-/** The event of a finished rollout for a kind of job. */
 export function rolloutEvent(kind: JobKind, rollout: FinishedRollout, progress: Progress): NewEvent {
   return jobKinds[kind].isSearch ? rolloutCompleted(rollout) : seedCompleted(rollout, progress);
 }

@@ -37,7 +37,6 @@ export function graphJobStarted({
   };
 }
 
-/** The events of one decision. */
 export function decisionEvents(jobId: string, decision: Decision): NewEvent[] {
   switch (decision.type) {
     case 'candidate_proposed':

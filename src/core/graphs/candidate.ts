@@ -5,14 +5,13 @@ import { structureKey, withGraphTexts } from './components.js';
 import type { Graph } from './graph.js';
 import { graphIdentity } from './identity.js';
 
-/** The content that a candidate is compared by. */
 export interface CandidateContent {
   texts: Texts;
   demos: readonly Demo[];
   graph: Graph | null;
 }
 
-/** The deduplication key of a candidate: equal for candidates with the same content. */
+/** The deduplication key of a candidate. */
 export function candidateKey({ texts, demos, graph }: CandidateContent): string {
   if (graph) return graphIdentity(graph);
   const shown = demos.map(({ component, input, output }) => [component, input, output]);
@@ -27,7 +26,6 @@ export interface MergeableCandidate extends LineageTexts {
 export type MergeResult =
   { ok: true; texts: Texts; graph: Graph | null; parents: number[] } | { ok: false; reason: string };
 
-/** Merges candidates that have a parent in common into one. */
 export function mergeProposal(
   candidates: ReadonlyMap<number, MergeableCandidate>,
   parents: readonly number[],

@@ -5,8 +5,8 @@ import { placeholderNames } from './template.js';
 import { graphProblems, type Problem } from './validate.js';
 
 /**
- * Maps component names to texts, in the graph's order. A name is `<step>.<role>`, numbered from the
- * second message of that role: `solve.system`, `solve.user`, `solve.user_2`.
+ * Component names to texts. A name is `<step>.<role>`, numbered from the role's second message:
+ * `solve.system`, `solve.user`, `solve.user_2`.
  */
 export function graphTexts({ steps }: Graph): Record<string, string> {
   return Object.fromEntries(
@@ -18,10 +18,7 @@ export function graphTexts({ steps }: Graph): Record<string, string> {
   );
 }
 
-/**
- * The instruction components, in the graph's order: a step's system messages, or all messages of a
- * step that has none.
- */
+/** The instruction components: a step's system messages, or all messages of a step without any. */
 export function instructionNames(graph: Graph): string[] {
   const instructing = new Map(
     graph.steps.map((step) => [step.id, stepPrompt(step)?.messages.some(({ role }) => role === 'system') ?? false]),
@@ -44,8 +41,8 @@ export function structureKey(graph: Graph): string {
 export type RewriteResult = { ok: true; graph: Graph } | { ok: false; problems: Problem[] };
 
 /**
- * Replaces components; the others keep their texts. Rejects an unknown component, a text that lacks
- * a placeholder of the old text, and an invalid graph. The problem's path is the component.
+ * Replaces components. Rejects an unknown component, a text that lacks a placeholder of the old
+ * text, and an invalid graph; the problem's path is the component.
  */
 export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, string>>): RewriteResult {
   const before = graphTexts(graph);
@@ -73,7 +70,6 @@ export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, stri
   return found.length === 0 ? { ok: true, graph: rewritten } : { ok: false, problems: found };
 }
 
-/** Component names as in a prompt: `system`, `user`, `user_2`. */
 function messageNames(messages: readonly PromptMessage[]): string[] {
   const counts = new Map<string, number>();
   return messages.map(({ role }) => {

@@ -6,12 +6,9 @@ import { describeValue, isList, equivalenceKey, normalizeText, type Json } from 
 export type ConditionResult = { ok: true; holds: boolean } | { ok: false; reason: string };
 
 /**
- * Evaluates a condition on a value:
- *
- * - `equals`: the values are equivalent (`equivalenceKey`)
- * - `contains`: a text contains the text (normalized), or a list contains an equivalent item
- * - `empty`: null, a blank text, an empty list or an empty object
- * - `less`, `greater`: compares a number, or a text that is a number
+ * `equals` and `contains` compare by `equivalenceKey`, or by normalized text; `empty`: null, a
+ * blank text, an empty list or object; `less` and `greater` take a number, or a text that is a
+ * number.
  */
 export function evaluateCondition(
   { is, value: other = null }: Pick<Condition, 'is' | 'value'>,

@@ -2,7 +2,6 @@
 import { canonicalJson } from '../../util/json.js';
 import { namePattern, type AnswerForm, type Graph, type Inputs, type Ref, type Step } from './graph.js';
 
-/** The inputs and model of the step that gives an answer, and the answer's form. */
 export interface DraftAnswer {
   inputs: Inputs;
   form: AnswerForm;
@@ -11,10 +10,7 @@ export interface DraftAnswer {
 
 export type DraftResult = { ok: true; draft: DraftAnswer } | { ok: false; message: string };
 
-/**
- * Finds the answer that a step gives: an llm step's own, or the common form of a vote's or select's
- * choices.
- */
+/** Finds a step's answer: an llm step's own, or the common form of a vote's or select's choices. */
 export function findDraft(graph: Graph, id: string, seen: readonly string[] = []): DraftResult {
   const step = graph.steps.find((candidate) => candidate.id === id);
   const notFound = (message: string): DraftResult => ({ ok: false, message });

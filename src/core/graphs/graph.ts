@@ -1,6 +1,6 @@
 /**
- * An acyclic graph of typed steps, from a task's input (a JSON object) to one output. This is the
- * internal form; json.ts has the JSON form, validate.ts the rules.
+ * An acyclic graph of typed steps, from a task's input (a JSON object) to one output. `json.ts` has
+ * the JSON form, `validate.ts` the rules.
  */
 import type { Message } from '../jobs/spec.js';
 import type { JsonSchema } from './json-schema.js';
@@ -20,7 +20,6 @@ export type Step = LlmStep | MapStep | VoteStep | SelectStep | TransformStep;
 export type PromptMessage = Pick<Message, 'role' | 'content'>;
 export type Inputs = Readonly<Record<string, Ref>>;
 
-/** The prompt of a model call. */
 export interface Prompt {
   inputs: Inputs;
   messages: readonly PromptMessage[];
@@ -32,15 +31,10 @@ export interface Prompt {
   tries?: number;
 }
 
-/**
- * `field`: an object with the model's text in this field. `schema`: the answer parsed as JSON of
- * this schema.
- */
+/** `field`: an object with the model's text in this field; `schema`: the answer parsed as JSON. */
 export type AnswerForm = { field: string } | { schema: JsonSchema };
 
-/**
- * One model call. With `samples` above 1: that many calls, and the value is the list of answers.
- */
+/** One model call; with `samples` above 1, that many calls and a list of answers. */
 export interface LlmStep extends Prompt {
   id: string;
   type: 'llm';
@@ -128,9 +122,7 @@ export const limits = {
   graphChars: 500_000,
   /** The rendered messages of one call. */
   callChars: 400_000,
-  /**
-   * The rendered messages of all calls of a run, each call counted once however often it is made.
-   */
+  /** The rendered messages of all calls of a run; a repeated call counts once. */
   runChars: 4_000_000,
   refChars: 500,
   samples: 20,
@@ -145,15 +137,13 @@ export const limits = {
   attempts: 1_500,
 } as const;
 
-/** Defaults of a step. */
 export const defaults = { timeoutS: 120, tries: 3, mapItems: 20 } as const;
 
 /** The placeholder for the numbered candidates in a judge's messages. */
 export const candidatesName = 'candidates';
 
-/** Valid step ids and input names. */
 export const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** Valid parts of a ref, and so valid field names of a task's input. */
+/** Valid parts of a ref, hence also field names of a task's input. */
 export const fieldPattern = /^[^.\s{}\p{Cc}]{1,100}$/u;
 
 /** Maximum model calls of a step in a run; a repeated call counts once. */
@@ -163,7 +153,6 @@ export function maxStepCalls(step: Step): number {
   return stepPrompt(step) === null ? 0 : 1;
 }
 
-/** Maximum model calls of a run. */
 export function maxCalls({ steps }: Pick<Graph, 'steps'>): number {
   return steps.reduce((sum, step) => sum + maxStepCalls(step), 0);
 }

@@ -3,8 +3,7 @@ import { canonicalJson, isObject } from '../../util/json.js';
 import type { Graph } from './graph.js';
 
 /**
- * A text that is equal for equal graphs. The order of a step's inputs and of a schema's properties
- * counts; the order of other fields does not.
+ * Equal for equal graphs; only the order of a step's inputs and of a schema's properties counts.
  */
 export function graphIdentity(graph: Graph): string {
   const ordered = JSON.stringify(graph, (name, value: unknown) => {

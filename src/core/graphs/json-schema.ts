@@ -1,7 +1,6 @@
 /**
  * The supported subset of JSON Schema: `type`, `properties`, `required`, `items`, `enum`,
- * `additionalProperties` and `description`. Other keywords are rejected, so that every interpreter
- * checks the same.
+ * `additionalProperties` and `description`, so that every interpreter checks the same.
  */
 import { canonicalJson, isObject } from '../../util/json.js';
 import { describeValue, hasNul, isList, maxValueSize, sizeProblem, type Json } from './values.js';
@@ -98,8 +97,7 @@ function compileSchema(schema: JsonSchema): CompiledSchema {
 }
 
 /**
- * The first mismatch between a value and a schema, with its path; null if the value matches.
- * Requires a schema without problems that is not modified afterwards.
+ * The first mismatch between a value and a schema; the schema must be valid and not change later.
  */
 export function valueProblem(schema: JsonSchema, value: Json, path = ''): string | null {
   const at = path === '' ? 'the answer' : path;

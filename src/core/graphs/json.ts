@@ -1,27 +1,21 @@
-/**
- * Converts graphs and edits to and from their JSON form; only two fields have other names there.
- */
+/** Converts graphs and edits to and from their JSON form; only two field names differ. */
 import type { EditJson, GraphJson, PromptJson, StepJson, VoteByJson } from '../../contracts/graphs/graph.js';
 import type { Edit } from './edits/edits.js';
 import type { Graph, Prompt, Step, VoteStep } from './graph.js';
 
-/** Converts a parsed JSON form to a graph. */
 export function graphFromJson({ inputs, steps, output }: GraphJson): Graph {
   return { inputs, steps: steps.map(stepFromJson), output };
 }
 
-/** Converts a graph to its JSON form. */
 export function graphToJson({ inputs, steps, output }: Graph): GraphJson {
   return { inputs: [...inputs], steps: steps.map(stepToJson), output };
 }
 
-/** Converts a parsed JSON form to an edit. */
 export function editFromJson(edit: EditJson): Edit {
   if (edit.edit === 'add') return { ...edit, step: stepFromJson(edit.step) };
   return edit.edit === 'vote' ? { ...edit, by: voteByFromJson(edit.by) } : edit;
 }
 
-/** Converts an edit to its JSON form. */
 export function editToJson(edit: Edit): EditJson {
   if (edit.edit === 'add') return { ...edit, step: stepToJson(edit.step) };
   return (edit.edit === 'vote' ? { ...edit, by: voteByToJson(edit.by) } : edit) as EditJson;

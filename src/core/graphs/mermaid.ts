@@ -1,16 +1,11 @@
-/**
- * Renders a graph as a Mermaid flowchart. Nodes are numbered and labels escaped, so that no id can
- * break the syntax.
- */
+/** Renders a graph as a Mermaid flowchart; numbered nodes and escaped labels keep the syntax. */
 import type { Graph, Step } from './graph.js';
 import { stepPrompt } from './graph.js';
 import { refHead, stepRefs } from './refs.js';
 import { cutText } from '../prompts/quote.js';
 
-/** Maximum characters of a label. */
 const maxLabel = 60;
 
-/** Renders any graph, valid or not. */
 export function graphMermaid({ inputs, steps, output }: Graph): string {
   const names = new Map<string, string>([['input', 'input'], ...steps.map(({ id }, at) => [id, `s${at}`] as const)]);
   const edge = (from: string, to: string, label: string, arrow = '-->') => `  ${from} ${arrow}|"${label}"| ${to}`;
@@ -51,10 +46,7 @@ function stepNode(step: Step): string {
   return stepPrompt(step) === null ? `[/${label}/]` : `[${label}]`;
 }
 
-/**
- * Escapes a label: keeps letters, digits and some signs, collapses white space, and encodes the
- * rest as Mermaid's `#number;`.
- */
+/** Keeps letters, digits and some signs; encodes the rest as Mermaid's `#number;`. */
 function escapeLabel(text: string): string {
   return [...cutText(text.trim().replace(/\s+/g, ' '), maxLabel)]
     .map((char) => (/[\p{L}\p{N} .,:_=-]/u.test(char) ? char : `#${char.codePointAt(0)};`))

@@ -39,10 +39,7 @@ export interface Plan {
 
 const plans = new WeakMap<Graph, Plan>();
 
-/**
- * Returns a graph's plan, built once; the graph must not be modified afterwards. Throws if the
- * graph is invalid.
- */
+/** A graph's plan, built once; the graph must not change afterwards. Throws on an invalid graph. */
 export function planGraph(graph: Graph): Plan {
   const known = plans.get(graph);
   if (known) return known;

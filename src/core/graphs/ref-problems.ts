@@ -1,4 +1,3 @@
-/** Validation of refs. */
 import { itemName, limits, type Ref, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
 import { parseRef, stepRefs } from './refs.js';

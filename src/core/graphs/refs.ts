@@ -18,7 +18,7 @@ export interface ParsedRef {
   path: string[];
 }
 
-/** Parses a ref; null if it is invalid. */
+/** Null: the ref is invalid. */
 export function parseRef(ref: Ref): ParsedRef | null {
   const [head, ...path] = ref.split('.');
   return [head!, ...path].every((part) => fieldPattern.test(part)) ? { head: head!, path } : null;
@@ -30,17 +30,14 @@ export function refHead(ref: Ref): string {
   return end < 0 ? ref : ref.slice(0, end);
 }
 
-/**
- * Replaces the head of a ref: `solve.answer` becomes `check.answer`, or `check.last.answer` for the
- * head `check.last`.
- */
+/** `solve.answer` becomes `check.answer`, or `check.last.answer` for the head `check.last`. */
 export function withHead(ref: Ref, head: Ref): Ref {
   return head + ref.slice(refHead(ref).length);
 }
 
 export type Lookup = { ok: true; value: Json } | { ok: false; reason: string };
 
-/** Looks up a path in a value; `ref` names it in the reason for a failure. */
+/** Looks up a path in a value; `ref` names it in the failure's reason. */
 export function valueAt(value: Json, path: readonly string[], ref: Ref): Lookup {
   let current = value;
   for (const name of path) {
@@ -52,17 +49,13 @@ export function valueAt(value: Json, path: readonly string[], ref: Ref): Lookup 
 }
 
 export interface RefUse {
-  /**
-   * Location in the step: `inputs.question`, `over`, `of[0]`, `by.judge.inputs.x`,
-   * `cases[0].when.of`, `otherwise`.
-   */
+  /** Location in the step: `inputs.question`, `of[0]`, `by.judge.inputs.x`, `cases[0].when.of`. */
   path: string;
   ref: Ref;
   /** Whether the ref may refer to a map's item. */
   inItem: boolean;
 }
 
-/** All refs of a step. */
 export function stepRefs(step: Step): RefUse[] {
   const refs: RefUse[] = [];
   mapRefs(step, (ref, path, inItem) => {
@@ -72,7 +65,6 @@ export function stepRefs(step: Step): RefUse[] {
   return refs;
 }
 
-/** Replaces the refs of a step. */
 export function mapRefs(step: Step, change: (ref: Ref, path: string, inItem: boolean) => Ref): Step {
   const changeInputs = (inputs: Inputs, path: string): Inputs =>
     Object.fromEntries(
@@ -110,7 +102,6 @@ export function refHeads(step: Step): string[] {
   return [...new Set(stepRefs(step).map(({ ref }) => refHead(ref)))];
 }
 
-/** The ids of the steps that the output depends on. */
 export function usedSteps({ steps, output }: Pick<Graph, 'steps' | 'output'>): Set<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const used = new Set<string>();

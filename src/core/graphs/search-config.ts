@@ -1,14 +1,10 @@
-/**
- * The search configuration of a graph job: GEPA over tasks as seeds, sized by the rollout budget.
- */
+/** The search configuration of a graph job: GEPA over tasks as seeds, within the rollout budget. */
 import { gepaDefaults, gepaLimits, maxRegressionSeeds } from '../algorithms/gepa/config.js';
 import type { GepaSearch } from '../algorithms/index.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf } from '../search/config.js';
 import { splitTasks } from './task-split.js';
 
-/**
- * Per effort: proposals per generation, and the failures shown to each proposal and then tested.
- */
+/** Per effort: proposals per generation, and the failures shown to each and then tested. */
 const efforts = {
   low: { proposals: 1, shown: 2 },
   medium: { proposals: 2, shown: 3 },
@@ -16,8 +12,7 @@ const efforts = {
 } as const;
 
 /**
- * Maximum shares of the budget for one evaluation and for one of the two held-out comparisons, but
- * at least `minTasks` tasks.
+ * Maximum shares of the budget for an evaluation and a held-out comparison; at least `minTasks`.
  */
 const shares = { evaluation: 1 / 10, heldout: 1 / 20, minTasks: 3 } as const;
 
@@ -28,10 +23,7 @@ export interface GraphSearchRequest {
   rngSeed: number;
 }
 
-/**
- * Configures the search for a data set; a seed is a task's index. `configProblems` checks whether
- * the budget suffices.
- */
+/** The search for a data set; a seed is a task's index. `configProblems` checks the budget. */
 export function graphSearch({ tasks, rolloutBudget, effort, rngSeed }: GraphSearchRequest): GepaSearch {
   const { proposals, shown } = efforts[effort];
   const share = (share: number) =>

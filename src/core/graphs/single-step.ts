@@ -4,9 +4,8 @@ import type { Graph, PromptMessage } from './graph.js';
 import { placeholderNames } from './template.js';
 
 /**
- * Builds a graph of one llm step with these messages. Its inputs are those with a placeholder:
- * `{{question}}` for `question`, `{{my_text}}` for `my-text`. Without any placeholder, an added
- * last message shows all inputs.
+ * A graph of one llm step with these messages. Its inputs are those with a placeholder:
+ * `{{my_text}}` for `my-text`. Without any placeholder, an added last message shows all inputs.
  */
 export function singleStepGraph(messages: readonly PromptMessage[], inputs: readonly string[]): Graph {
   const taken = new Set<string>();

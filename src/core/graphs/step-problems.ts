@@ -52,9 +52,7 @@ export function stepProblems(step: Step): Problem[] {
   }
 }
 
-/**
- * `given`: a name available in the messages without an input (a map's item or a vote's candidates).
- */
+/** `given`: a name available in messages without an input (a map's item, a vote's candidates). */
 function promptProblems(prompt: Prompt, given: string | null, at: string): Problem[] {
   const { inputs, messages, timeoutS, tries, model } = prompt;
   const problems = [...inputNameProblems(inputs, at)];

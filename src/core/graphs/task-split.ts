@@ -1,6 +1,5 @@
 /**
- * Splits a data set's tasks into training, evaluation and held-out tasks. A task's index is the
- * seed of its rollouts.
+ * Splits tasks into training, evaluation and held-out tasks.
  *
  * - Fewer than 10 tasks: all tasks train and evaluate, so memorized answers show as progress.
  * - From 10 tasks: training and evaluation are disjoint; about 40 % evaluate, the others train.
@@ -50,7 +49,6 @@ export function splitTasks(count: number, rngSeed: number, bounds: SplitBounds =
   };
 }
 
-/** The first `size` indexes of an order, ascending. */
 function takeSorted(order: readonly number[], size: number): number[] {
   return order.slice(0, size).sort((left, right) => left - right);
 }

@@ -1,13 +1,11 @@
 /**
- * Templates: `{{name}}`, with optional spaces inside the braces, is replaced by an input; single
- * braces are literal. Inserted values are not scanned for placeholders.
+ * Templates: an input replaces `{{name}}` (spaces inside the braces are allowed); single braces are
+ * literal. Inserted values are not scanned for placeholders.
  */
 import { toText, type Json } from './values.js';
 
-/** A literal text or a placeholder. */
 export type TemplatePart = string | { name: string };
 
-/** Parses a template. */
 export function parseTemplate(text: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;

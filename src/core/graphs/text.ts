@@ -1,11 +1,10 @@
 /**
- * graph.txt: a graph as text for people and for the proposer. The text is complete (different
- * graphs have different texts), in the graph's order, and no content can pose as another part.
+ * graph.txt: a graph as text for people and for the proposer. Different graphs have different
+ * texts, and no content can pose as another part.
  */
 import type { AnswerForm, Condition, Graph, Inputs, Prompt, Step } from './graph.js';
 import { stepPrompt } from './graph.js';
 
-/** Renders any graph, valid or not. */
 export function graphText({ inputs, steps, output }: Graph): string {
   const head = [`inputs: ${inputs.map(formatName).join(', ') || 'none'}`, `output: ${formatName(output)}`];
   return [head, ...steps.map((step) => stepLines(step))].map((lines) => lines.join('\n')).join('\n\n') + '\n';
@@ -100,7 +99,6 @@ function quoteLines(text: string): string[] {
     : text.split('\n').map((line) => `> ${line}`);
 }
 
-/** A plain name unchanged, any other as JSON. */
 function formatName(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)
     ? name

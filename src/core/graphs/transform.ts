@@ -8,7 +8,7 @@ import { describeValue, isList, equivalenceKey, maxValueSize, toText, type Json 
 
 export type TransformResult = { ok: true; value: Json } | { ok: false; reason: string };
 
-/** Computes a transform step. `inputs` are those its op takes, in the step's order. */
+/** `inputs`: those that the op takes, in the step's order. */
 export function applyTransform(transform: Transform, inputs: Readonly<Record<string, Json>>): TransformResult {
   const { op } = transform;
   const fail = (reason: string): TransformResult => ({ ok: false, reason: `${op} ${reason}` });
@@ -151,10 +151,7 @@ function aggregate(op: TransformOp, list: readonly Json[], fail: Fail): Transfor
   return Number.isFinite(result) ? succeed(result) : fail('is too large for a number');
 }
 
-/**
- * The last number in a text: digits, optionally with thousands commas (`1,234`), a decimal part,
- * and a minus not preceded by a letter or digit. Null for no number or one too large.
- */
+/** The last number in a text (`-1,234.5`); a minus must not follow a letter or digit. */
 export function lastNumber(text: string): number | null {
   let last: string | null = null;
   for (const [found] of text.matchAll(/(?:(?<![A-Za-z0-9])-)?(?:\d{1,3}(?:,\d{3}(?!\d))+|\d+)(?:\.\d+)?/g))

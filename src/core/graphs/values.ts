@@ -13,7 +13,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A value as inserted in a template: texts unchanged, others as JSON. */
+/** A value in a template: texts unchanged, others as JSON. */
 export function toText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -29,10 +29,7 @@ export function normalizeText(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/**
- * Key of the values that votes and conditions treat as equivalent: texts normalized at any level,
- * all else exact.
- */
+/** Key for votes and conditions: texts normalized at any level, all else exact. */
 export function equivalenceKey(value: Json): string {
   return canonicalJson(value, { text: normalizeText });
 }

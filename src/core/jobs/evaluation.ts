@@ -1,7 +1,6 @@
 /** Offline evaluation: one rollout per listed seed, in order; a repeated seed runs again. */
 import type { RolloutRequest } from '../search/protocol.js';
 
-/** The rollout requests for these seeds; an ordinal is the index in the list. */
 export function evaluationRequests(seeds: readonly number[]): RolloutRequest[] {
   return seeds.map((seed, ordinal) => ({ ordinal, candidate: 0, seed, stage: 'evaluation', generation: 0 }));
 }

@@ -1,12 +1,9 @@
 /**
- * Decides when failed rollouts must fail a job. A single failed rollout is a score; this module
- * detects systemic failure. Pure functions over counters kept in the order of recorded outcomes.
+ * Decides when failed rollouts fail a job: only systemic failure does. Pure functions over counters
+ * kept in the order of recorded outcomes.
  */
 
-/**
- * Outcomes so far. `connectFailuresInARow`: the latest consecutive outcomes without a connection to
- * the container.
- */
+/** `connectFailuresInARow`: the latest outcomes without a connection to the container. */
 export interface OutcomeCounts {
   succeeded: number;
   failed: number;
@@ -34,7 +31,6 @@ const outcomesBeforeRate = 20;
 /** Consecutive connection failures after which the container counts as gone. */
 const maxConnectFailures = 10;
 
-/** Counts an outcome. */
 export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCounts {
   const failed = outcome !== 'succeeded';
   return {
@@ -44,10 +40,7 @@ export function countOutcome(counts: OutcomeCounts, outcome: Outcome): OutcomeCo
   };
 }
 
-/**
- * The reason to fail the job now, or null. `finished`: no more outcomes follow. `maxFailureRate`: 0
- * to 1.
- */
+/** The reason to fail the job now, or null; `finished`: no more outcomes follow. */
 export function mustFail(counts: OutcomeCounts, maxFailureRate: number, finished: boolean): JobFailure | null {
   if (counts.connectFailuresInARow >= maxConnectFailures) {
     return {

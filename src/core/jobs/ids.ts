@@ -1,9 +1,6 @@
 /** Ids derived from a job's id: no lookup is needed, and a retry creates the same ids. */
 
-/**
- * The component name of a prompt's demonstrations; no other component name begins with an
- * underscore.
- */
+/** Names a prompt's demonstrations; no other component name begins with an underscore. */
 export const demosPart = '_demos' as const;
 
 /** The id of a rollout; its correlation and trace have the same id. */
@@ -22,8 +19,8 @@ export function frameId(jobId: string, ordinal: number): string {
 }
 
 /**
- * The lever id of a component; null: of the whole prompt, which takes the name `system`. A
- * component named `system` gets `_system`; no other name begins with an underscore.
+ * The lever id of a component, or of the whole prompt (null), which takes the name `system`; a
+ * component named `system` gets `_system`.
  */
 export function leverId(jobId: string, component: string | null): string {
   const name = component === null ? 'system' : component === 'system' ? '_system' : component;

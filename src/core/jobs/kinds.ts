@@ -96,13 +96,12 @@ export type JobKind = keyof typeof jobKinds;
 
 export const kindNames = Object.keys(jobKinds) as JobKind[];
 
-/** The kind of the job with this id; null: it is no job id. */
+/** Null: not a job id. */
 export function kindOf(jobId: string): JobKind | null {
   if (!/^[a-z]{3}_[0-9a-f]{32}$/.test(jobId)) return null;
   return kindNames.find((kind) => jobId.startsWith(jobKinds[kind].prefix)) ?? null;
 }
 
-/** The id of the workflow of a job. */
 export function workflowId(kind: JobKind, jobId: string): string {
   return `${kind}-${jobId}`;
 }

@@ -1,7 +1,4 @@
-/**
- * Groups rollout requests and answers for a workflow's history, so that thousands take a few
- * kilobytes.
- */
+/** Groups rollout requests and answers: thousands take a few kilobytes of workflow history. */
 import type { RolloutAnswer, RolloutRequest, Stage } from '../search/protocol.js';
 
 /** Requests of one candidate with consecutive ordinals from `from`. */
@@ -14,8 +11,8 @@ export interface RequestGroup {
 }
 
 /**
- * Answers with consecutive ordinals from `from`. `infrastructure` lists the ordinals that failed by
- * an infrastructure fault. `costs` (null: unknown) is absent if no cost is known.
+ * Answers with consecutive ordinals. `infrastructure`: the ordinals of infrastructure failures;
+ * `costs` (null: unknown) is absent if no cost is known.
  */
 export interface PackedAnswers {
   from: number;
@@ -24,7 +21,7 @@ export interface PackedAnswers {
   costs?: (number | null)[];
 }
 
-/** Groups requests in order; ordinals must be consecutive. */
+/** Ordinals must be consecutive. */
 export function packRequests(requests: RolloutRequest[]): RequestGroup[] {
   const groups: RequestGroup[] = [];
   for (const { ordinal, candidate, seed, stage, generation } of requests) {
@@ -38,14 +35,13 @@ export function packRequests(requests: RolloutRequest[]): RequestGroup[] {
   return groups;
 }
 
-/** The reverse of `packRequests`. */
 export function unpackRequests(groups: RequestGroup[]): RolloutRequest[] {
   return groups.flatMap(({ from, candidate, stage, generation, seeds }) =>
     seeds.map((seed, i) => ({ ordinal: from + i, candidate, seed, stage, generation })),
   );
 }
 
-/** Packs answers with consecutive, ascending ordinals. */
+/** Ordinals must be consecutive and ascending. */
 export function packAnswers(answers: RolloutAnswer[]): PackedAnswers {
   const costs = answers.map(({ cost }) => cost ?? null);
   return {
@@ -56,7 +52,6 @@ export function packAnswers(answers: RolloutAnswer[]): PackedAnswers {
   };
 }
 
-/** The reverse of `packAnswers`. */
 export function unpackAnswers(packed: PackedAnswers): RolloutAnswer[] {
   const infrastructure = new Set(packed.infrastructure);
   return packed.rewards.map((reward, i) => {

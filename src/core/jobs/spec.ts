@@ -1,13 +1,11 @@
 /**
- * The specification of a job, stored in `jobs.spec` and read by activities and the proxy. Internal,
- * so camelCase; never contains a secret. Seconds and counts as named.
+ * The specification of a job, stored in `jobs.spec` (hence camelCase); it never contains a secret.
  */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { Demo } from '../prompts/demos.js';
 import type { VerifierSpec } from '../../contracts/graphs/verifier.js';
 
-/** A chat message of a prompt. */
 export interface Message {
   role: 'system' | 'user' | 'assistant';
   content: string;
@@ -103,22 +101,19 @@ export interface DeploymentSpec {
   gate: GateSpec | null;
 }
 
-/** A graph job; its tasks and graphs are stored in tables of their own. */
+/** A graph job; its tasks and graphs are stored in tables. */
 export interface GraphSpec extends RunSpec {
   kind: 'graph';
   search: GepaSearch;
   container: null;
   /** The models that steps may use; `policy` is the first. */
   policies: PolicySpec[];
-  /**
-   * The cost unit that breaks ties of reward: dollars if all policies have a price, else tokens.
-   */
+  /** Breaks ties of reward: dollars if all policies have a price, else tokens. */
   costUnit: 'usd' | 'tokens';
   proposer: PolicySpec;
   budget: BudgetSpec;
   verifier: VerifierSpec;
   numTasks: number;
-  /** The task description; null if there is none. */
   description: string | null;
   /** The JSON form (`GraphJson`) as text: jsonb would not keep the order of a step's inputs. */
   initialGraph: string;
@@ -127,7 +122,6 @@ export interface GraphSpec extends RunSpec {
 /** Jobs that run rollouts. */
 export type JobSpec = SessionSpec | EvaluationSpec | GraphSpec;
 
-/** The initial graph of a job. */
 export function initialGraphOf({ initialGraph }: Pick<GraphSpec, 'initialGraph'>): GraphJson {
   return JSON.parse(initialGraph) as GraphJson;
 }

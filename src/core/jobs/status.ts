@@ -1,7 +1,6 @@
 /**
- * The transition table of all kinds of jobs. Pausing a paused job and resuming a running one are
- * accepted without effect. Terminal statuses are final; they accept only cancelling a cancelled
- * job.
+ * The transition table of all kinds of jobs. Pausing a paused job and resuming a running one have
+ * no effect. Terminal statuses are final; they accept only cancelling a cancelled job.
  */
 
 export type Status = 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
@@ -37,7 +36,6 @@ export function transition(status: Status, command: StatusCommand): Transition {
   return { ok: true, status: after, already: after === status };
 }
 
-/** Whether a status is final. */
 export function isTerminal(status: Status): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

@@ -1,7 +1,6 @@
 /**
- * Counts of latencies in buckets whose bounds grow by a constant factor; every quantile follows
- * within `relativeError` (DDSketch: Masson, Rim and Lee 2019, PVLDB 12(12), section 2). Counts of
- * two sketches add up.
+ * Counts of latencies in buckets whose bounds grow by a constant factor; quantiles are within
+ * `relativeError` (DDSketch: Masson, Rim and Lee 2019, PVLDB 12(12), section 2). Counts add up.
  */
 
 /** The largest relative error of a quantile, for latencies within the bounds. */
@@ -16,14 +15,11 @@ const growth = (1 + relativeError) / (1 - relativeError);
 /** Counts by bucket, as JSON; the bounds contain 1,153 buckets. */
 export type LatencyCounts = Record<string, number>;
 
-/**
- * The bucket of a latency in milliseconds; bucket i ends with `growth` to the power i, inclusive.
- */
+/** The bucket of a latency; bucket i ends with `growth` to the power i, inclusive. */
 export function bucketOf(ms: number): number {
   return Math.ceil(Math.log(Math.min(most, Math.max(least, ms))) / Math.log(growth));
 }
 
-/** Counts a latency in milliseconds, in place. */
 export function addLatency(counts: LatencyCounts, ms: number): void {
   const bucket = bucketOf(ms);
   counts[bucket] = (counts[bucket] ?? 0) + 1;

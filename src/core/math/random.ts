@@ -1,9 +1,7 @@
 /**
  * Seeded random numbers whose whole state is four plain numbers, for an algorithm's JSON state.
- * Generator: sfc32 (Chris Doty-Humphrey, PractRand 0.94, "Small Fast Counting"). Seeding: the mixer
- * of splitmix32 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
- * with the 32-bit constants of bryc's public-domain "PRNGs.md").
- *
+ * Generator: sfc32 (Chris Doty-Humphrey, PractRand 0.94). Seeding: the mixer of splitmix32 (Steele,
+ * Lea, Flood, OOPSLA 2014, with the 32-bit constants of bryc's public-domain "PRNGs.md").
  * Invariants: every function returns `[value, next]` and leaves its argument unchanged; different
  * (seed, stream) pairs give different states; not for secrets.
  */

@@ -1,7 +1,6 @@
 /**
  * Sums and means of rewards. Invariants: a sum does not depend on the order of its values and is
- * never -0; 10,000 normalized rewards do not overflow. Otherwise two runs with the same answers, or
- * a state before and after JSON, could differ.
+ * never -0; 10,000 normalized rewards do not overflow. So equal answers give equal runs.
  */
 
 /** Rewards are clamped to ±this. */
@@ -13,8 +12,7 @@ export function normalizeReward(reward: number): number {
 }
 
 /**
- * The sum with a single final rounding (Shewchuk 1997, "Adaptive precision floating-point
- * arithmetic", as `fsum`).
+ * The sum with a single rounding (Shewchuk 1997, "Adaptive precision floating-point arithmetic").
  */
 export function sum(values: readonly number[]): number {
   const partials: number[] = [];
@@ -22,10 +20,7 @@ export function sum(values: readonly number[]): number {
   return roundPartials(partials);
 }
 
-/**
- * Adds a value to non-overlapping partials, in place: a long search spends most of its time on
- * sums.
- */
+/** Adds to non-overlapping partials, in place: a long search spends most of its time on sums. */
 function add(partials: number[], value: number): void {
   let carry = value;
   let kept = 0;
@@ -43,9 +38,7 @@ function add(partials: number[], value: number): void {
   if (kept < partials.length) partials.length = kept;
 }
 
-/**
- * Adds non-overlapping partials, smallest first in the list, with the last rounding half to even.
- */
+/** Adds non-overlapping partials, ascending; the last rounding is half to even. */
 function roundPartials(partials: number[]): number {
   let total = 0;
   let lost = 0;
@@ -65,16 +58,12 @@ function roundPartials(partials: number[]): number {
   return total + 0;
 }
 
-/**
- * The arithmetic mean of normalized rewards; null without any. The mean of equal values is that
- * value.
- */
+/** The mean of normalized rewards; null without any. The mean of equal values is that value. */
 export function mean(rewards: readonly number[]): number | null {
   if (rewards.length === 0) return null;
   const values = rewards.map(normalizeReward);
   const rough = sum(values) / values.length;
-  // Two roundings would make 0.4000000000000001 of six times 0.4. Add the exact rest of the
-  // quotient.
+  // Two roundings would make 0.4000000000000001 of six times 0.4: add the exact rest.
   const partials: number[] = [];
   for (const value of values) {
     add(partials, value);
@@ -97,10 +86,7 @@ export function square(difference: number): number {
   return Math.min(largestReward, difference * difference);
 }
 
-/**
- * Whether `left` is greater than `right` by more than rounding of decimal rewards (1e-12 of
- * either).
- */
+/** Whether `left` is greater by more than rounding of decimal rewards (1e-12 of either). */
 export function exceeds(left: number, right: number): boolean {
   return left - right > 1e-12 * Math.max(Math.abs(left), Math.abs(right));
 }

@@ -5,44 +5,35 @@
  * X_j and Y_j are the j-th rewards of child and control, from rollouts randomly assigned in the
  * same period; D = X - Y. If both have the same distribution, D is symmetric about 0, also given
  * its absolute value. Then for each l, exp(l S - l^2 V / 2), with S the sum of all D and V the sum
- * of their squares, is a supermartingale that begins at 1 (de la Peña 1999, "A general class of
- * exponential inequalities for martingales and ratios", Annals of Probability 27(1), for symmetric
- * variables; since cosh x <= exp(x^2 / 2)). So is its mean over l > 0 with a half-normal weight of
+ * of their squares, is a supermartingale that begins at 1 (de la Peña 1999, Annals of Probability
+ * 27(1); since cosh x <= exp(x^2 / 2)). So is its mean over l > 0 with a half-normal weight of
  * scale r:
  *
- *     e = 2 Phi(a) exp(a^2 / 2) / sqrt(1 + r^2 V)   with   a = r S / sqrt(1 + r^2 V)
+ * e = 2 Phi(a) exp(a^2 / 2) / sqrt(1 + r^2 V)   with   a = r S / sqrt(1 + r^2 V)
  *
  * By Ville's inequality it ever reaches 1/p with a probability of at most p. The child is accepted
- * when e >= 1 / 0.05, and rejected as worse when e with -S for S reaches 1 / 0.2. Equal rewards (D
- * = 0) change nothing. Drift of traffic does no harm: each pair must be symmetric, not all pairs
- * have the same distribution.
+ * when e >= 1 / 0.05, and rejected as worse when e with -S for S reaches 1 / 0.2. Drift of traffic
+ * does no harm: each pair must be symmetric, not all pairs have the same distribution.
  *
- * "No better" means: for rewards of two values, such as yes and no, a mean that is no greater. For
- * graded rewards: the same distribution, or stochastically smaller. (Then the negative parts of D
- * can be matched with the positive ones so that each is as large or larger, and exp(x - x^2 / 2) +
- * exp(-x - x^2 / 2) <= 2, the second falling in x > 0.) It does NOT mean the mean alone: of two
- * skewed distributions with the same mean and different shapes one is accepted more often.
- * Measured, up to 200 pairs: 6.9 % if the control's rewards are exponential and the child's all at
- * their mean, 0.3 % the other way round.
+ * "No better" means: for rewards of two values, a mean that is no greater; for graded rewards, the
+ * same distribution, or stochastically smaller. It does NOT mean the mean alone: of two skewed
+ * distributions with the same mean one is accepted more often. Measured, up to 200 pairs: 6.9 % if
+ * the control's rewards are exponential and the child's all at their mean, 0.3 % the other way
+ * round.
  *
- * Measured (20,000 comparisons each, checked after every pair, `unit` from 30 rewards of the
- * control) for normal rewards, yes or no of 0.5, and yes or no of 0.2; gains in standard deviations
- * of the control:
- *   equal, 200 pairs:     2.0, 2.3, 1.7 % accepted, 11, 12, 10 % rejected early; 1,000 pairs: 2.9 and 14 % at most
- *   worse by 0.3:         0.0 % accepted, 85, 87, 94 % rejected before 200 pairs, after 90 on average
- *   better, median pairs: by 1: 21, 17, 24; by 0.7: 34, 29, 40; by 0.5: 58, 52, 71; by 0.3: 146, 137, 176
- *   accepted in 30 pairs: by 1: 80, 99, 68 %; by 0.7: 42, 56, 34 %; by 0.5: 19, 23, 15 %
+ * Measured (20,000 comparisons each, `unit` from 30 rewards of the control) for normal rewards, yes
+ * or no of 0.5, and yes or no of 0.2; gains in standard deviations of the control:
+ * - equal: 2.0, 2.3, 1.7 % accepted in 200 pairs, at most 2.9 % in 1,000;
+ * - worse by 0.3: 0.0 % accepted, 85, 87, 94 % rejected before 200 pairs, after 90 on average;
+ * - better by 1: median 21, 17, 24 pairs; by 0.5: 58, 52, 71 pairs; by 0.3: 146, 137, 176 pairs.
  */
 
-/**
- * The greatest probabilities to accept a child that is no better, and to reject early a child that
- * is no worse.
- */
+/** The greatest probabilities to accept a child that is no better, and to reject one no worse. */
 export const errorRates = { accept: 0.05, reject: 0.2 } as const;
 
 /**
- * The scale of the weights, in standard deviations of the control. Of 0.15 to 1, simulated for
- * gains of 0.3 to 1, 0.2 to 0.4 needed the fewest pairs.
+ * The scale of the weights, in standard deviations of the control: 0.2 to 0.4 needed the fewest
+ * pairs for gains of 0.3 to 1 (simulated).
  */
 const weightScale = 0.3;
 
@@ -62,10 +53,7 @@ export interface SequentialTest {
 /** Rewards of child and control. */
 export type RewardPair = readonly [child: number, control: number];
 
-/**
- * A test without pairs; `deviation`: the standard deviation of earlier control rewards, 0 if
- * unknown.
- */
+/** `deviation`: the standard deviation of earlier control rewards, 0 if unknown. */
 export function openTest(deviation: number): SequentialTest {
   return { unit: deviation > 0 ? deviation / weightScale : 1, pairs: 0, sum: 0, squares: 0 };
 }
@@ -93,9 +81,9 @@ export function judgeTest({ pairs, sum, squares }: SequentialTest, horizon: numb
 }
 
 /**
- * A lower bound of log e, so that the error rates hold: from bounds of Mills' ratio (1 - Phi) /
- * phi, from above (Sampford 1953, Annals of Mathematical Statistics 24) and, for a negative sum,
- * from below (Birnbaum 1942, ibid. 13). Its error is less than 0.001 where the test decides.
+ * A lower bound of log e, so that the error rates hold, from bounds of Mills' ratio (1 - Phi) /
+ * phi: from above (Sampford 1953, Annals of Mathematical Statistics 24), for a negative sum from
+ * below (Birnbaum 1942, ibid. 13). Its error is less than 0.001 where the test decides.
  */
 export function logEvidence(sum: number, squares: number): number {
   const a = sum / Math.sqrt(1 + squares);

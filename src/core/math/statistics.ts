@@ -24,8 +24,8 @@ export function sampleOf(values: readonly number[]): Sample {
 }
 
 /**
- * A sample's mean with its two-sided 95 % interval by Student's t. For one value the interval is
- * unbounded: ±Number.MAX_VALUE, since JSON has no Infinity.
+ * The mean with its two-sided 95 % interval by Student's t; unbounded for one value
+ * (±Number.MAX_VALUE, since JSON has no Infinity).
  */
 export function compareToZero({ count, mean: difference, variance }: Sample): Comparison {
   return interval(difference, Math.sqrt(variance / Math.max(1, count)), count - 1);
@@ -37,9 +37,9 @@ export function comparePaired(left: readonly number[], right: readonly number[])
 }
 
 /**
- * `left` minus `right` for independent samples of different variance: the difference of the means
- * and its two-sided 95 % interval (Welch 1947, with Satterthwaite's degrees of freedom). With fewer
- * than two values on a side the interval is unbounded as in `compareToZero`.
+ * `left` minus `right` for independent samples of different variance, with the two-sided 95 %
+ * interval (Welch 1947, with Satterthwaite's degrees of freedom); unbounded if a side has one
+ * value.
  */
 export function compareIndependent(left: Sample, right: Sample): Comparison {
   const difference = left.mean - right.mean;
@@ -63,10 +63,9 @@ function interval(difference: number, error: number, freedom: number): Compariso
 const quantiles = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
 /**
- * The 0.975 quantile of Student's t for at least 1 degree of freedom. Up to 10 from the table;
- * above by the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5), exact to three decimals
- * there. Between table entries its logarithm is linear in 1 / freedom: exact within 3 %, from 2 on
- * within 0.5 %.
+ * The 0.975 quantile of Student's t for at least 1 degree of freedom: from the table, above 10 by
+ * the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5), exact to three decimals. Between
+ * table entries its logarithm is linear in 1 / freedom: exact within 3 %, from 2 on 0.5 %.
  */
 export function studentT95(freedom: number): number {
   const whole = Math.floor(freedom);

@@ -17,9 +17,8 @@ export interface AttributedSegment {
 
 /**
  * The segments of the last text in order; joined they equal that text. `lineage` lists parents
- * before children; a missing parent counts as an empty text. A segment that a parent also has,
- * regardless of white space and position, keeps that parent's attribution (of two parents: the
- * earlier one in `lineage`). Empty for an empty lineage or text.
+ * before children. A segment that a parent also has, regardless of white space and position, keeps
+ * that parent's attribution (of two parents: the earlier one in `lineage`).
  */
 export function attribute(lineage: readonly LineageText[]): AttributedSegment[] {
   const order = new Map(lineage.map(({ candidate }, index) => [candidate, index]));

@@ -5,12 +5,11 @@ import type { Message } from '../jobs/spec.js';
 export const componentNamePattern = '[A-Za-z][A-Za-z0-9_-]{0,63}';
 export const componentName = new RegExp(`^${componentNamePattern}$`);
 
-/** Maximum components of a prompt. */
 export const maxComponents = 20;
 
 /**
- * The component name of each message: its own name, else its role, numbered from the second message
- * of that role (`system`, `system_2`, `user`).
+ * The component name of each message: its own, else its role, numbered from the role's second
+ * message (`system`, `system_2`, `user`).
  */
 export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>[]): string[] {
   const counts = new Map<string, number>();
@@ -22,14 +21,13 @@ export function componentNames(messages: readonly Pick<Message, 'role' | 'name'>
   });
 }
 
-/** Maps component names to texts; empty while the prompt is unknown. */
+/** Component names to texts; empty while the prompt is unknown. */
 export function componentTexts(messages: readonly Message[] | null): Record<string, string> {
   const all = messages ?? [];
   const names = componentNames(all);
   return Object.fromEntries(all.map(({ content }, index) => [names[index]!, content]));
 }
 
-/** Replaces component texts; the other components keep theirs. */
 export function withTexts(messages: readonly Message[], texts: Readonly<Record<string, string>>): Message[] {
   const names = componentNames(messages);
   return messages.map((message, index) => {

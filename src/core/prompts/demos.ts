@@ -5,8 +5,8 @@ import type { Message } from '../jobs/spec.js';
 /** A demonstration from rollout `ordinal` of its session. */
 export interface Demo {
   /**
-   * Shown in calls whose first marked component, in the prompt's order, is this one; null: in all
-   * calls of a prompt whose components are whole messages.
+   * The first marked component of the calls that show it, in the prompt's order; null: all calls of
+   * a prompt whose components are whole messages.
    */
   component: string | null;
   /** The demonstration's instance; null if its call named none. */
@@ -16,7 +16,6 @@ export interface Demo {
   output: string;
 }
 
-/** A demonstration as messages. */
 export function demoMessages({ input, output }: Demo): [Message, Message] {
   return [
     { role: 'user', content: input },
@@ -24,10 +23,7 @@ export function demoMessages({ input, output }: Demo): [Message, Message] {
   ];
 }
 
-/**
- * The demonstrations for a rollout of this seed: all except those of the same instance, which would
- * reveal its answer. Without a seed all.
- */
+/** Without demonstrations of the same instance: they would reveal its answer. */
 export function demosForSeed(demos: readonly Demo[], seed: number | null): Demo[] {
   return demos.filter((demo) => seed === null || demo.seed !== seed);
 }
@@ -49,8 +45,8 @@ export interface PromptPart {
 }
 
 /**
- * Inserts demonstrations after the leading system messages, or after their component's message.
- * Omits those of unknown components.
+ * Inserts demonstrations after the leading system messages, or after their component's message;
+ * omits those of unknown components.
  */
 export function placeDemos(messages: readonly Message[], demos: readonly Demo[]): PromptPart[] {
   const names = componentNames(messages);
@@ -69,7 +65,6 @@ export function placeDemos(messages: readonly Message[], demos: readonly Demo[])
   return leading === 0 ? [...pairs(null), ...parts] : parts;
 }
 
-/** The messages sent to the model, with demonstrations; see `placeDemos`. */
 export function renderPrompt(messages: readonly Message[], demos: readonly Demo[]): Message[] {
   return placeDemos(messages, demos).map(({ message }) => message);
 }

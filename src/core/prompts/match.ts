@@ -1,9 +1,7 @@
 /**
- * Matches the elements of two sequences in order: by a longest common subsequence if the sequences
- * are small enough, else along the elements unique in both ("patience diff", Bram Cohen).
- *
- * Bounded: at most `exactCells` table cells in total, otherwise time linear in the lengths up to a
- * logarithm.
+ * Matches the elements of two sequences in order: by a longest common subsequence within a bound,
+ * else along the elements unique in both ("patience diff", Bram Cohen). Bounded: at most
+ * `exactCells` table cells in total, otherwise time linear in the lengths up to a logarithm.
  */
 
 const exactCells = 50_000;
@@ -16,10 +14,7 @@ interface Part {
   bTo: number;
 }
 
-/**
- * For each element of `rowB` the index of its match in `rowA`, or -1. Matches are equal and
- * ascending.
- */
+/** For each element of `rowB` the index of its equal in `rowA`, ascending, or -1. */
 export function matchRows(rowA: readonly string[], rowB: readonly string[]): number[] {
   // Compare numbers instead of texts: long sentences with equal beginnings are slow to compare.
   const numbers = new Map<string, number>();
@@ -69,10 +64,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
     }
   }
 
-  /**
-   * Matches the longest ascending sequence of elements unique in both; returns the parts between
-   * them.
-   */
+  /** Matches the longest ascending sequence of elements unique in both; returns the rest. */
   function splitAtUnique(part: Part): Part[] {
     const inA = uniqueIndexes(a, part.aFrom, part.aTo);
     const inB = uniqueIndexes(b, part.bFrom, part.bTo);
@@ -108,10 +100,7 @@ export function matchRows(rowA: readonly string[], rowB: readonly string[]): num
   }
 }
 
-/**
- * Like `matchRows`, but also matches the remaining equal elements anywhere: a moved element stays
- * the same.
- */
+/** Like `matchRows`, then matches the remaining equal elements anywhere: a move is no change. */
 export function matchMoved(a: readonly string[], b: readonly string[]): number[] {
   const partner = matchRows(a, b);
   const taken = new Set(partner);
@@ -119,7 +108,7 @@ export function matchMoved(a: readonly string[], b: readonly string[]): number[]
   return partner.map((index, j) => (index >= 0 ? index : (left.get(b[j]!)?.pop() ?? -1)));
 }
 
-/** Maps equal texts to the same number, across all rows that share `numbers`. */
+/** Equal texts get the same number, across all rows that share `numbers`. */
 function internTexts(row: readonly string[], numbers: Map<string, number>): Int32Array {
   return Int32Array.from(row, (text) => {
     const number = numbers.get(text) ?? numbers.size;

@@ -16,10 +16,9 @@ interface Edit {
 }
 
 /**
- * Merges the changes of both sides. Combines edits at different positions and applies an identical
- * edit once. Keeps both insertions at one position, ours first, without repeating a sentence.
- * `conflicts` counts positions where a sentence was changed in two ways, or removed by one side and
- * changed by the other. Never throws; time as in match.ts.
+ * Combines edits at different positions, applies an identical edit once, and keeps both insertions
+ * at one position, ours first, without repeating a sentence. `conflicts` counts positions where a
+ * sentence was changed in two ways, or changed and removed.
  */
 export function mergeTexts(base: string, ours: string, theirs: string): Merged {
   const tokens = tokenize(base);
@@ -37,10 +36,7 @@ export function mergeTexts(base: string, ours: string, theirs: string): Merged {
   return { ok: true, text: joinTokens([...merged, ...tokens.slice(index)]) };
 }
 
-/**
- * The edits of one side. A removal is one edit per token, so that overlapping removals do not
- * conflict.
- */
+/** The edits of one side; a removal is one edit per token, so that overlapping removals agree. */
 function diffEdits(base: readonly string[], side: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let from = 0;
@@ -69,14 +65,12 @@ interface Group {
   sides: [ours: Edit[], theirs: Edit[]];
 }
 
-/** Groups edits that overlap or insert at the same position. */
 function groupEdits(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
   const all = [
     ...ours.map((edit) => ({ edit, side: 0 as 0 | 1 })),
     ...theirs.map((edit) => ({ edit, side: 1 as 0 | 1 })),
   ];
-  // Insertions come before a replacement at the same position; the sort is stable, so ours come
-  // first.
+  // Insertions before a replacement at the same position; the sort is stable, so ours first.
   all.sort((a, b) => a.edit.from - b.edit.from || Number(isInsertion(b.edit)) - Number(isInsertion(a.edit)));
   const groups: Group[] = [];
   for (const { edit, side } of all) {
@@ -91,9 +85,7 @@ function groupEdits(ours: readonly Edit[], theirs: readonly Edit[]): Group[] {
   return groups;
 }
 
-/**
- * The merged tokens of a group (`ofBlanks`: all base tokens are white space); null for a conflict.
- */
+/** The merged tokens; null: a conflict. `ofBlanks`: all base tokens are white space. */
 function resolveGroup([ours, theirs]: Group['sides'], ofBlanks: boolean): string[] | null {
   if (ours.length === 0 || theirs.length === 0) return [...ours, ...theirs].flatMap(({ by }) => by);
   const [mine, yours] = [ours[0]!, theirs[0]!];
@@ -110,8 +102,7 @@ function longerFirst(a: string, b: string): number {
 }
 
 /**
- * The tokens not in `known`, counting repetitions. Drops a known sentence with the white space
- * before it, or else after it.
+ * The tokens not in `known`, counting repetitions; a known sentence goes with the space before it.
  */
 function newTokens(tokens: readonly string[], known: readonly string[]): string[] {
   const left = new Map<string, number>();

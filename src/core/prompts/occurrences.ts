@@ -1,8 +1,7 @@
-/** The string operations used. */
 type Chars = Pick<string, 'length' | 'charCodeAt'>;
 
 /**
- * The indexes at which the non-empty `part` occurs in a text, ascending and with overlaps.
+ * The indexes, ascending and with overlaps, at which the non-empty `part` occurs in a text.
  * Knuth-Morris-Pratt: linear time, whereas `indexOf` compares the whole part at each index.
  */
 export function* findOccurrences(part: Chars, text: Chars): Generator<number> {

@@ -1,5 +1,3 @@
-/** Quotes untrusted texts in prompts. */
-
 /** Cuts a text to `limit` characters plus a mark; never splits a surrogate pair. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -7,8 +5,7 @@ export function cutText(text: string, limit: number): string {
 }
 
 /**
- * Marks every line, whatever its line break, so that no heading, fence or section can begin within
- * the text.
+ * Marks every line, whatever its line break: no heading, fence or section begins within the text.
  */
 export function quoteText(text: string): string {
   return text

@@ -1,13 +1,11 @@
 /**
- * Splits a prompt into segments: sentences, at least one per line. A split depends only on its
- * position, not on the line's length, so a sentence stays the same segment when its line grows.
- *
+ * Splits a prompt into sentences, at least one per line. A split depends on its position, not on
+ * the line's length, so a sentence stays the same when its line grows.
  * Invariants: the joined pieces equal the text; no piece is empty.
  */
 
 // The end of a sentence: marks and closing signs, then white space not followed by a lower-case
-// letter ("e.g. this"). In scripts without spaces the mark alone ends it. The lookbehind keeps the
-// search linear in a long run of marks.
+// letter ("e.g. this"); in scripts without spaces the mark alone. The lookbehind keeps it linear.
 const sentenceEnd = /(?:(?<![.!?…])[.!?…]+["'”’)\]*_`]*(?=\s+[^\s\p{Ll}]))|(?:[。！？]+["'”’)\]」』]*)/gu;
 const openEnded = /[。！？]["'”’)\]」』]*$/u;
 // "1." and "b)" begin the next sentence.
@@ -18,10 +16,7 @@ export function tokenize(text: string): string[] {
   return (text.match(/\s+|\S[^\n\r]*/gu) ?? []).flatMap((piece) => (isBlank(piece) ? [piece] : splitSentences(piece)));
 }
 
-/**
- * Sentences with the white space after them, the first also with that before it. Empty for an empty
- * text.
- */
+/** Sentences with the white space after them, the first also with that before it. */
 export function splitSegments(text: string): string[] {
   const segments: string[] = [];
   let before = '';
@@ -33,7 +28,6 @@ export function splitSegments(text: string): string[] {
   return before === '' ? segments : [before];
 }
 
-/** Whether a text is only white space. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }

@@ -1,7 +1,4 @@
-/**
- * A candidate as texts by component: which ones a reflection rewrites, how candidates are merged,
- * and which contributions a child lacks.
- */
+/** A candidate as texts by component: rewriting, merging, and missing contributions. */
 import { attribute, removedSegments, type LineageText } from '../prompts/attribution.js';
 import { mergeTexts } from '../prompts/merge.js';
 import type { ComponentSelection, ProposalRequest } from '../search/protocol.js';
@@ -19,9 +16,8 @@ export interface LineageTexts {
 }
 
 /**
- * The components to rewrite, at least one, in the prompt's order. By feedback: those whose name is
- * a word in at least half as many failures as the most frequent name. Without any, and in round
- * robin, the one with index `turn`.
+ * The components to rewrite, at least one, in the prompt's order. By feedback: those named in at
+ * least half as many failures as the most frequent name. Without any, and in round robin, `turn`.
  */
 export function chooseComponents(
   names: readonly string[],
@@ -37,7 +33,7 @@ export function chooseComponents(
   return most === 0 ? [inTurn] : names.filter((_, index) => 2 * counts[index]! >= most && counts[index]! > 0);
 }
 
-/** The components that a `rewrite` request rewrites, given the feedback of the failures that are shown. */
+/** The components that a `rewrite` request rewrites, by the feedback of the failures shown. */
 export function componentsToRewrite(
   names: readonly string[],
   feedback: readonly string[],
@@ -81,8 +77,7 @@ function textsOf(lineage: readonly LineageTexts[], name: string): LineageText[] 
 }
 
 /**
- * Merges the changes of candidates to their common base, one after the other, without those that
- * conflict. Null if fewer than two remain.
+ * Merges the candidates' changes to their base in turn, without conflicting ones; null: too few.
  */
 export function mergeCandidates(
   base: Texts,

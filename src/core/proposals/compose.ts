@@ -1,8 +1,8 @@
 import type { Texts } from './components.js';
 
 /**
- * Combines the texts of candidates: `sources` names the candidate of each component, in the order
- * of `names`. The parents are these candidates without the baseline, or the baseline alone.
+ * The texts of `sources`, the candidate of each component in the order of `names`; the parents are
+ * these candidates without the baseline, or the baseline alone.
  */
 export function composeTexts(
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Groups failures that share a cause, by common words of their feedback. A reflection on failures
- * of one cause finds the rule behind them; parallel proposals each take another cause.
+ * Groups failures that share a cause, by common words of their feedback: a reflection on one cause
+ * finds the rule behind it, and parallel proposals each take another cause.
  */
 import type { FailurePick } from '../search/protocol.js';
 
@@ -12,7 +12,7 @@ export interface Feedback {
 /**
  * The indexes of `size` failures for each of `count` reflections: the first unused failure, and the
  * unused ones that share most words with it. A word weighs less the more failures have it, and
- * nothing above a share of 0.6. Deterministic; failures repeat only when all are used.
+ * nothing above a share of 0.6. Failures repeat only when all are used.
  */
 export function clusterByFeedback(failures: readonly Feedback[], size: number, count: number): number[][] {
   const words = failures.map(({ feedback }) => wordsOf(feedback));

@@ -9,8 +9,8 @@ export interface MutationConfig {
 }
 
 /**
- * How a candidate is made from one parent. Of graphs, even numbers edit the structure and odd
- * numbers rewrite prompts; the prompts take turns over the rewrites alone.
+ * How a parent is changed: of graphs, even numbers edit the structure and odd numbers rewrite
+ * prompts; the prompts take turns over the rewrites alone.
  */
 export function mutationOf(
   candidate: number,

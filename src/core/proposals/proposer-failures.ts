@@ -1,10 +1,7 @@
 /**
- * Failures of the proposer that end the search. The reference implementation ignores them and
- * "succeeds" with the baseline.
- *
- * Invariants: the search fails only at the end of a generation in which every proposal failed, if
- * it is the second such generation in a row or at least 6 proposals in a row have failed. A
- * duplicate is a success: it resets the counts.
+ * Failures of the proposer that end the search (the reference implementation ignores them).
+ * Invariants: the search fails only after a generation in which every proposal failed, if it is the
+ * second in a row or at least 6 proposals in a row have failed. A duplicate is a success.
  */
 import type { ProposalAnswer } from '../search/protocol.js';
 
@@ -18,9 +15,7 @@ export const noProposals: ProposerRecord = { failuresInARow: 0, failedGeneration
 const failuresThatFail = 6;
 const generationsThatFail = 2;
 
-/**
- * The limits of an answer: the rollouts that it may show, and the parents that a merge may combine.
- */
+/** The limits of an answer: rollouts that it may show, parents that a merge may combine. */
 interface PlannedProposal {
   candidate: number;
   parents?: readonly number[];

@@ -1,7 +1,5 @@
 /**
- * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix):
- * the prompt of the proposer, and the candidate's text from its answer.
- *
+ * Reflective mutation (GEPA, arXiv 2507.19457, section 3.2 and the meta-prompt of its appendix).
  * Invariants: no example or instruction can end its own frame or pose as another part. A text
  * becomes a candidate only if its fence is closed, its length is within the limit, it keeps all
  * placeholders of its parent and differs from it.
@@ -33,7 +31,6 @@ export interface Reflection {
 const maxShown = { input: 4_000, output: 2_000, feedback: 4_000 } as const;
 const maxInstructionShown = 64_000;
 
-/** The messages that request a better instruction. */
 export function buildReflection({ instruction, examples, task, component, others = {}, tip }: Reflection): Message[] {
   const shown = cutText(instruction, maxInstructionShown);
   const parts = [
@@ -55,7 +52,6 @@ export function buildReflection({ instruction, examples, task, component, others
   return [{ role: 'user', content: parts.join('\n\n') }];
 }
 
-/** The other parts of the prompt; empty for a single instruction. */
 function showOthers(component: string | undefined, others: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(others);
   if (component === undefined || names.length === 0) return [];
@@ -68,7 +64,6 @@ function showOthers(component: string | undefined, others: Readonly<Record<strin
 /** The longest description, in characters. */
 export const maxDescription = maxShown.input;
 
-/** The messages that request a description of the task. */
 export function buildDescription(
   prompt: Readonly<Record<string, string>>,
   examples: readonly ReflectionExample[],
@@ -108,7 +103,6 @@ export interface ProposalRules {
 /** `unchanged`: the answer is valid but equals its parent. */
 export type ParsedProposal = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
-/** The new instruction of a proposer's answer, or the reason for its refusal. */
 export function parseProposal(answer: string, { parent, maxChars, finishReason }: ProposalRules): ParsedProposal {
   if (finishReason === 'length') {
     return refuse('the answer was cut off (finish_reason "length"): allow the proposer more tokens');

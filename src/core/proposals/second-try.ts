@@ -1,14 +1,11 @@
 /**
- * The second attempt of a proposer. Identical prompts yield identical answers at temperature 0, so
+ * The second attempt of a proposer: identical prompts yield identical answers at temperature 0, so
  * the prompt includes the error.
  */
 import type { Message } from '../jobs/spec.js';
 
 const maxShown = 16_000;
 
-/**
- * The request after an answer that failed for `reason`: the question, the answer, and the error.
- */
 export function askAgain(question: readonly Message[], answer: string, reason: string): Message[] {
   const shown = answer.trim() === '' ? '(no text)' : answer.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '');
   // This advice is for the operator.

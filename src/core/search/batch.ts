@@ -1,8 +1,6 @@
 /**
- * A batch of rollouts: requests, answers and repeated requests. A stage continues only after its
- * whole batch, so results are folded in the order of the requests and timing never changes the
- * path.
- *
+ * A batch of rollouts. A stage continues only after its whole batch, and results are folded in the
+ * order of the requests, so timing never changes the path.
  * Invariants: every request has its own ordinal, without gaps; answers must match the requests
  * exactly; a failed rollout has reward 0; an infrastructure failure is requested again at most
  * twice, within the budget that is not reserved.
@@ -10,7 +8,6 @@
 import type { RolloutAnswer, RolloutRequest, Stage } from './protocol.js';
 import { normalizeReward } from '../math/rewards.js';
 
-/** A rollout to request. */
 export type Pair = readonly [candidate: number, seed: number];
 
 export interface Batch {
@@ -77,8 +74,7 @@ export function foldAnswers(
 }
 
 function outstanding(batch: Batch): number[] {
-  // Repeated pairs get later ordinals in the order of the pairs, so this is the order of ordinals
-  // too.
+  // Repeated pairs get later ordinals in the order of the pairs, so ordinals ascend too.
   return [...batch.rewards.keys()].filter((index) => batch.rewards[index] === null);
 }
 

@@ -1,12 +1,10 @@
 /**
  * The budget of rollouts. Invariants: rollouts are reserved before they are requested, so `asked`
- * never exceeds `maxRollouts`; until the end, enough is left for an evaluation of the most
- * promising candidate and the held-out comparison.
+ * never exceeds `maxRollouts`; until the end, the reserve (`endRollouts`) is left.
  */
 import type { Stage } from './protocol.js';
 import { evaluationRollouts, heldoutRollouts, minibatchOf, type SearchConfig } from './config.js';
 
-/** The fields of a search's state that its budget depends on. */
 export interface Budgeted {
   config: SearchConfig;
   asked: number;

@@ -1,6 +1,5 @@
 import type { CandidateSummary } from './protocol.js';
 
-/** The candidates with changes to one of them. */
 export function changeCandidate(
   candidates: readonly CandidateSummary[],
   candidate: number,

@@ -32,22 +32,18 @@ export const searchLimits = {
   reasonBytes: 250,
 } as const;
 
-/** The size of a minibatch, at most all train seeds. */
 export function minibatchOf(config: Pick<SearchConfig, 'minibatchSize' | 'trainSeeds'>): number {
   return Math.min(config.minibatchSize, config.trainSeeds.length);
 }
 
-/** Rollouts of one full evaluation. */
 export function evaluationRollouts(config: Pick<SearchConfig, 'evaluationSeeds' | 'repeats'>): number {
   return config.evaluationSeeds.length * config.repeats;
 }
 
-/** Rollouts of the held-out comparison. */
 export function heldoutRollouts(config: Pick<SearchConfig, 'heldoutSeeds' | 'repeats'>): number {
   return 2 * config.heldoutSeeds.length * config.repeats;
 }
 
-/** A problem of one field of a config. */
 export interface ConfigProblem<Field> {
   field: Field;
   message: string;

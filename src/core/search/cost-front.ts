@@ -7,10 +7,9 @@ export interface Weighed {
 }
 
 /**
- * The candidates that no other dominates (at least the reward, at most the cost, one of them
- * strictly better), the cheapest first. The cost is in dollars if known for all, else tokens, else
- * calls: one measure for all, so that at least one candidate stays. A measure that is 0 for all
- * (dollars of the provider `local`) is skipped.
+ * The candidates that no other dominates (at least the reward, at most the cost, one strictly
+ * better), the cheapest first. One measure of cost for all: dollars if known for all and not all 0
+ * (the provider `local`), else tokens, else calls.
  */
 export function costFront<Candidate extends Weighed>(all: readonly Candidate[]): Candidate[] {
   const measures: ((candidate: Weighed) => number | null)[] = [({ costUsd }) => costUsd, ({ tokens }) => tokens];

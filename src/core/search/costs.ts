@@ -1,18 +1,14 @@
 /**
- * Costs of rollouts, for searches whose candidates differ in cost (graphs of model calls). Of equal
- * rewards the cheaper candidate is better. The caller chooses one unit for a search. Plain JSON.
+ * Costs of rollouts, for candidates that differ in cost (graphs of model calls). The caller chooses
+ * one unit for a search.
  */
 
 /** By candidate: the sum over its successful rollouts, and their number. */
 export type Costs = Readonly<Record<string, readonly [sum: number, rollouts: number]>>;
 
-/**
- * Cheaper means below this share of the other's cost: tasks differ in length, and prompts by a
- * sentence.
- */
+/** Cheaper means below this share of the other's cost: tasks differ in length. */
 const cheaper = 0.9;
 
-/** The costs with those of further rollouts. */
 export function addCosts(costs: Costs, added: readonly { candidate: number; cost: number }[]): Costs {
   const after: Record<string, readonly [number, number]> = { ...costs };
   for (const { candidate, cost } of added) {

@@ -19,9 +19,7 @@ export function missingPairs({ config, results }: SeededState, candidate: number
   return isNoisy ? pairs : pairs.filter(([, seed]) => measuredOn(results, candidate, seed).length === 0);
 }
 
-/**
- * The evaluation's rewards: on each seed the latest `repeats` rollouts before the ordinal `end`.
- */
+/** On each seed the rewards of the latest `repeats` rollouts before the ordinal `end`. */
 export function evaluationRewards({ config, results }: SeededState, candidate: number, end = Infinity): number[] {
   return config.evaluationSeeds.flatMap((seed) =>
     measuredOn(results, candidate, seed)
@@ -31,7 +29,6 @@ export function evaluationRewards({ config, results }: SeededState, candidate: n
   );
 }
 
-/** Records that a candidate is evaluated. */
 export function recordEvaluation<State extends SearchState>(
   state: State,
   { candidate, reward }: RatedCandidate,
@@ -43,9 +40,7 @@ export function recordEvaluation<State extends SearchState>(
   return { ...state, candidates: changeCandidate(state.candidates, candidate, { status: 'evaluated', reward }) };
 }
 
-/**
- * Baseline, then winner, on the held-out seeds; empty without such seeds, budget or a new winner.
- */
+/** Baseline, then winner; empty without held-out seeds, budget or a new winner. */
 export function heldoutPairs(state: Budgeted, winner: number): Pair[] {
   const { config } = state;
   if (winner === 0 || remainingRollouts(state) < heldoutRollouts(config)) return [];

@@ -1,7 +1,4 @@
-/**
- * Failures to learn from: known results of a candidate or its ancestors, and the train seeds
- * without any.
- */
+/** Failures to learn from: known results of a lineage, and the train seeds without any. */
 import type { RewardModel } from './reward-model.js';
 import { isSolved } from '../math/rewards.js';
 
@@ -15,10 +12,7 @@ export interface Failure {
   reward: number;
 }
 
-/**
- * The state needed to select failures. `timesShown`, by seed: the rollout last shown, and how
- * often.
- */
+/** `timesShown`, by seed: the rollout last shown, and how often. */
 interface FailurePool {
   order: readonly number[];
   timesShown: Readonly<Record<string, [ordinal: number, times: number]>>;
@@ -45,7 +39,6 @@ export function unevaluatedSeeds(state: FailurePool, model: RewardModel, candida
   return state.order.filter((seed) => model.posterior(candidate, seed) === null);
 }
 
-/** The record after reflections were shown some failures. */
 export function countShown(
   timesShown: FailurePool['timesShown'],
   shown: readonly { seed: number; ordinal: number }[],

@@ -1,10 +1,8 @@
 /**
  * The life cycle of a search: baseline, generations, held-out comparison, end. An algorithm adds
  * `SearchSteps`: what it proposes, accepts and selects.
- *
- * Invariants: results are folded in the order of the requests, so the path follows from config and
- * responses alone; `next` only reads; `apply` leaves its argument unchanged and refuses responses
- * that do not fit the request.
+ * Invariants: the path follows from config and responses alone; `next` only reads; `apply` leaves
+ * its argument unchanged and refuses responses that do not fit the request.
  */
 import { foldAnswers, openBatch, requestsOf, rewardsOf, type Batch, type Pair } from './batch.js';
 import { isBudgetLow, repeatableRollouts } from './budget.js';
@@ -28,9 +26,7 @@ export interface SearchSteps<State extends SearchState> {
   request(state: State): SearchRequest;
   /** Folds in a response without rollouts; null: it does not fit the phase. */
   respond(state: State, response: SearchResponse, decisions: Decision[]): State | null;
-  /**
-   * Continues after the last rollout of a phase; `rewards` are in the order of the batch's pairs.
-   */
+  /** Continues after the last rollout of a phase; `rewards` are in the order of its pairs. */
   advance(
     state: State,
     phase: Extract<State['phase'], { batch: Batch }>,
@@ -40,7 +36,6 @@ export interface SearchSteps<State extends SearchState> {
   view(state: State): SearchView;
 }
 
-/** A search from the steps of its algorithm. */
 export function defineSearch<State extends SearchState>(steps: SearchSteps<State>): SearchAlgorithm<State> {
   const next = (state: State): SearchRequest => {
     const { phase, generation }: SearchState = state;
@@ -80,7 +75,6 @@ function endRequest(phase: EndPhase): SearchRequest {
   return { kind: 'failed', code: phase.code, message: phase.message };
 }
 
-/** The state with the answers in its batch and its counts. */
 function foldRollouts<State extends SearchState>(
   state: State,
   phase: RolloutPhase,
@@ -113,14 +107,12 @@ function costsAfter(
   return known.length === 0 ? {} : { costs: addCosts(costs ?? {}, known) };
 }
 
-/** Warns once, when the budget is nearly used. */
 function warnOfBudget<State extends SearchState>(state: State, decisions: Decision[]): State {
   if (state.budgetWarned || !isBudgetLow(state)) return state;
   decisions.push({ type: 'budget_warning', rolloutsUsed: state.asked, maxRollouts: state.config.maxRollouts! });
   return { ...state, budgetWarned: true };
 }
 
-/** The state that waits for these rollouts. */
 export function ask<State extends SearchState>(
   state: State,
   pairs: Pair[],
@@ -129,7 +121,6 @@ export function ask<State extends SearchState>(
   return { ...state, asked: state.asked + pairs.length, phase: toPhase(openBatch(pairs, state.asked)) };
 }
 
-/** The state with the rewards of a whole batch. */
 export function addRewards<State extends SeededState>(state: State, batch: Batch, rewards: readonly number[]): State {
   const measured = batch.pairs.map(([candidate, seed], index) => {
     return { candidate, seed, ordinal: batch.ordinals[index]!, reward: rewards[index]! };

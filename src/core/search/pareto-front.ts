@@ -1,12 +1,8 @@
 /**
- * The Pareto front per evaluation seed (GEPA, arXiv 2507.19457, section 3.3 and appendix
- * "Pareto-based candidate selection"): for each seed the best score and all candidates that have
- * it.
- *
- * Invariants: the full score matrix is not kept. No holder is dropped for lack of space: a
- * candidate's seeds are one hexadecimal bit set (bit i = the i-th evaluation seed), 250 characters
- * for 1,000 seeds, so ties cost nothing extra. The order in which candidates are added does not
- * matter.
+ * The Pareto front per evaluation seed (GEPA, arXiv 2507.19457, section 3.3): the best score, and
+ * all candidates that have it.
+ * Invariants: the score matrix is not kept; a candidate's seeds are one hexadecimal bit set (250
+ * characters for 1,000 seeds); the order in which candidates are added does not matter.
  */
 
 export interface Front {
@@ -15,7 +11,6 @@ export interface Front {
   holders: Holder[];
 }
 
-/** A candidate that is best, alone or tied, on at least one seed. */
 export interface Holder {
   candidate: number;
   /** Hexadecimal bit set of indexes into the evaluation seeds. */
@@ -52,9 +47,8 @@ export function countSeeds(holder: Holder): number {
 }
 
 /**
- * The holders without dominated ones, by candidate number (GEPA, arXiv 2507.19457, algorithm 2). A
- * holder is dropped if each of its seeds has another holder that stays: lowest mean reward first,
- * later candidate first.
+ * The holders without dominated ones (GEPA, algorithm 2). A holder is dropped if each of its seeds
+ * has another holder that stays: lowest mean reward first, later candidate first.
  */
 export function removeDominated(front: Front, rewardOf: (candidate: number) => number): Holder[] {
   const weakestFirst = [...front.holders].sort(

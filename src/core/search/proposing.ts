@@ -5,16 +5,13 @@ import { minibatchOf, type SearchConfig } from './config.js';
 import type { CandidateSummary, Decision, ProposalAnswer, ProposalRequest, SearchRequest } from './protocol.js';
 import type { EndPhase, SearchState } from './state.js';
 
-/** A candidate to propose: its number, its parents, and the rollouts that the proposer may see. */
 export interface PlannedProposal {
   candidate: number;
   parents: number[];
   offered: readonly { ordinal: number }[];
 }
 
-/**
- * The proposals of a generation, each for failures of another cause; several parents make a merge.
- */
+/** The proposals of a generation, each for another cause; several parents make a merge. */
 export function proposalRequest(
   planned: readonly PlannedProposal[],
   generation: number,
@@ -30,8 +27,8 @@ export function proposalRequest(
 }
 
 /**
- * The state with the proposed candidates. `answers` are those of the proposer, without merges; too
- * many failures of the proposer end the search.
+ * The state with the proposed candidates. `answers` are the proposer's, without merges; too many
+ * failures end the search.
  */
 export function addProposals<State extends SearchState>(
   before: State,

@@ -6,10 +6,7 @@
 /** The purpose of a rollout. */
 export type Stage = 'baseline' | 'minibatch' | 'gate' | 'evaluation' | 'heldout';
 
-/**
- * A rollout of a candidate (its lever version; 0 is the baseline) on a seed. Ordinals count from 0
- * without gaps.
- */
+/** A rollout of a candidate (0 is the baseline) on a seed; ordinals count from 0 without gaps. */
 export interface RolloutRequest {
   ordinal: number;
   candidate: number;
@@ -19,9 +16,8 @@ export interface RolloutRequest {
 }
 
 /**
- * The outcome of a rollout; `reward` is null if it failed. `infrastructure`: the candidate did not
- * cause the failure. `cost`, in one unit for the search: only if candidates differ in cost and it
- * is known.
+ * `reward` null: it failed; `infrastructure`: not by the candidate. `cost`, in one unit for the
+ * search: only if candidates differ in cost and it is known.
  */
 export interface RolloutAnswer {
   ordinal: number;
@@ -31,8 +27,7 @@ export interface RolloutAnswer {
 }
 
 /**
- * A request for candidate number `candidate`. `rewrite`: a model rewrites texts of the parent, with
- * the rollouts `ordinals`, or those that `pick` selects; `edit`: a model edits the parent's graph;
+ * `rewrite`: a model rewrites texts of the parent; `edit`: a model edits the parent's graph;
  * `merge` and `compose`: parts of known candidates are combined without a model.
  */
 export interface ProposalRequest {
@@ -74,17 +69,14 @@ export interface Rewrite {
   tip: string | null;
 }
 
-/**
- * A combination without a model: the candidate that gives each component's text, and
- * demonstrations.
- */
+/** The candidate that gives each component's text, and demonstrations. */
 export interface Composition {
   texts: number[];
   demos: DemoSlot[];
 }
 
 /**
- * Rollouts, by ordinal, as demonstrations in the calls of a component; null: in every call.
+ * Rollouts, by ordinal, as demonstrations in a component's calls; null: in every call.
  * `bootstrapped` show the answer, `labeled` the container's right answer.
  */
 export interface DemoSlot {
@@ -94,9 +86,8 @@ export interface DemoSlot {
 }
 
 /**
- * `proposed`: a new valid text is stored. `duplicate`: the text is known. `shown`: the picked
- * ordinals. `removed`: candidates whose contributions the new text lacks. `parents`: those that a
- * merge combined.
+ * `proposed`: a new valid text is stored; `duplicate`: the text is known. `shown`: the picked
+ * ordinals; `removed`: candidates whose contributions it lacks; `parents`: those merged.
  */
 export interface ProposalAnswer {
   candidate: number;
@@ -109,20 +100,14 @@ export interface ProposalAnswer {
 
 export type StoppedBy = 'generations' | 'max_rollouts' | 'solved' | 'patience' | 'target_reward';
 
-/**
- * Which of `ordinals` (best first) can be demonstrations; the task is described once, from
- * `describe`.
- */
+/** Which of `ordinals` (best first) can be demonstrations; `describe`: those for the task. */
 export interface DemoRequest {
   generation: number;
   ordinals: number[];
   describe: number[];
 }
 
-/**
- * The prompt's components in order, and the usable ordinals of each slot in the order of the
- * request.
- */
+/** The prompt's components, and the usable ordinals of each slot, in the order of the request. */
 export interface DemoAnswer {
   components: string[];
   slots: DemoSlot[];
@@ -212,7 +197,6 @@ export interface Verdict {
   high: number;
 }
 
-/** The view of a search for operators and HTTP. */
 export interface SearchView {
   generation: number;
   totalGenerations: number;
@@ -221,10 +205,7 @@ export interface SearchView {
   rolloutsPlanned: number;
   rolloutsCompleted: number;
   maxRollouts: number | null;
-  /**
-   * Expected mean of the most promising candidate on the evaluation seeds, with its 95 % interval;
-   * absent: unknown.
-   */
+  /** Expected mean of the most promising candidate, with its 95 % interval. */
   estimate?: { candidate: number; reward: number; low: number; high: number } | null;
   /** Standard deviation of equal rollouts, and its degrees of freedom; null: none was repeated. */
   noise?: { sd: number; comparisons: number } | null;

@@ -1,16 +1,11 @@
-/**
- * All rewards by candidate and seed, so that none is measured twice without need. Repeated rollouts
- * are in the order of their requests.
- */
+/** All rewards by candidate and seed; repeated rollouts are in the order of their requests. */
 import { mean, square, sum } from '../math/rewards.js';
 
-/** One rollout: its ordinal and its reward (0 if it failed). */
 export type Measured = readonly [ordinal: number, reward: number];
 
 /** By candidate, then by seed; plain JSON. */
 export type Results = Readonly<Record<string, Readonly<Record<string, readonly Measured[]>>>>;
 
-/** The results with further ones. */
 export function addResults(
   results: Results,
   added: readonly { candidate: number; seed: number; ordinal: number; reward: number }[],
@@ -31,7 +26,6 @@ export function measuredOn(results: Results, candidate: number, seed: number): r
   return results[candidate]?.[seed] ?? [];
 }
 
-/** The spread of equal rollouts: the same candidate on the same seed. */
 export interface Noise {
   /** Variance of a reward around the mean of its candidate and seed; 0: none was seen. */
   variance: number;
@@ -39,7 +33,6 @@ export interface Noise {
   comparisons: number;
 }
 
-/** The summary of a candidate's record, in its order. */
 interface Own {
   seeds: readonly (readonly [seed: number, measured: readonly Measured[]])[];
   low: number;
@@ -52,7 +45,6 @@ interface Own {
 /** Records are immutable, and most are read again in the next step. Not part of any state. */
 const read = new WeakMap<Results[string], Own>();
 
-/** The summary of a candidate's record: seeds, least and greatest reward, and spread. */
 export function readOwn(record: Results[string]): Own {
   let own = read.get(record);
   if (!own) read.set(record, (own = readRecord(record)));

@@ -1,9 +1,8 @@
 /**
- * The expected reward of a candidate on a seed: a child has its parents' expected reward until it
- * is measured itself. With noise, a Kalman filter along the lineage (Kalman 1960, one dimension for
- * each seed) weighs a measurement against that expectation, so a seed that was selected because it
- * failed does not count as one that always fails. Without noise the last measurement is the
- * expected reward.
+ * The expected reward of a candidate on a seed: its parents' until it is measured itself. With
+ * noise, a Kalman filter along the lineage (Kalman 1960, one dimension for each seed) weighs a
+ * measurement against that expectation, so a seed selected because it failed does not count as one
+ * that always fails. Without noise the last measurement is the expected reward.
  */
 import { mean, square, sum } from '../math/rewards.js';
 import { noiseOf, readOwn, type Measured, type Noise, type Results } from './results.js';
@@ -23,10 +22,7 @@ const lineageLength = 2 ** 20;
 /** Edits after which a posterior is cached for the candidate. */
 const longWay = 16;
 
-/**
- * The model of fixed results, with a cache: the results must not change. `parentsOf` is the
- * lineage; the baseline has no parents.
- */
+/** The model of fixed results, with a cache: the results must not change. */
 export class RewardModel {
   readonly noise: Noise;
   private readonly bySeed: ReadonlyMap<number, ReadonlyMap<number, readonly Measured[]>>;
@@ -67,8 +63,8 @@ export class RewardModel {
   }
 
   /**
-   * The expected means of many candidates at once, which is much faster; candidates without a
-   * posterior are missing. The candidates ascend and include all their ancestors.
+   * The expected means of many candidates at once, much faster; those without a posterior are
+   * missing. The candidates ascend and include all their ancestors.
    */
   means(candidates: readonly { candidate: number }[], seeds: readonly number[]): ReadonlyMap<number, number> {
     if (this.lastMeans?.seeds === seeds) return this.lastMeans.byCandidate;
@@ -88,7 +84,7 @@ export class RewardModel {
           const posterior = current[parent]!;
           if (isKnown[parent] && (from === null || isNearer(posterior, from))) from = posterior;
         }
-        // Reused for the next seed: a new object for each would dominate the run time.
+        // Reused for the next seed: new objects would dominate the run time.
         const posterior = current[index]!;
         const own = measured.get(candidate);
         isKnown[index] = from !== null || own !== undefined;
@@ -139,9 +135,8 @@ export class RewardModel {
   }
 
   /**
-   * The ancestor whose posterior a candidate inherits, and the edits since, as one number. Lineages
-   * are long and most candidates have no result on a seed: they inherit from their only parent, or
-   * from the common parent of a merge's parents.
+   * The ancestor whose posterior a candidate inherits, and the edits since, as one number: the next
+   * measured ancestor along only parents, or common parents of a merge's parents.
    */
   private sourceOf(
     candidate: number,
@@ -215,7 +210,6 @@ export class RewardModel {
     };
   }
 
-  /** The seeds with any result: few of a large training set. */
   private measuredOf(seeds: readonly number[]): readonly number[] {
     if (this.measured?.seeds !== seeds) {
       this.measured = { seeds, found: seeds.filter((seed) => this.bySeed.has(seed)) };
@@ -235,10 +229,7 @@ export class RewardModel {
   }
 }
 
-/**
- * Among a merge's parents the latest measured one is best informed; of equals take the better,
- * whose edit the merge includes.
- */
+/** The latest measured parent is best informed; of equals the better: the merge has its edit. */
 function isNearer(posterior: Posterior, other: Posterior): boolean {
   return posterior.age < other.age || (posterior.age === other.age && posterior.mean > other.mean);
 }

@@ -17,10 +17,8 @@ export interface RolloutPhase {
   batch: Batch;
 }
 
-/** A phase after which nothing follows. */
 export type EndPhase = { name: 'done'; stoppedBy: StoppedBy } | { name: 'failed'; code: string; message: string };
 
-/** The phases of every search. */
 export type CommonPhase =
   | { name: 'baseline'; batch: Batch }
   /** Baseline and winner on seeds that the search has never seen. */

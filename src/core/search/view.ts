@@ -1,4 +1,3 @@
-/** The view of a search for operators and HTTP. */
 import { mean } from '../math/rewards.js';
 import { comparePaired, type Comparison } from '../math/statistics.js';
 import { remainingRollouts } from './budget.js';
@@ -7,7 +6,6 @@ import type { CandidateTest, SearchView, Verdict } from './protocol.js';
 import { noiseOf, type Results } from './results.js';
 import type { RatedCandidate, SearchState, SeededState } from './state.js';
 
-/** The parts of a view that depend on the algorithm. */
 interface ViewParts {
   totalGenerations: number;
   /** The most rollouts that are likely to follow the requested ones without a limit. */
@@ -20,10 +18,7 @@ interface ViewParts {
   verdict: () => Verdict | null;
 }
 
-/**
- * `rolloutsPlanned` is requested rollouts and likely ones; at the end it equals
- * `rolloutsCompleted`.
- */
+/** At the end `rolloutsPlanned` equals `rolloutsCompleted`. */
 export function searchView(state: SearchState, parts: ViewParts): SearchView {
   const { config, phase } = state;
   const isEnding = phase.name === 'heldout' || phase.name === 'done' || phase.name === 'failed';
@@ -58,7 +53,7 @@ export function noiseView(results: Results): NonNullable<SearchView['noise']> | 
 
 /**
  * The winner against the baseline by seeds: held-out ones, else the evaluation's. `rewardsOf`
- * returns the evaluation of a candidate, `repeats` rewards for each seed.
+ * returns `repeats` rewards for each seed.
  */
 export function verdictBySeeds(
   { best, config, heldout }: SeededState,

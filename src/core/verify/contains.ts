@@ -8,9 +8,8 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /**
- * Whether `text` contains `part` with no end inside a word (`cat` is not in `concatenate`) or a
- * number (`5` is not in `15`, `2.5` or `5,000`). In scripts without spaces any position matches.
- * Requires a non-empty `part` and texts normalized alike.
+ * Whether `text` contains `part` with no end inside a word (`cat`, `concatenate`) or a number (`5`,
+ * `5,000`). In scripts without spaces any position matches. Requires texts normalized alike.
  */
 export function containsWhole(part: string, text: string): boolean {
   for (const at of findOccurrences(part, text)) {

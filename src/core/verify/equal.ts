@@ -3,9 +3,8 @@ import { asText, canonical, normalize, readJson } from './text.js';
 
 /**
  * Two texts: equal once normalized. Two other values: equal canonical JSON with their texts
- * normalized and their field names unchanged. A text and another value: the text is that value's
- * JSON or its text form (`"12"` equals 12; `"True"` equals true when case is ignored). A missing
- * output (undefined) equals nothing.
+ * normalized. A text and another value: the text is that value's JSON or its text form (`"12"`
+ * equals 12). A missing output (undefined) equals nothing.
  */
 export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean): boolean {
   const normalized = (text: string) => normalize(text, caseSensitive);

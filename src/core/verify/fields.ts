@@ -8,19 +8,15 @@ import { weightedMean, type CriterionScore, type Verification } from './verifica
 /** Maximum characters of a field's value and name in feedback. */
 const maxShown = { value: 400, name: 100 } as const;
 
-/**
- * The compared fields of a gold output with their weights: all fields with weight 1, or those in
- * `fields`. Skips a field that this gold output lacks.
- */
+/** The fields of a gold output with their weights: all with weight 1, or those in `fields`. */
 export function weightedFields(gold: JsonObject, fields: Readonly<Record<string, number>> | null): [string, number][] {
   if (fields === null) return Object.keys(gold).map((name) => [name, 1]);
   return Object.entries(fields).filter(([name]) => Object.hasOwn(gold, name));
 }
 
 /**
- * Scores the weighted share of the gold output's fields that are equal in the output; 0 for an
- * output that is no object and no JSON text of one. Ignores other fields. An object or list counts
- * as a whole.
+ * The weighted share of the gold output's fields that are equal in the output; other fields do not
+ * count.
  */
 export function scoreFields(
   gold: JsonObject,

@@ -1,9 +1,6 @@
 /**
- * The prompt for a judge model.
- *
- * Invariant: text from a task, an output, a gold output or a rubric cannot end its own section or
- * pose as another section or an instruction. Each of its lines is quoted, and the rules tell the
- * judge the meaning of the quotes.
+ * The prompt for a judge model. Invariant: text from a task, an output or a rubric cannot end its
+ * own section or pose as another: its lines are quoted, and the rules tell the judge so.
  */
 import type { Message } from '../jobs/spec.js';
 import { cut, show } from './text.js';
@@ -36,7 +33,6 @@ const rules = [
     '{"criteria": [{"name": "…", "reason": "…", "score": 0.5}]}',
 ];
 
-/** Builds the messages that ask a judge for a score and a reason for each criterion. */
 export function buildJudgePrompt({ criteria, input, output, gold, examples = [] }: JudgementRequest): Message[] {
   const parts = [
     `# Task\n${quoted(input, maxShown.input)}`,

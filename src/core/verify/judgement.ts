@@ -1,6 +1,6 @@
 /**
- * Parses a judge's answer. Rejects an answer that does not score each criterion exactly once: a
- * wrong reward would mislead the search.
+ * Parses a judge's answer; it must score each criterion once: a wrong reward would mislead the
+ * search.
  */
 import { criterionKey } from './rubric.js';
 import { isObject } from '../../util/json.js';
@@ -16,14 +16,12 @@ export interface JudgementContext {
   finishReason: string | null;
 }
 
-/**
- * On failure the judge is asked again; then the verification fails. A failure is not a reward of 0.
- */
+/** On failure the judge is asked again; then the verification fails, which is not a reward of 0. */
 export type ParsedJudgement = { ok: true; verification: Verification } | { ok: false; reason: string };
 
 /**
- * Parses `{"criteria": [{"name", "reason", "score"}]}`, alone or in one fenced block with optional
- * text around it. The reward is the weighted mean of the scores.
+ * Parses `{"criteria": [{"name", "reason", "score"}]}`, alone or in one fenced block. The reward is
+ * the weighted mean of the scores.
  */
 export function parseJudgement(answer: string, { criteria, finishReason }: JudgementContext): ParsedJudgement {
   if (finishReason === 'length') {
@@ -63,10 +61,7 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
   return { ok: true, verification: { reward: weightedMean(inOrder), feedback: describe(inOrder), criteria: inOrder } };
 }
 
-/**
- * The reasons, lowest score first, each cut so that every criterion gets an equal share of the
- * feedback.
- */
+/** The reasons, lowest score first, each cut to an equal share of the feedback. */
 function describe(scores: readonly CriterionScore[]): string {
   const share = Math.floor(maxFeedback / scores.length) - 1;
   const worstFirst = [...scores].sort((left, right) => left.score - right.score);

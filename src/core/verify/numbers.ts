@@ -1,19 +1,14 @@
 /**
- * Parses numbers in a text. A sign counts if it stands directly before the number (or its currency
- * sign) and not after a word or a closing bracket (`10-3` ends with 3, `= -3` with -3).
+ * Parses numbers in a text. A sign counts directly before the number (or its currency sign) and not
+ * after a word or a closing bracket (`10-3` ends with 3, `= -3` with -3).
  *
- * Parsed:
- * - `1234`, `1234.5`, `.5`, `5.`; thousands separated by commas, apostrophes or no-break spaces
- *   (`1,234,567.8`)
- * - exponents: `1.2e-5`, `3 × 10^8`, `3 * 10**8`, `3 \times 10^{8}`
- * - fractions of whole numbers: `3/4`, `\frac{3}{4}`
- * - a percent sign after any of these (`45 %`, `45\%`): recorded in `percent`, the value stays 45
+ * Parsed: `1234.5`, `.5`, `5.`, with thousands separated by commas, apostrophes or no-break spaces;
+ * exponents (`1.2e-5`, `3 × 10^8`, `3 * 10**8`, `3 \times 10^{8}`); fractions of whole numbers
+ * (`3/4`, `\frac{3}{4}`); a percent sign after any of these (in `percent`: the value of `45 %` is
+ * 45).
  *
- * Not parsed:
- * - decimal commas (`1,5` is 1 and 5) and mixed numbers (`1 3/4` is 1 and 0.75)
- * - words (`two`; `5 million` is 5)
- * - digits after a Latin letter or an underscore (`GPT4`)
- * - versions (`1.2.3`) and non-finite numbers (`1/0`)
+ * Not parsed: decimal commas (`1,5` is 1 and 5), mixed numbers (`1 3/4` is 1 and 0.75), words (`5
+ * million` is 5), digits after a Latin letter or an underscore (`GPT4`), versions (`1.2.3`), `1/0`.
  */
 
 export interface ReadNumber {
@@ -26,8 +21,7 @@ const decimal = String.raw`(?:(?:${grouped}|\d+)(?:\.\d*)?|\.\d+)`;
 const exponent = String.raw`[eE][+−-]?\d+(?!\w)|\s?(?:[×*·x]|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?\{?[+−-]?\d+\}?`;
 const fraction = String.raw`\\[dt]?frac\{(?<top>\d+)\}\{(?<bottom>\d+)\}|(?<!\/)(?<over>\d+)\/(?<under>\d+)(?!\d|[./]\d)`;
 const sign = String.raw`(?<sign>(?<![A-Za-z0-9_)\]}])[+−-])?(?:\\?[$€£¥])?(?<![A-Za-z_\d])`;
-// Each alternative starts only where no digit precedes it, so a long run of digits takes linear
-// time.
+// Each alternative starts only where no digit precedes it: a run of digits takes linear time.
 const pattern = new RegExp(
   String.raw`(?<version>(?<!\d)\d+(?:\.\d+){2,})|` +
     String.raw`${sign}(?:${fraction}|(?<number>${decimal})(?<exponent>${exponent})?)(?<percent>\s?\\?%)?`,
@@ -37,7 +31,6 @@ const pattern = new RegExp(
 /** Maximum characters parsed, from the end of a text. */
 const maxRead = 100_000;
 
-/** All finite numbers of a text, in order. Parses only the end of a very long text. */
 export function parseNumbers(text: string): ReadNumber[] {
   return [...text.slice(-maxRead).matchAll(pattern)].flatMap(({ groups }) => {
     const value = evaluateMatch(groups!);
@@ -72,10 +65,7 @@ export interface Closeness {
   relative: boolean;
 }
 
-/**
- * Whether `given` is within the tolerance (inclusive) of `expected`. If only one of them is a
- * percentage, it is read both ways: 45 % is 45 and 0.45.
- */
+/** Within the tolerance (inclusive). If only one is a percentage, 45 % is both 45 and 0.45. */
 export function isClose(expected: ReadNumber, given: ReadNumber, closeness: Closeness): boolean {
   const mixed = expected.percent !== given.percent;
   const readings = ({ value, percent }: ReadNumber) => (mixed && percent ? [value, value / 100] : [value]);
@@ -84,8 +74,7 @@ export function isClose(expected: ReadNumber, given: ReadNumber, closeness: Clos
 
 function isWithin(expected: number, given: number, { tolerance, relative }: Closeness): boolean {
   const allowed = relative && expected !== 0 ? tolerance * Math.abs(expected) : tolerance;
-  // Allow for rounding: 1.1 is within 0.1 of 1, although 1.1 - 1 is slightly more in floating
-  // point.
+  // 1.1 is within 0.1 of 1, although 1.1 - 1 is slightly more in floating point.
   const rounding = 4 * Number.EPSILON * Math.max(Math.abs(expected), Math.abs(given));
   return Math.abs(expected - given) <= allowed + rounding;
 }

@@ -1,17 +1,10 @@
 /**
- * Parses rubrics.
+ * Parses rubrics: an object `{"criteria": [{"name", "weight", "description"}]}`, or a text.
  *
- * An object has the form `{"criteria": [{"name", "weight", "description"}]}`.
- *
- * A text is a list if each of its lines is
- * - an item, `- name (weight): description` (or `*` for `-`; the weight is a decimal number above 0
- *   and at most 1,000,000)
- * - blank
- * - or indented, which continues the description above it
- *
- * and if its first non-blank line is an item, all names differ, and it has at most `maxCriteria`
- * items. Any other text is one criterion named "rubric" with weight 1. No text is rejected for its
- * form.
+ * A text is a list if each line is an item `- name (weight): description` (or `*` for `-`), blank,
+ * or indented (it continues the description above), if its first line is an item, all names differ,
+ * and it has at most `maxCriteria` items. Any other text is one criterion named "rubric" of weight
+ * 1.
  */
 import type { Rubric } from '../../contracts/graphs/verifier.js';
 import { normalize } from './text.js';
@@ -20,7 +13,6 @@ import type { Criterion } from './verification.js';
 /** Maximum criteria of one judgement. */
 export const maxCriteria = 20;
 
-/** Maximum weight of a criterion. */
 const maxWeight = 1_000_000;
 
 /** Identity of a criterion's name: case and white space do not count. */
@@ -28,14 +20,13 @@ export function criterionKey(name: string): string {
   return normalize(name, false);
 }
 
-/** The criteria of a rubric, at least one. */
 export function parseRubric(rubric: Rubric): Criterion[] {
   if (typeof rubric !== 'string')
     return rubric.criteria.map(({ name, weight, description }) => ({ name, weight, description }));
   return readList(rubric) ?? [{ name: 'rubric', weight: 1, description: rubric.trim() }];
 }
 
-/** The items of a list; null if the text is no list. */
+/** Null: the text is no list. */
 function readList(text: string): Criterion[] | null {
   const criteria: Criterion[] = [];
   for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/).filter((item) => item.trim() !== '')) {
@@ -54,7 +45,7 @@ function readList(text: string): Criterion[] | null {
   return isList && criteria.every(({ weight }) => weight > 0 && weight <= maxWeight) ? criteria : null;
 }
 
-/** The only criterion of mode gold_examples; its score is the reward. */
+/** The only criterion of mode gold_examples. */
 export const agreementCriteria: readonly Criterion[] = [
   {
     name: 'agreement',
@@ -66,9 +57,7 @@ export const agreementCriteria: readonly Criterion[] = [
   },
 ];
 
-/**
- * Selects the example tasks shown with `task`: those that follow it in `among`, wrapping around.
- */
+/** The examples shown with `task`: those that follow it in `among`, wrapping around. */
 export function selectExampleTasks(task: number, among: readonly number[], count = 3): number[] {
   const others = among.filter((item) => item !== task).sort((left, right) => left - right);
   const later = others.findIndex((item) => item > task);

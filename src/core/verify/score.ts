@@ -1,7 +1,4 @@
-/**
- * Verification without a model, in the modes exact, contains, numeric and json. answer.ts selects
- * the compared parts; equal.ts defines equality.
- */
+/** Verification without a model, in the modes exact, contains, numeric and json. */
 import type { JudgedVerifier, ScoredVerifier, VerifierSpec } from '../../contracts/graphs/verifier.js';
 import { unwrapAnswer, comparableParts } from './answer.js';
 import { containsWhole } from './contains.js';
@@ -15,15 +12,11 @@ import type { Verification } from './verification.js';
 /** Maximum characters of a gold output and of an output in feedback. */
 const maxShown = 1_500;
 
-/** Whether a judge model scores the outputs (judge.ts). */
 export function isJudged(verifier: VerifierSpec): verifier is JudgedVerifier {
   return verifier.mode === 'rubric' || verifier.mode === 'gold_examples';
 }
 
-/**
- * The reason a gold output cannot be compared with, as a predicate for the field's name; null if it
- * can.
- */
+/** Why a gold output cannot be compared with, as a predicate for the field's name, or null. */
 export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | null {
   switch (verifier.mode) {
     case 'exact':
@@ -41,8 +34,7 @@ export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | n
 }
 
 /**
- * Scores an output against its gold output. Throws RangeError if `goldProblem` reports a problem;
- * job creation rejects such gold outputs.
+ * Throws a RangeError if `goldProblem` reports a problem; job creation rejects such gold outputs.
  */
 export function score(verifier: ScoredVerifier, gold: unknown, output: unknown): Verification {
   const problem = goldProblem(verifier, gold);

@@ -1,8 +1,6 @@
 /**
- * Text forms of JSON values for comparison and display.
- *
- * Invariants: no function here fails on a JSON value, whatever its depth; displayed text can be
- * stored (no NUL, no lone surrogate) and respects its length limit.
+ * Text forms of JSON values. Invariants: no function fails on a JSON value, whatever its depth;
+ * displayed text can be stored (no NUL, no lone surrogate) and respects its length limit.
  */
 import { canonicalJson } from '../../util/json.js';
 
@@ -14,10 +12,7 @@ const maxDepth = 64;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * Normal form for comparison: NFC, trimmed, white space collapsed, lower case unless
- * `caseSensitive`.
- */
+/** NFC, trimmed, white space collapsed, lower case unless `caseSensitive`. */
 export function normalize(text: string, caseSensitive: boolean): string {
   const spaced = toNfc(text).replaceAll(/\s+/gu, ' ').trim();
   // A lower-case letter may have a composed form that its upper case lacks.
@@ -26,22 +21,19 @@ export function normalize(text: string, caseSensitive: boolean): string {
 
 /**
  * NFC, except for runs of more than 30 combining marks: sorting n marks takes n² steps, and no
- * language needs more than 30 (Stream-Safe Text Format, UAX #15).
+ * language needs more (Stream-Safe Text Format, UAX #15).
  */
 function toNfc(text: string): string {
   const parts = text.split(/(\p{M}{31,})/u);
   return parts.map((part, at) => (at % 2 === 0 ? part.normalize('NFC') : part)).join('');
 }
 
-/**
- * Canonical JSON. Anything nested deeper than a request allows becomes `…` and so equals no gold
- * output.
- */
+/** Canonical JSON; deeper values than a request allows become `…`, and equal no gold output. */
 export function canonical(value: unknown, text?: (text: string) => string): string {
   return canonicalJson(value, { depth: maxDepth, ...(text && { text }) });
 }
 
-/** Returns a text unchanged and other values as canonical JSON. */
+/** A text unchanged, other values as canonical JSON. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : canonical(value);
 }
@@ -66,14 +58,12 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, limit - mark.length).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
 }
 
-/** The display form of a value: cut and storable. */
 export function show(value: unknown, limit: number): string {
   if (value === undefined) return '(nothing)';
   const text = asText(value);
   return text.trim() === '' ? '(an empty text)' : sanitizeText(cut(text, limit));
 }
 
-/** Replaces characters that Postgres cannot store. */
 export function sanitizeText(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

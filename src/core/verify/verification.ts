@@ -1,6 +1,5 @@
 /** A verifier's result for one output, as plain JSON. */
 
-/** A criterion for judging outputs. */
 export interface Criterion {
   name: string;
   /** Greater than 0; relative to the sum of all weights. */
@@ -9,7 +8,6 @@ export interface Criterion {
   description: string;
 }
 
-/** The score of one criterion in a verification. */
 export interface CriterionScore {
   name: string;
   /** 0 to 1. */
@@ -21,10 +19,7 @@ export interface CriterionScore {
 export interface Verification {
   /** 0 to 1. */
   reward: number;
-  /**
-   * For the reflection: expected value, given value and difference; at most `maxFeedback`
-   * characters.
-   */
+  /** For the reflection: expected and given value; at most `maxFeedback` characters. */
   feedback: string;
   /** Present if the reward is a weighted mean of several scores. */
   criteria?: CriterionScore[];

@@ -1,12 +1,9 @@
 /**
- * The test of a generation's children. In each round all undecided children and the incumbent,
- * their common control, have the same number of calls; then the sequential test judges each child.
- * The first accepted child ends the test: the others were compared with a former incumbent. If one
- * round accepts several, the greatest mean gain wins.
- *
+ * The sequential test of a generation's children. In each round all undecided children and the
+ * incumbent, their common control, have the same number of calls. The first accepted child ends the
+ * test (of several, the greatest mean gain wins): the others were compared with a former incumbent.
  * Invariant: a child that is no better than the incumbent is accepted with a probability of at most
- * `errorRates.accept`, for any number of rounds; with several such children the probabilities add
- * up.
+ * `errorRates.accept`, for any number of rounds; the probabilities of several children add up.
  */
 import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
@@ -21,14 +18,12 @@ import { endGeneration } from './generation.js';
 import type { Arm, UnpairedState } from './state.js';
 import { maxTestPairs, repeatCandidate, roundSize, scheduleRounds } from './test-rounds.js';
 
-/** Opens the test of new children. */
 export function beginTest(state: UnpairedState, children: readonly number[], decisions: Decision[]): UnpairedState {
   const deviation = Math.sqrt(state.incumbent!.sample.variance);
   const arms = children.map((candidate): Arm => ({ candidate, test: openTest(deviation), sum: 0, failures: [] }));
   return continueTest(state, arms, new Map(), 0, decisions);
 }
 
-/** Judges each child after a round. */
 export function afterTestRound(
   before: UnpairedState,
   phase: PhaseOf<UnpairedState, 'gate'>,
@@ -50,9 +45,7 @@ export function afterTestRound(
   return continueTest(state, arms, verdicts, controlSum, decisions);
 }
 
-/**
- * Records the verdicts, then evaluates the winner or requests another round of undecided children.
- */
+/** Records the verdicts, then evaluates the winner or runs a further round of the undecided. */
 function continueTest(
   before: UnpairedState,
   arms: readonly Arm[],
@@ -103,8 +96,7 @@ function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured
 }
 
 /**
- * By descending mean gain: all have the same number of rewards and the same control. Ties keep
- * their order.
+ * By descending mean gain (all have equally many rewards and the same control); ties keep order.
  */
 function byGain(arms: readonly Arm[]): Arm[] {
   return [...arms].sort((left, right) => right.sum - left.sum);

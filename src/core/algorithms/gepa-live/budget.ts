@@ -1,6 +1,5 @@
 /**
  * The rollouts budget over live traffic.
- *
  * Invariant: a test round, and a search for failures, is requested only if enough is left for the
  * evaluation of an accepted child and for the held-out comparison.
  */

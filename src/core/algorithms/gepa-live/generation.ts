@@ -1,8 +1,7 @@
 /**
  * The loop of generations over live traffic: find failures of the incumbent, propose children, test
- * them. No child can run on the instance on which its parent failed, so a child is compared with
- * the incumbent over calls of the same period (`acceptance.ts`).
- *
+ * them. A child cannot run on the failed instance of its parent, so it is compared with the
+ * incumbent over calls of the same period (`acceptance.ts`).
  * Invariant: `history` is the greatest mean of an evaluation so far. It never falls when traffic
  * becomes harder, and may exceed the incumbent's present mean.
  */
@@ -48,9 +47,7 @@ function compareHeldout(state: UnpairedState, stoppedBy: StoppedBy): UnpairedSta
   return finish({ ...state, rng }, stoppedBy, pairs);
 }
 
-/**
- * Runs the incumbent until enough failures are new, for at most the rollouts of a full evaluation.
- */
+/** Runs the incumbent until enough failures are new; at most the rollouts of an evaluation. */
 export function seekFailures(state: UnpairedState, sought: number, decisions: Decision[]): UnpairedState {
   const { config, failures } = state;
   const most = evaluationRollouts(config);

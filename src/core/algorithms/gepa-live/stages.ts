@@ -1,8 +1,7 @@
 /**
  * The step after each complete phase, except the test of children (`acceptance.ts`).
- *
- * Invariant: an accepted child becomes the incumbent whatever its evaluation is: its test ran both
- * at the same time, the evaluation does not.
+ * Invariant: an accepted child becomes the incumbent whatever its evaluation is: its test compares
+ * both over the same calls, the evaluation does not.
  */
 import { sampleOf } from '../../math/statistics.js';
 import { recordEvaluation } from '../../search/evaluation.js';
@@ -34,7 +33,6 @@ export function afterMinibatch(
   return seekFailures({ ...state, failures }, sought, decisions);
 }
 
-/** The proposals of a generation. */
 export function plannedProposals(
   incumbent: number,
   { wanted, offered }: PhaseOf<UnpairedState, 'proposals'>,
@@ -62,7 +60,6 @@ export function afterProposals(
   return beginTest(state, children, decisions);
 }
 
-/** The evaluated child becomes the incumbent. */
 export function afterEvaluation(
   before: UnpairedState,
   { candidate, failures }: PhaseOf<UnpairedState, 'evaluation'>,

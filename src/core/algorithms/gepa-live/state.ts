@@ -1,9 +1,7 @@
 /**
- * The state of a GEPA search over live traffic, whose rollouts are calls without a known instance.
- *
- * Size: no reward outlives its batch. Beside the config the state holds one batch (at most an
- * evaluation or the held-out comparison), a test and up to 60 ordinals for each open child, up to
- * 200 failures, and a summary of each candidate.
+ * The state of a GEPA search over live traffic: each rollout is a call without a known instance. No
+ * reward outlives its batch. Size: one batch, up to 60 ordinals for each child in its test, 200
+ * failures and a summary of each candidate.
  */
 import { seedRng } from '../../math/random.js';
 import type { SequentialTest } from '../../math/sequential-test.js';
@@ -30,15 +28,11 @@ export type Phase =
   | { name: 'minibatch'; batch: Batch; sought: number }
   /** The children to propose, and the rollouts that reflections may see. */
   | { name: 'proposals'; wanted: number[]; offered: number[] }
-  /**
-   * A test round of incumbent and undecided children; `controlSum`: the incumbent's earlier
-   * rewards.
-   */
+  /** A test round; `controlSum`: the sum of the incumbent's earlier rewards. */
   | { name: 'gate'; batch: Batch; arms: Arm[]; controlSum: number }
   /** The accepted child, and the failures of its test. */
   | { name: 'evaluation'; batch: Batch; candidate: number; failures: Failure[] };
 
-/** A candidate with its full evaluation. */
 export interface Evaluated {
   candidate: number;
   sample: Sample;

@@ -1,7 +1,6 @@
 /**
- * GEPA over live calls without a known instance: a sequential test compares candidates as
- * independent samples. After the baseline only the candidate of a request counts; its `seed` is its
- * index in the batch.
+ * GEPA over live calls without a known instance; a sequential test compares independent samples.
+ * After the baseline the `seed` of a request is its index in the batch.
  */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { defineSearch } from '../../search/lifecycle.js';

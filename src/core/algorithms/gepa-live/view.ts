@@ -1,4 +1,3 @@
-/** The view of a search over live traffic. */
 import { compareIndependent, compareToZero } from '../../math/statistics.js';
 import type { SearchView, Verdict } from '../../search/protocol.js';
 import { searchView, verdictOf } from '../../search/view.js';
@@ -27,8 +26,7 @@ function estimateOf({ candidate, sample }: Evaluated): NonNullable<SearchView['e
 
 /**
  * The winner against the baseline, as independent samples; `seeds` counts the calls of each.
- * Held-out calls are of one period. Without them the two evaluations are compared, and the
- * difference includes the drift of traffic between them.
+ * Without held-out calls, the difference includes the drift of traffic between the evaluations.
  */
 function verdict({ baseline, incumbent, heldout }: UnpairedState): Verdict | null {
   if (baseline === null || incumbent === null) return null;

@@ -1,14 +1,11 @@
 /**
  * The targeted test of a child, instead of a full evaluation. The child runs the failures that it
- * was shown, then regression seeds that its parent solves. The test stops as soon as the losses
- * equal the gains. With noise the gain must exceed the standard error (a sequential z-test), and
- * parent and child repeat the failures for up to `maxRounds`. A child that costs clearly less than
- * its parent must only not lose.
- *
+ * was shown, then regression seeds that its parent solves, until the losses equal the gains. With
+ * noise the gain must exceed the standard error (a sequential z-test), and parent and child repeat
+ * the failures for up to `maxRounds`. A child that costs clearly less must only not lose.
  * Invariants: a child of one parent is accepted only with a measured gain, or without a loss as
  * cheaper. Without noise, a child that costs no less and loses as much as it gains is rejected. A
- * merge must only not lose: its parts have shown their gains. The requests follow from the results
- * alone.
+ * merge must only not lose: its parts have shown their gains. Requests follow from results alone.
  */
 import { mean, sum } from '../../math/rewards.js';
 import type { Pair } from '../../search/batch.js';
@@ -57,9 +54,7 @@ export function decideAcceptance(state: GepaState, model: RewardModel, trial: Tr
   };
 }
 
-/**
- * The verdict from the known results, if the budget does not cover `decideAcceptance`'s rollouts.
- */
+/** The verdict from the known results, if the budget does not cover further rollouts. */
 export function decideFromKnownResults(state: GepaState, model: RewardModel, trial: Trial): AcceptanceResult {
   const compared = comparedSeeds(state, model, trial);
   const expectedSum = sum(compared.map(({ expected }) => expected.mean));
@@ -107,8 +102,8 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
 }
 
 /**
- * Seeds that the parent solves and the child may have lost: first those for which removed text was
- * added, then those measured longest ago.
+ * Seeds that the parent solves and the child may lose: those of removed text first, then the
+ * oldest.
  */
 function regressionSeeds(state: GepaState, model: RewardModel, { candidate, parents, removed }: Trial): number[] {
   const [parent] = parents;

@@ -13,10 +13,7 @@ import type { GepaState, Trial } from './state.js';
 /** The most failures that the reflections of a generation choose from. */
 const maxOffered = 60;
 
-/**
- * Requests the generation's proposals, from known failures; null: no failure, budget or number is
- * left.
- */
+/** Requests a generation's proposals; null: no failure, budget or number is left. */
 export function reflect(state: GepaState): GepaState | null {
   const { config, nextCandidate } = state;
   const model = rewardModelOf(state);
@@ -35,10 +32,7 @@ export function reflect(state: GepaState): GepaState | null {
   return { ...state, nextCandidate: nextCandidate + count, phase: { name: 'proposals', trials } };
 }
 
-/**
- * Requests the merge of what the accepted children of one parent changed; null: there are fewer
- * than two.
- */
+/** Requests the merge of a parent's accepted children; null: there are fewer than two. */
 export function merge(state: GepaState, trials: readonly Trial[]): GepaState | null {
   const { nextCandidate, config, pool, costs } = state;
   const isMerge = trials.some(({ parents }) => parents.length > 1);
@@ -54,7 +48,6 @@ export function merge(state: GepaState, trials: readonly Trial[]): GepaState | n
   return { ...state, nextCandidate: nextCandidate + 1, phase: { name: 'proposals', trials: [trial] } };
 }
 
-/** The state with the answers to the proposals, and the trials of the proposed children. */
 export function addChildren(
   before: GepaState,
   planned: readonly Trial[],

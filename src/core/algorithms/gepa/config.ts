@@ -36,10 +36,6 @@ export const gepaDefaults = {
   parentSelection: 'estimate',
 } satisfies Partial<GepaConfig>;
 
-/**
- * They limit 1 + populationSize * generations candidates, and populationSize * minibatchSize
- * rollouts at once.
- */
 export const gepaLimits = searchLimits;
 
 /** Repeated rollouts of the baseline in generation 1 that measure noise; repeats measure it too. */
@@ -52,18 +48,12 @@ export function maxRegressionSeeds(config: GepaConfig): number {
   return Math.min(4, config.trainSeeds.length);
 }
 
-/**
- * The least `maxRollouts`: evaluations of baseline and one child, its test, and the held-out
- * comparison.
- */
+/** The least `maxRollouts`: two evaluations, one test of a child, the held-out comparison. */
 export function minimumRollouts(config: GepaConfig): number {
   return 2 * evaluationRollouts(config) + 2 * minibatchOf(config) + heldoutRollouts(config);
 }
 
-/**
- * The most rollouts without infrastructure failures: every proposal is accepted, or the budget is
- * spent.
- */
+/** The most rollouts without infrastructure failures: every proposal is accepted. */
 export function estimateRollouts(config: GepaConfig): number {
   const evaluations = evaluationRollouts(config) * (1 + config.generations) + heldoutRollouts(config);
   const proposals = config.generations * config.populationSize * 2 * (minibatchOf(config) + maxRegressionSeeds(config));
@@ -92,7 +82,6 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
   };
 }
 
-/** The problems of a config; empty if it is valid. */
 export function configProblems(config: GepaConfig): ConfigProblem<keyof GepaConfig>[] {
   const problems: ConfigProblem<keyof GepaConfig>[] = [];
   const check: Check<keyof GepaConfig> = (holds, field, message) => {

@@ -11,10 +11,7 @@ import { maxRegressionSeeds, noiseProbes } from './config.js';
 import { parentOf } from './parents.js';
 import type { GepaState } from './state.js';
 
-/**
- * Runs the parent on further seeds at the beginning of a generation; null: enough failures are
- * known.
- */
+/** Runs the parent on further seeds; null: enough failures are known. */
 export function explore(state: GepaState): GepaState | null {
   const { config } = state;
   const model = rewardModelOf(state);
@@ -23,8 +20,7 @@ export function explore(state: GepaState): GepaState | null {
   const neverShown = knownFailures(state, model, parent).filter(({ shown }) => shown === 0).length;
   const spare = spareRollouts(state);
   const isFirst = state.generation === 1;
-  // With scarce rollouts one new failure suffices; with scarce proposals each gets its own
-  // failures.
+  // With few rollouts one new failure suffices; with few proposals each gets its own failures.
   const perProposal = Math.min(size, rolloutsPerProposal(state) - size - maxRegressionSeeds(config));
   const wanted = Math.max(isFirst ? size : 1, Math.floor(perProposal * config.populationSize));
   const unseen = unevaluatedSeeds(state, model, parent);
@@ -33,10 +29,7 @@ export function explore(state: GepaState): GepaState | null {
   return runParent(state, parent, [...seeds, ...probes]);
 }
 
-/**
- * Continues after `explored` rollouts without a new failure, on twice as many seeds; null: stop
- * looking.
- */
+/** Continues without a new failure so far, on twice as many seeds; null: stop looking. */
 export function exploreFurther(state: GepaState, explored: number): GepaState | null {
   const model = rewardModelOf(state);
   const parent = parentOf(state, model);

@@ -1,14 +1,12 @@
 /**
- * The expected mean of a candidate on the evaluation seeds. A child is made for the failures that
- * it is shown, so its gain there says little about other seeds: in the tuning worlds, while most
- * seeds were unsolved, an accepted child repaired 0.3 to 0.6 of the shown failures and 0.07 to 0.14
- * of the others.
- *
+ * The expected mean of a candidate on the evaluation seeds. A gain on shown failures says little
+ * about other seeds: in the tuning worlds, while most seeds were unsolved, an accepted child
+ * repaired 0.3 to 0.6 of the shown failures and 0.07 to 0.14 of the others.
  * An extended Kalman filter (Kalman 1960) follows the lineage with three values: the mean, the
  * share of a shown gain that transfers to other seeds, and how much easier the train seeds are than
  * the evaluation seeds. It observes evaluations, and scores on train seeds without results of any
- * ancestor: no edit was made for those. Regression seeds of all tested children, rejected ones too,
- * measure how often an edit breaks a solved seed.
+ * ancestor: no edit was made for those. Regression seeds of all tested children measure how often
+ * an edit breaks a solved seed.
  */
 import { mean, solvedReward, square, sum } from '../../math/rewards.js';
 import { studentT95 } from '../../math/statistics.js';
@@ -24,9 +22,7 @@ export interface Forecast {
   high: number;
 }
 
-/**
- * Prior of the transfer: the share of the repair rate on shown failures that other failures see.
- */
+/** Prior of the transfer: the ratio of repair rates on other and on shown failures. */
 const transfer = { mean: 0.2, variance: square(0.2), drift: square(0.03) };
 /** Prior of the share of solved reward that an edit breaks; `weight` in edits. */
 const regressionPrior = { share: 0.005, weight: 20 };
@@ -38,10 +34,7 @@ const spread = { variance: 0.12, weight: 4 };
 /** Mean on the evaluation seeds, transfer, ease of the train seeds. */
 type Vector = readonly [number, number, number];
 
-/**
- * Rewards are scaled from 0 (the least seen) to 1 (the greatest, at least solved), so that extreme
- * ones do not overflow.
- */
+/** Rewards scaled to 0 (least seen) .. 1 (greatest, at least solved): extremes do not overflow. */
 interface Filter {
   at: Vector;
   /** By rows. */
@@ -93,9 +86,9 @@ export function forecast(state: GepaState, model: RewardModel, candidate: number
 }
 
 /**
- * The mean if evaluation seeds can be train seeds too. Seeds with results of the lineage since the
- * evaluation of `base` count as measured; the others shift from their score at `base` as the mean
- * shifted `from` - `to`. `open`: the share of seeds without own results of the candidate.
+ * The mean if evaluation seeds can be train seeds. Seeds measured in the lineage since `base` count
+ * as they are; the others shift from their score at `base` as the mean shifted `from` - `to`.
+ * `open`: the share of seeds without own results of the candidate.
  */
 function onEvaluationSeeds(
   { config, results }: GepaState,
@@ -119,8 +112,7 @@ function onEvaluationSeeds(
 }
 
 /**
- * The lineage from the baseline on: each candidate with the edits since the one before; a merge has
- * the edits of all its parents.
+ * The lineage from the baseline on, each candidate with the edits since; a merge has its parents'.
  */
 function lineage(
   candidate: number,
@@ -157,17 +149,13 @@ function scaleOf({ results }: GepaState): Scale {
   return { range, to: (reward) => (reward - low) / range, from: (score) => low + score * range };
 }
 
-/**
- * A candidate on a train seed: its score, and the expected one from the ancestor measured `age`
- * edits ago, if any.
- */
+/** The score on a train seed, and the score expected from the ancestor of `age` edits ago. */
 interface Tested {
   score: number;
   expected: number | null;
   age: number;
 }
 
-/** The scores of candidates on train seeds. */
 class TrainScores {
   readonly scale: Scale;
   /** The share of solved reward that an edit breaks. */

@@ -1,10 +1,9 @@
 /**
  * The loop of generations: GEPA's (arXiv 2507.19457, algorithm 1) with fewer rollouts. An accepted
- * child takes a targeted test instead of a full evaluation (`acceptance.ts`). The parent is the
- * candidate with the best estimate over all rollouts of its lineage. Reflection sees failures of
- * earlier rollouts. Accepted children of a generation are merged. Full evaluations go to the most
- * promising candidate, at long intervals and at the end.
- *
+ * child takes a targeted test instead of a full evaluation (`acceptance.ts`). The parent has the
+ * best estimate over all rollouts of its lineage. Reflection sees failures of earlier rollouts.
+ * Accepted children are merged. Full evaluations are rare: of the most promising candidate, and at
+ * the end.
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
  */
@@ -72,9 +71,7 @@ export function afterProposals(
   return ask(state, affordable, (batch) => ({ name: 'gate', batch, trials, open: [...tested] }));
 }
 
-/**
- * Continues each child's test or records its verdict; accepted children become possible parents.
- */
+/** Continues each child's test or records its verdict; an accepted child may become a parent. */
 export function afterTestRound(before: GepaState, phase: PhaseOf<GepaState, 'gate'>, decisions: Decision[]): GepaState {
   const { generation } = before;
   const isOpen = (candidate: number) => phase.open.includes(candidate);
@@ -130,8 +127,7 @@ function endGeneration(before: GepaState, decisions: Decision[]): GepaState {
   if (!isEvaluated(state, incumbent) && (stop !== null || isEvaluationDue(state, model, incumbent))) {
     const missing = missingPairs(state, incumbent, model.noise.variance > 0 || state.config.repeats > 1);
     if (missing.length === 0) return endGeneration(evaluated(state, incumbent, decisions), decisions);
-    // An evaluation may make another candidate the most promising; the reserve pays for one
-    // evaluation.
+    // An evaluation can change the most promising candidate; the reserve pays for one evaluation.
     if (missing.length <= remainingRollouts(state) - heldoutRollouts(state.config)) {
       return ask(state, missing, (batch) => ({ name: 'evaluation', batch, candidate: incumbent }));
     }

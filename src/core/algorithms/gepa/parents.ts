@@ -12,10 +12,7 @@ const maxPoolSize = 24;
 /** Streams below are those of the searches' own random numbers. */
 const firstParentStream = 1_000;
 
-/**
- * The candidate with the best estimate on the train seeds; ties go to the cheaper, then the
- * earlier.
- */
+/** The candidate with the best estimate on the train seeds; ties: the cheaper, then the earlier. */
 export function incumbentOf(state: GepaState, model: RewardModel): number {
   const rate = (candidate: number): RatedCandidate => {
     return { candidate, reward: model.mean(candidate, state.order)?.mean ?? -largestReward };

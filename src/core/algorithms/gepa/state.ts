@@ -1,7 +1,4 @@
-/**
- * The state of a GEPA search. Size: bounded by the requested rollouts, about 20 characters each,
- * and by the config's limits.
- */
+/** The state of a GEPA search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
 import type { Batch } from '../../search/batch.js';
 import { beginSeededSearch, requireValid, type CommonPhase, type SeededState } from '../../search/state.js';
@@ -9,15 +6,12 @@ import { configProblems, type GepaConfig } from './config.js';
 
 /** A child between its proposal and its verdict. */
 export interface Trial {
-  /** The number of the child. */
   candidate: number;
   /** One parent, or the parents that a merge combines. */
   parents: number[];
   /** Failures that the reflection may see: the seed, and the ordinal of the rollout. */
   offered: { ordinal: number; seed: number }[];
-  /**
-   * Seeds on which the child must gain: those it was shown, or those its parts were accepted for.
-   */
+  /** Seeds on which the child must gain. */
   shown: number[];
   /** Candidates whose contributions to the parent's text the child lacks. */
   removed: number[];
@@ -45,9 +39,6 @@ export interface GepaState extends SeededState {
   evaluatedAt: number;
 }
 
-/**
- * A search that is about to evaluate the baseline; throws a RangeError if the config is invalid.
- */
 export function createGepa(config: GepaConfig): GepaState {
   requireValid(configProblems(config));
   const [order, rng] = shuffle(seedRng(config.rngSeed, 1), [...new Set(config.trainSeeds)]);

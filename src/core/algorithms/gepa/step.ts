@@ -1,7 +1,5 @@
 /**
- * GEPA (Agrawal et al., arXiv 2507.19457) as a search; `generation.ts` lists the differences from
- * the reference implementation.
- *
+ * GEPA (Agrawal et al., arXiv 2507.19457); `generation.ts` lists the differences.
  * Invariant: all proposals of a generation come from the pool at its beginning.
  */
 import { matchProposals } from '../../proposals/proposer-failures.js';

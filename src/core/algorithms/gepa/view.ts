@@ -1,4 +1,3 @@
-/** The view of a GEPA search. */
 import { testsOf } from '../../search/acceptance-tests.js';
 import { evaluationRewards } from '../../search/evaluation.js';
 import { rewardModelOf } from '../../search/model-cache.js';

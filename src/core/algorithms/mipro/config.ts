@@ -13,15 +13,12 @@ import type { SearchEstimate } from '../estimate.js';
 
 export interface MiproConfig extends SearchConfig {
   /**
-   * Instructions of each component, the original included; also the number of demo sets at first.
+   * Instructions of each component, the original included; at first also the number of demo sets.
    */
   numCandidates: number;
   /** Combinations to try, each on one minibatch. */
   numTrials: number;
-  /**
-   * The most demonstrations in a prompt: answers that scored well, and answers that the container
-   * labeled.
-   */
+  /** The most demonstrations in a prompt: scored well, and labeled by the container. */
   maxBootstrappedDemos: number;
   maxLabeledDemos: number;
 }
@@ -36,15 +33,12 @@ export const miproLimits = {
   evaluationsOnTheWay: 7_000,
 } as const;
 
-/**
- * Trials of a generation: they run at the same time, between two evaluations (5 in DSPy's MIPROv2).
- */
+/** Simultaneous trials of a generation, between two evaluations (5 in DSPy's MIPROv2). */
 export const trialsAtOnce = 5;
 /** Repeated rollouts before the first trial, to measure the noise. */
 export const noiseProbes = 4;
-/** Good rollouts that a proposal is shown. */
+/** Good rollouts, and failures, that a proposal is shown. */
 export const goodShown = 3;
-/** Failures that a proposal is shown. */
 export const failuresShown = 3;
 /** The most rollouts spent to find one that scores well. */
 const maxBootstrap = 6;
@@ -53,8 +47,8 @@ const largestMinibatch = 35;
 const smallestMinibatch = 5;
 
 /**
- * An eighth of the evaluation seeds, between 5 and 35: the expected reward includes the parents'
- * rewards, so a few new ones suffice, and more trials are worth more than larger ones.
+ * An eighth of the evaluation seeds: a few new rewards suffice, because the expected reward
+ * includes the parents' rewards; more trials are worth more than larger ones.
  */
 export function defaultMinibatch(evaluationSeeds: number): number {
   return Math.min(evaluationSeeds, largestMinibatch, Math.max(smallestMinibatch, Math.ceil(evaluationSeeds / 8)));
@@ -83,10 +77,7 @@ export function generationsOf({ numTrials }: Pick<MiproConfig, 'numTrials'>): nu
 /** The most instructions before the first trial: the trials of two generations. */
 const maxInitial = 2 * trialsAtOnce;
 
-/**
- * Instructions of each component before the first trial; the others are written later, from
- * failures.
- */
+/** Instructions of each component before the first trial; the others are written from failures. */
 export function initialInstructions(config: MiproConfig): number {
   const written = config.numCandidates - 1;
   return Math.min(maxInitial, generationsOf(config) > 1 ? Math.ceil(written / 2) : written);
@@ -99,10 +90,7 @@ export function mayHaveDemos({
   return maxBootstrappedDemos + maxLabeledDemos > 0;
 }
 
-/**
- * Good rollouts for the first instructions and demonstrations: one and a half times a prompt's
- * demonstrations.
- */
+/** Good rollouts for the first proposals: one and a half times a prompt's demonstrations. */
 export function wantedGood(config: MiproConfig): number {
   return Math.max(goodShown, Math.ceil(1.5 * Math.max(config.maxBootstrappedDemos, config.maxLabeledDemos)));
 }
@@ -115,16 +103,14 @@ export function bootstrapSeeds(config: MiproConfig): number[] {
 }
 
 /**
- * The least `maxRollouts`: evaluations of baseline and winner, one trial, and the held-out
- * comparison. Live traffic may name no instances: then the best runs beside the winner.
+ * The least `maxRollouts`: evaluations of baseline and winner, one trial, the held-out comparison;
+ * live calls may name no instances, then the best runs beside the winner.
  */
 export function minimumRollouts(config: MiproConfig, isLive = false): number {
   return (isLive ? 3 : 2) * evaluationRollouts(config) + trialSize(config) + heldoutRollouts(config);
 }
 
-/**
- * The estimate of a search that plans `maxRollouts`, for a prompt with this number of components.
- */
+/** The estimate of a search that plans `maxRollouts`. */
 export function estimateSearch(config: MiproConfig, components: number, maxRollouts: number): SearchEstimate {
   const rollouts = config.numTrials * trialSize(config);
   return {
@@ -138,7 +124,6 @@ export function estimateSearch(config: MiproConfig, components: number, maxRollo
   };
 }
 
-/** The problems of a config; empty if it is valid. */
 export function configProblems(config: MiproConfig, isLive = false): ConfigProblem<keyof MiproConfig>[] {
   const problems: ConfigProblem<keyof MiproConfig>[] = [];
   const check: Check<keyof MiproConfig> = (holds, field, message) => {

@@ -4,9 +4,7 @@ import { mayHaveDemos } from './config.js';
 import { addUsable, demoCandidates, firstSets, hardSet } from './demos.js';
 import type { MiproState } from './state.js';
 
-/**
- * Requests the demonstrations among new rollouts, at first also the components; null: none are new.
- */
+/** Requests demonstrations among new rollouts, at first also components; null: none are new. */
 export function requestDemos(state: MiproState): MiproState | null {
   const isFirst = state.components.length === 0;
   const ordinals = mayHaveDemos(state.config) ? demoCandidates(state) : [];

@@ -23,7 +23,6 @@ export interface RewardedRollout {
 /** All slots of a request read the same rollouts. Not part of any state. */
 const read = new WeakMap<Results, readonly RewardedRollout[]>();
 
-/** All rollouts by ascending ordinal. */
 export function rolloutsOf(results: Results): readonly RewardedRollout[] {
   let all = read.get(results);
   if (!all) read.set(results, (all = readRollouts(results)));
@@ -41,10 +40,7 @@ function readRollouts(results: Results): RewardedRollout[] {
   return all.sort((left, right) => left.ordinal - right.ordinal);
 }
 
-/**
- * The least reward of a good rollout: four fifths of the way from the worst to the best;
- * `solvedReward` if all are equal.
- */
+/** The least reward of a good rollout; `solvedReward` if all rewards are equal. */
 export function goodRewardThreshold(all: readonly RewardedRollout[]): number {
   let best = -Infinity;
   let worst = Infinity;
@@ -104,10 +100,7 @@ export function addUsable(before: DemoSet, { bootstrapped, labeled }: DemoSlot, 
   };
 }
 
-/**
- * The first sets of a slot, after MIPROv2: the empty one, the best, labeled ones only, then random
- * ones of random sizes; no duplicates.
- */
+/** The first sets of a slot (as MIPROv2): empty, the best, labeled only, then random ones. */
 export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets: DemoSet[], next: Rng] {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled, numCandidates } = state.config;
   const seedOf = new Map(rolloutsOf(state.results).map(({ ordinal, seed }) => [ordinal, seed]));
@@ -138,10 +131,7 @@ export function firstSets(usable: DemoSet, state: MiproState, start: Rng): [sets
   return [sets, rng];
 }
 
-/**
- * The usable rollouts of the hardest instances, by the mean reward of all candidates; null: the set
- * exists.
- */
+/** The usable rollouts of the seeds with the lowest mean rewards; null: the set exists. */
 export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproState): DemoSet | null {
   const { maxBootstrappedDemos: maxGood, maxLabeledDemos: maxLabeled } = state.config;
   const all = rolloutsOf(state.results);
@@ -164,7 +154,6 @@ export function hardSet(usable: DemoSet, sets: readonly DemoSet[], state: MiproS
   return sets.some((known) => keyOf(known) === keyOf(set)) ? null : set;
 }
 
-/** Deduplication key of a set. */
 function keyOf({ bootstrapped, labeled }: DemoSet): string {
   return `${bootstrapped.join()} ${labeled.join()}`;
 }

@@ -14,10 +14,7 @@ export function evaluationOf(state: MiproState, candidate: number): number[] {
   return evaluationRewards(state, candidate, state.evaluatedAt[candidate]);
 }
 
-/**
- * The rollouts that an evaluation lacks; over live traffic without instances, with the best as
- * control.
- */
+/** The rollouts that an evaluation lacks; unpaired, each with a rollout of the best as control. */
 export function missingOf(state: MiproState, candidate: number): Pair[] {
   const pairs = missingPairs(state, candidate, isNoisy(state));
   if (state.traffic === 'paired') return pairs;
@@ -25,14 +22,12 @@ export function missingOf(state: MiproState, candidate: number): Pair[] {
   return pairs.flatMap((pair): Pair[] => [pair, [control, pair[1]]]);
 }
 
-/** Records a complete evaluation; a candidate with more reward becomes the best. */
 export function evaluated(before: MiproState, candidate: number, decisions: Decision[]): MiproState {
   const marked = markEvaluated(before, candidate);
   const { best, config, traffic } = marked;
   const reward = mean(evaluationOf(marked, candidate))!;
   const state = recordEvaluation(marked, { candidate, reward }, config.evaluationSeeds.length, decisions);
-  // Unpaired: the test compared both at the same time, the best's own evaluation is of another
-  // time.
+  // Unpaired: the test compared both at the same time; the best's evaluation is older.
   const isBest = best === null || traffic === 'unpaired' || exceeds(reward, best.reward);
   if (!isBest) return state;
   return { ...state, best: { candidate, reward: best === null ? reward : Math.max(reward, best.reward) }, quiet: 0 };

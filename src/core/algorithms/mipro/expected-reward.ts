@@ -5,9 +5,7 @@ import type { RewardModel } from '../../search/reward-model.js';
 import { knownCombinations } from './space.js';
 import type { MiproState } from './state.js';
 
-/**
- * The expected mean on the evaluation seeds; without known instances the mean of all own rewards.
- */
+/** The expected mean on the evaluation seeds; unpaired, the mean of all own rewards. */
 export function expectedReward(state: MiproState, model: RewardModel, candidate: number): number {
   if (state.traffic === 'paired') {
     return model.means(state.candidates, state.config.evaluationSeeds).get(candidate) ?? 0;
@@ -28,8 +26,7 @@ export function leaderOf(state: MiproState, model: RewardModel): number {
 }
 
 /**
- * The unevaluated candidate with the greatest expected reward above the best; ties go to the
- * earliest.
+ * The unevaluated candidate with the greatest expected reward above the best; the first of ties.
  */
 export function mostPromising(state: MiproState): number | null {
   const model = rewardModelOf(state);

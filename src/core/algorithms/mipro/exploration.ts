@@ -29,8 +29,7 @@ export function explore(state: MiproState): MiproState | null {
 }
 
 /**
- * Runs the baseline on `size` further train seeds; null: enough rollouts scored well, or half the
- * budget is used.
+ * Runs the baseline on `size` more train seeds; null: enough are good, or half the budget is used.
  */
 export function exploreFurther(state: MiproState, size: number): MiproState | null {
   const { config, results } = state;

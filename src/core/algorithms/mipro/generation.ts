@@ -2,15 +2,13 @@
  * The loop of generations: MIPROv2's (arXiv 2406.11695 and DSPy). Demonstrations come from rollouts
  * that scored well; instructions are written with them; TPE chooses combinations for trials on
  * minibatches; the best of five trials is evaluated. Differences:
- * - Some instructions are written later, from failures of the most promising candidate, and join
- *   the space; so do demonstrations of hard instances.
+ * - Some instructions are written later, from failures of the most promising candidate; so are
+ * demonstrations of hard instances.
  * - The trials of a generation run at the same time on the same seeds; the sampler counts running
- *   trials as bad (constant liar).
- * - The value of a trial is the candidate's expected mean over all evaluation seeds, with its
- *   parents' results where it has none (`../../search/reward-model.ts`), not its minibatch mean.
- * - Only a candidate that promises more than the best is evaluated, and no recorded reward is
- *   measured again.
- *
+ * trials as bad (constant liar).
+ * - The value of a trial is the candidate's expected mean over all evaluation seeds
+ * (`../../search/reward-model.ts`), not its minibatch mean.
+ * - Only a candidate that promises more than the best is evaluated; no reward is measured twice.
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
  */
@@ -60,7 +58,6 @@ function writeInstructions(state: MiproState, decisions: Decision[]): MiproState
   return proposeInstructions(state) ?? beginTrials(state, [], decisions);
 }
 
-/** `answers` are in the order of the phase's proposals. */
 export function afterInstructions(
   before: MiproState,
   phase: PhaseOf<MiproState, 'instructions'>,
@@ -79,7 +76,6 @@ function beginTrials(before: MiproState, first: readonly number[], decisions: De
   return runTrials(state, trying, decisions);
 }
 
-/** Runs the trials without the combinations that equal a known candidate. */
 export function afterCombinations(
   before: MiproState,
   { wanted, trying }: PhaseOf<MiproState, 'combinations'>,
@@ -160,10 +156,7 @@ function whyStop(state: MiproState): StoppedBy | null {
   return isExhausted(state) ? 'generations' : null;
 }
 
-/**
- * Whether all instructions are requested, all combinations have run, and none promises more than
- * the best.
- */
+/** Whether all instructions are requested, all combinations tried, and none promises more. */
 function isExhausted(state: MiproState): boolean {
   if (state.generation === 0 || mayHaveDemos(state.config) || isNoisy(state) || !isAllRequested(state)) return false;
   const tried = knownCombinations(state).filter(({ candidate }) => state.results[candidate] !== undefined).length;

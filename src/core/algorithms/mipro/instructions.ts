@@ -1,6 +1,4 @@
-/**
- * The instructions of a generation: their requests, and the choices that follow from the answers.
- */
+/** The instructions of a generation: their requests, and the choices that the answers add. */
 import { groupBy } from '../../../util/group.js';
 import { exceeds, sum } from '../../math/rewards.js';
 import type { RewardModel } from '../../search/reward-model.js';
@@ -85,10 +83,7 @@ function laterComponents(open: readonly number[], failures: number, state: Mipro
   return chosen;
 }
 
-/**
- * The last generation's rewrites of one parent that promise more than it: of the largest such
- * family.
- */
+/** The last generation's rewrites that promise more than their parent: of the largest family. */
 function gainersOf(state: MiproState, model: RewardModel): number[] {
   const gainers = state.candidates.filter(({ generation, parents, candidate }) => {
     if (generation !== state.generation - 1 || parents.length !== 1 || !isRewrite(state, candidate)) return false;
@@ -111,10 +106,7 @@ function examplesFor(good: readonly RewardedRollout[], candidate: number): numbe
   return [...good.slice(from), ...good.slice(0, from)].slice(0, goodShown).map(({ ordinal }) => ordinal);
 }
 
-/**
- * The state with the new instructions as choices, and their candidates; `answers` are in the order
- * of `wanted`.
- */
+/** The state with the new instructions as choices; `answers` are in the order of `wanted`. */
 export function addInstructions(
   before: MiproState,
   { wanted, offered }: PhaseOf<MiproState, 'instructions'>,
@@ -151,9 +143,7 @@ export function addInstructions(
   return { state, written: proposed.map(({ candidate }) => candidate) };
 }
 
-/**
- * The components with a new text: the rewritten one, or those that several merged parents changed.
- */
+/** The components with a new text; a merge combines those that several parents changed. */
 function changedBy(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
   if (rewrite !== null) return [rewrite.component];
   const base = state.choices[baseOf(state, parents)]!;
@@ -162,10 +152,7 @@ function changedBy(state: MiproState, { parents, rewrite }: InstructionProposal)
   });
 }
 
-/**
- * The choices of a new candidate before its own change; a merge takes the choices that its parents
- * changed.
- */
+/** The choices before the proposal's own change; a merge takes those that its parents changed. */
 function inheritedChoices(state: MiproState, { parents, rewrite }: InstructionProposal): number[] {
   const first = state.choices[parents[0]!]!;
   if (rewrite !== null) return first;

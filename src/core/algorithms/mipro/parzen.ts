@@ -2,17 +2,11 @@
  * Densities over categorical dimensions (Aitchison and Aitken's kernel, as in Watanabe, arXiv
  * 2304.11127): a mixture of one kernel for each trial and a uniform prior of weight 1. In each
  * dimension a kernel keeps its trial's choice with probability `total` / (`total` + 1), else it
- * draws from all choices. So its width does not depend on the number of choices, and shrinks with
- * the number of trials.
- *
- * Densities are multiples of the uniform one, so that many dimensions do not underflow; their mean
- * over the space is 1.
+ * draws from all choices, so its width does not depend on the number of choices.
+ * Densities are multiples of the uniform one, so that many dimensions do not underflow.
  */
 
-/**
- * The number of choices of each dimension. A space may grow between calls: earlier trials stay
- * valid.
- */
+/** The number of choices of each dimension; if it grows, earlier trials stay valid. */
 export type Space = readonly number[];
 
 /** A trial as the centre of a kernel. */
@@ -38,10 +32,7 @@ export function parzen(space: Space, kernels: readonly Kernel[]): Parzen {
   return { space, kernels, total: kernels.reduce((sum, { weight }) => sum + weight, 1) };
 }
 
-/**
- * The density of a combination if one kernel gives all dimensions, as a multiple of the uniform
- * density.
- */
+/** The density of a combination if one kernel gives all dimensions. */
 export function together(mixture: Parzen, choices: readonly number[]): number {
   const products = mixture.kernels.map(({ choices: centre, weight }) =>
     choices.reduce((product, choice, at) => product * factor(mixture, at, choice === centre[at]), weight),

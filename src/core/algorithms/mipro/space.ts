@@ -1,7 +1,4 @@
-/**
- * The search space: a candidate is a choice of an instruction for each component, then of a demo
- * set for each slot.
- */
+/** The search space: an instruction for each component, then a demo set for each slot. */
 import type { Composition } from '../../search/protocol.js';
 import type { MiproState } from './state.js';
 import type { Space } from './tpe.js';

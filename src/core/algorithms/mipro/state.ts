@@ -1,7 +1,4 @@
-/**
- * The state of a MIPRO search (Opsahl-Ong et al., arXiv 2406.11695; MIPROv2 of DSPy). Size: bounded
- * by the requested rollouts, about 20 characters each, and by the config's limits.
- */
+/** The state of a MIPRO search; about 20 characters for each requested rollout. */
 import { seedRng, shuffle } from '../../math/random.js';
 import type { Batch } from '../../search/batch.js';
 import type { Rewrite } from '../../search/protocol.js';
@@ -14,18 +11,14 @@ export interface DemoSet {
   labeled: number[];
 }
 
-/**
- * An instruction to write for a new candidate: a rewrite of its parent's. With several parents,
- * what they changed of their common parent's texts is combined without a model.
- */
+/** The text of a new candidate. */
 export interface InstructionProposal {
   candidate: number;
   parents: number[];
-  /** Null: combines the parents. */
+  /** Null: what the parents changed of their common parent's texts is combined without a model. */
   rewrite: Rewrite | null;
 }
 
-/** A combination to put together. */
 export interface NewCombination {
   candidate: number;
   parents: number[];
@@ -40,9 +33,7 @@ export type Phase =
   | { name: 'demos'; ordinals: number[] }
   /** `offered`: failures of the parent; each rewrite is shown some. */
   | { name: 'instructions'; wanted: InstructionProposal[]; offered: { ordinal: number; seed: number }[] }
-  /**
-   * `wanted`: combinations to put together; `trying`: all candidates of the generation's trials.
-   */
+  /** `trying`: all candidates of the generation's trials. */
   | { name: 'combinations'; wanted: NewCombination[]; trying: number[] }
   | { name: 'gate'; batch: Batch; trying: number[] }
   /** Unpaired, the best runs beside the candidate. */
@@ -81,9 +72,6 @@ export interface MiproState extends SeededState {
   evaluationOffset: number;
 }
 
-/**
- * A search that is about to evaluate the baseline; throws a RangeError if the config is invalid.
- */
 export function createMipro(config: MiproConfig): MiproState {
   requireValid(configProblems(config));
   const [evaluationOrder, afterOrder] = shuffle(seedRng(config.rngSeed, 3), [...new Set(config.evaluationSeeds)]);

@@ -1,7 +1,4 @@
-/**
- * MIPRO (Opsahl-Ong et al., arXiv 2406.11695) as a search; `generation.ts` lists the differences
- * from the reference implementation.
- */
+/** MIPRO (Opsahl-Ong et al., arXiv 2406.11695); `generation.ts` lists the differences. */
 import { matchProposals } from '../../proposals/proposer-failures.js';
 import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.js';
 import type { ProposalRequest, SearchAlgorithm, SearchRequest } from '../../search/protocol.js';

@@ -1,6 +1,4 @@
-/**
- * Tips for the proposer: each asks for something else, so that instructions differ (as in MIPROv2).
- */
+/** Tips for the proposer, so that instructions differ (as in MIPROv2). */
 const tips = [
   null,
   'Be creative: find a way of putting it that the present instruction does not have.',
@@ -10,7 +8,6 @@ const tips = [
   'Say who the assistant is: somebody whose work it is to do this very task well.',
 ] as const;
 
-/** The tip for the instruction with this index. */
 export function tipFor(index: number): string | null {
   return tips[index % tips.length]!;
 }

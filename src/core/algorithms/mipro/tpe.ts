@@ -3,17 +3,15 @@
  * Optimization", NeurIPS 2011, section 4; Watanabe, arXiv 2304.11127) over categorical dimensions.
  * The best tenth of the trials is good, the others are bad. Combinations are drawn from the density
  * of the good trials; the next trial is the draw with the greatest ratio of good to bad density.
- *
  * Differences from the usual TPE (measured by bench/tpe):
  * - The first trials see every choice of a dimension about equally often.
  * - No combination is repeated while another is untried, with noise too.
  * - The width of a kernel does not depend on the number of choices.
  * - The ratio multiplies joint and marginal densities: interactions show only in the former, single
- *   effects sooner in the latter.
+ * effects sooner in the latter.
  * - Trials that tie at the border are partly good and partly bad.
- *
- * Invariants: only the order of values matters; arguments are not changed; no logarithms, whose
- * last bits differ between machines.
+ * Invariants: only the order of values matters; no logarithms, whose last bits differ between
+ * machines.
  */
 import { nextUint32, uniformInt, type Rng } from '../../math/random.js';
 import { alone, drawFrom, parzen, together, type Draws, type Kernel, type Space } from './parzen.js';
@@ -37,9 +35,8 @@ export interface TpeOptions {
 const patience = 20;
 
 /**
- * The next choices to try. `pending` are running trials, counted as bad (constant liar). Several
- * trials may have the same combination. Combinations repeat once all are tried. Throws a RangeError
- * on a value that is not finite, and on choices outside the space.
+ * The next choices to try. `pending` are running trials, counted as bad (constant liar).
+ * Combinations repeat once all are tried. Throws a RangeError on invalid trials.
  */
 export function suggest(
   rng: Rng,
@@ -126,9 +123,7 @@ function anywhere(draws: Draws, space: Space): number[] {
   return space.map((count) => draws.below(count));
 }
 
-/**
- * The first free combination from `start` on, counting like an odometer; at least one must be free.
- */
+/** The first free combination from `start` on, counting like an odometer; one must be free. */
 function freeFrom(start: readonly number[], space: Space, isFree: (choices: readonly number[]) => boolean): number[] {
   const choices = [...start];
   while (!isFree(choices)) {

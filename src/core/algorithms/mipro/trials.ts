@@ -50,8 +50,8 @@ export function chooseTrials(
 }
 
 /**
- * The rollouts of candidates on the generation's minibatch, without known results. The leader
- * before them runs too, as their control: most new candidates are made from it.
+ * The missing rollouts on the generation's minibatch. The leader runs too, as control: most new
+ * candidates are made from it.
  */
 export function trialPairs(before: MiproState, trying: readonly number[]): { state: MiproState; pairs: Pair[] } {
   const { config, evaluationOrder, evaluationOffset } = before;

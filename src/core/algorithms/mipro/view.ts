@@ -1,4 +1,3 @@
-/** The view of a MIPRO search. */
 import { compareIndependent, comparePaired, sampleOf } from '../../math/statistics.js';
 import { testsOf } from '../../search/acceptance-tests.js';
 import { rewardModelOf } from '../../search/model-cache.js';

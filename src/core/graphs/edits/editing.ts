@@ -7,12 +7,10 @@ import { placeholderNames } from '../template.js';
 /** The edited graph with the ids of steps added or changed, or the problem and its field. */
 export type EditResult = { graph: Graph; touched: readonly string[] } | { at: string; message: string };
 
-/** A problem in a field of an edit. */
 export function invalid(at: string, message: string): { at: string; message: string } {
   return { at, message };
 }
 
-/** Replaces the step with the same id. */
 export function replaceStep(graph: Graph, step: Step): EditResult {
   return {
     graph: { ...graph, steps: graph.steps.map((other) => (other.id === step.id ? step : other)) },
@@ -61,7 +59,6 @@ export function newLlmStep(
   };
 }
 
-/** The placeholders of all messages. */
 function messagePlaceholders(messages: readonly PromptMessage[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => placeholderNames(content)));
 }
@@ -71,12 +68,10 @@ export function missingPlaceholder(messages: readonly PromptMessage[], name: str
   return messagePlaceholders(messages).has(name) ? undefined : invalid(at, `must have {{${name}}}`);
 }
 
-/** A single user message. */
 export function userMessage(content: string): PromptMessage[] {
   return [{ role: 'user', content }];
 }
 
-/** Removes `samples` from an llm step. */
 export function withoutSamples(step: Step): Step {
   if (step.type !== 'llm') return step;
   const { samples: _, ...others } = step;

@@ -47,9 +47,8 @@ export interface EditRules {
 }
 
 /**
- * The limit on model calls of an edited graph's run, tries included: four times those of the first
- * graph, or 24 calls with default tries. This leaves room for a map of the usual size and steps
- * around it.
+ * The limit on model calls of an edited graph's run, tries included: room for a map of the usual
+ * size and steps around it.
  */
 export function attemptsLimit(first: Graph): number {
   return Math.max(4 * maxAttempts(first), 24 * defaults.tries);
@@ -81,7 +80,6 @@ export function applyEdits(graph: Graph, edits: readonly Edit[], rules: EditRule
   return problems.length === 0 ? { ok: true, graph: edited } : { ok: false, problems };
 }
 
-/** Attributes a problem of the edited graph to the edit that caused it. */
 function attributeProblem(
   { path, message }: Problem,
   { steps }: Graph,

@@ -30,9 +30,7 @@ export interface EditProposal {
   /** The models a step may use. */
   models: readonly string[];
   maxEdits: number;
-  /**
-   * Maximum model calls of a run, tries included: of this graph, and allowed for the edited graph.
-   */
+  /** Maximum model calls of a run, tries included: now, and allowed after the edits. */
   attempts: { now: number; most: number };
   /** The task's description, if known. */
   task?: string;
@@ -69,7 +67,6 @@ const forms = `{"edit": "verify", "step": ID, "prompt": TEXT}
 {"edit": "remove", "step": ID}
 {"edit": "output", "to": REF}`;
 
-/** Builds the messages that ask for edits. */
 export function buildEditProposal(proposal: EditProposal): Message[] {
   const { failures, models, maxEdits, attempts, task, problems = [] } = proposal;
   const graph = cutText(proposal.graph, maxShown.graph);

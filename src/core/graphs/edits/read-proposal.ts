@@ -26,14 +26,13 @@ export function readGraphText(graph: Graph, component: string, { text, finishRea
   return rewritten.ok ? parsed : { ok: false, reason: formatProblems(rewritten.problems) };
 }
 
-/** `schema`: `editsSchema` of `src/contracts/graphs/graph.ts`, which this layer may not import. */
+/** `schema`: this layer may not import `src/contracts`. */
 export interface EditingRules extends EditRules {
   schema: typeof editsSchema;
 }
 
 export type ReadEdits = { ok: true; edits: Edit[]; graph: Graph } | { ok: false; reason: string; unchanged?: boolean };
 
-/** Parses and applies the edits of an answer. */
 export function readGraphEdits(
   parent: Graph,
   { text, finishReason }: ProposerAnswer,
@@ -55,7 +54,6 @@ function isSameGraph(left: Graph, right: Graph): boolean {
   return graphIdentity(left) === graphIdentity(right);
 }
 
-/** Formats the first five problems of a graph as a reason. */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 5)

@@ -34,16 +34,12 @@ export function modelProblem(model: string | null | undefined, { models }: EditR
   return invalid(at, `"${cutText(model, 100)}" is not a model of this job; its models are ${models.join(', ')}`);
 }
 
-/**
- * A problem if a prompt sets `tries` or `timeout_s`, else undefined: only the paying user may set
- * them.
- */
+/** A problem if a prompt sets `tries` or `timeout_s`: only the paying user may set them. */
 function settingsProblem(prompt: Prompt | null, at: string) {
   const set = prompt?.tries !== undefined ? 'tries' : prompt?.timeoutS !== undefined ? 'timeout_s' : null;
   return set === null ? undefined : invalid(`${at}.${set}`, 'cannot be set by an edit; leave it out');
 }
 
-/** A problem of a prompt in an edit, else undefined. */
 function promptProblem(prompt: Prompt | null, rules: EditRules, at: string) {
   return modelProblem(prompt?.model, rules, `${at}.model`) ?? settingsProblem(prompt, at);
 }
@@ -130,10 +126,7 @@ export function remove(graph: Graph, step: Step): EditResult {
   return { graph: { ...moved, steps }, touched: users };
 }
 
-/**
- * The replacement for a removed step: an answer of the same form, the step voted on, or the only
- * transformed value.
- */
+/** An answer of the same form, the step voted on, or the only transformed value. */
 function findReplacement(graph: Graph, step: Step): Ref | null {
   switch (step.type) {
     case 'llm': {

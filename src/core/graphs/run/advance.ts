@@ -20,8 +20,7 @@ export interface Draft {
 
 /**
  * Advances a draft as far as possible without a model: from its start (null), or from the step at
- * `index` whose calls are all answered. Uses a work list instead of recursion; visits a step once
- * per value it waits for.
+ * `index` whose calls are all answered. Visits a step once per value it waits for.
  */
 export function advance(draft: Draft, index: number | null): void {
   const ready: number[] = [];
@@ -44,16 +43,13 @@ export function advance(draft: Draft, index: number | null): void {
   }
 }
 
-/** Sets the outcome once the output's step has a value. */
 function setOutcome(draft: Draft): void {
   const { from } = draft.plan.output;
   if (typeof from === 'number' && draft.states[from]!.at !== 'done') return;
   draft.outcome = { status: 'done', value: resolveValue(draft, draft.plan.output) };
 }
 
-/**
- * Requests a step's value; adds steps that are ready to run to `ready`. True if the value exists.
- */
+/** Requests a step's value; adds steps that are ready to `ready`. True if the value exists. */
 function requireStep(draft: Draft, index: ResolvedRef['from'], ready: number[]): boolean {
   if (typeof index !== 'number') return true;
   const pending: number[] = [index];
@@ -84,10 +80,7 @@ function finish(draft: Draft, index: number, value: Json, ready: number[]): void
   }
 }
 
-/**
- * Runs a step whose dependencies have values; undefined if it waits for a model or its chosen
- * branch.
- */
+/** Runs a step; undefined if it waits for a model or for its chosen branch. */
 function runStep(draft: Draft, index: number, ready: number[]): Json | undefined {
   const chosenRef = draft.plan.steps[index]!;
   const { step } = chosenRef;
@@ -152,16 +145,13 @@ function answerValue({ step }: PlannedStep, answers: readonly Json[]): Json {
   return step.type === 'map' || answers.length > 1 ? answers : answers[0]!;
 }
 
-/** Requests `count` calls of a step. */
 function requestCalls(draft: Draft, index: number, count: number, candidates: readonly Json[] = []): undefined {
   draft.chars = measureMessages(draft, index, count, candidates, draft.chars);
   const none = Array.from({ length: count }, () => null);
   draft.states[index] = { at: 'calling', open: none.map(() => true), answers: none, left: count, candidates };
 }
 
-/**
- * The key of a step's call `at`, from 0. The first has no number, so adding samples keeps its key.
- */
+/** The key of a step's call `at`; the first has no number, so adding samples keeps its key. */
 export function callKey(id: string, at: number): string {
   return at === 0 ? id : `${id}#${at + 1}`;
 }

@@ -8,16 +8,11 @@ const maxCalls = 8;
 /** Error code of a step without a usable answer. */
 export const unusableAnswer = 'step_answer_unusable';
 
-/**
- * A model's answer or its failure. `infrastructure`: neither the graph nor the request caused the
- * failure.
- */
+/** `infrastructure`: neither the graph nor the request caused the failure. */
 export type ModelReply =
   { ok: true; text: string } | { ok: false; code: string; message: string; infrastructure: boolean };
 
-/**
- * Classifies a failed run; null if it succeeded, or if its input or a step without a model failed.
- */
+/** Why a run failed; null if its input or a step without a model failed. */
 export interface RunFault {
   code: string;
   infrastructure: boolean;
@@ -31,13 +26,12 @@ interface CallFailure {
 }
 
 /**
- * Runs a graph. Makes all pending calls concurrently, up to `maxCalls`, each at most `tries` times
- * until its answer is usable.
+ * Runs a graph: all pending calls concurrently, up to `maxCalls`, each at most `tries` times until
+ * its answer is usable.
  *
- * After a failed step the other steps continue, and the first failed step in the graph's order is
- * reported, so the outcome does not depend on which answer arrives first. Only an infrastructure
- * failure stops the run early. `callModel` gets the current run. Rejects with its error once no
- * call is in flight, so that all paid calls are recorded.
+ * After a failed step the others continue, and the first failed step in the graph's order is
+ * reported, so the outcome does not depend on the order of answers. Only an infrastructure failure
+ * stops the run early. Rejects once no call is in flight, so that all paid calls are recorded.
  */
 export async function driveGraph(
   graph: Graph,

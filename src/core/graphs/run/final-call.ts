@@ -2,9 +2,8 @@ import { callKey } from './advance.js';
 import type { Run } from './run.js';
 
 /**
- * The key of the pending call whose text becomes the graph's output unchanged; null if unknown or
- * if the output is not a single answer's text. No other call is pending then, so the text can be
- * streamed.
+ * The key of the pending call whose text becomes the graph's output unchanged, so that it can be
+ * streamed; null if unknown, or if the output is not a single answer's text.
  */
 export function finalCall({ plan, states, outcome }: Run): string | null {
   if (outcome.status !== 'running') return null;

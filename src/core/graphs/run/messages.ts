@@ -1,6 +1,6 @@
 /**
- * Messages of a step's calls. Many pending calls can contain the same long text, so their size is
- * measured when they are requested, and they are rendered only when a call is made.
+ * Messages of a step's calls. Pending calls may share long texts: sizes are measured when calls are
+ * requested, and messages are rendered only when a call is made.
  */
 import { candidatesName, limits } from '../graph.js';
 import type { PlannedPrompt, ResolvedRef } from '../plan.js';
@@ -16,7 +16,6 @@ interface BoundValue {
   value: Json;
 }
 
-/** The bound value of a step's call `at`, from 0; null if there is none. */
 function callBinding(values: RunValues, index: number, at: number, candidates: readonly Json[]): BoundValue | null {
   const { step, refs } = values.plan.steps[index]!;
   if (step.type === 'vote') return { name: candidatesName, value: numberedCandidates(candidates) };
@@ -25,10 +24,7 @@ function callBinding(values: RunValues, index: number, at: number, candidates: r
   return { name: step.as, value: items[at]! };
 }
 
-/**
- * Looks up the values for one call's messages. `sharedValue` resolves refs that all calls of the
- * step share.
- */
+/** The values for one call's messages; `sharedValue` resolves refs that all calls share. */
 function valueLookup(
   values: RunValues,
   { inputs }: PlannedPrompt,
@@ -42,7 +38,6 @@ function valueLookup(
   };
 }
 
-/** Renders the messages of a step's call `at`, which must have been requested. */
 export function renderMessages(
   values: RunValues,
   index: number,
@@ -57,10 +52,7 @@ export function renderMessages(
   });
 }
 
-/**
- * Returns `before` plus the characters of the messages of `count` calls. Fails the step or the run
- * if a limit is exceeded.
- */
+/** Adds the characters of the messages of `count` calls; fails the step or the run at a limit. */
 export function measureMessages(
   values: RunValues,
   index: number,

@@ -1,10 +1,8 @@
-/** Resolves refs in a run. */
 import type { Plan, ResolvedRef } from '../plan.js';
 import { valueAt, type Lookup } from '../refs.js';
 import type { StepState } from './run.js';
 import type { Json } from '../values.js';
 
-/** The part of a run needed to resolve refs. */
 export interface RunValues {
   readonly plan: Plan;
   readonly input: Json;
@@ -21,17 +19,15 @@ export class Failure extends Error {
   }
 }
 
-/** Fails the current step. */
 export function fail(reason: string): never {
   throw new Failure(reason, false);
 }
 
-/** Resolves a ref; fails the step if there is no value. */
 export function resolveValue(values: RunValues, ref: ResolvedRef, item?: Json): Json {
   return unwrap(lookUp(values, ref, item));
 }
 
-/** The value found; fails the step if there is none. */
+/** The value; fails the step if there is none. */
 export function unwrap(found: Lookup): Json {
   return found.ok ? found.value : fail(found.reason);
 }

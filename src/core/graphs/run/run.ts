@@ -1,15 +1,12 @@
 /**
- * A pure interpreter of a graph on one task's input: it lists the pending model calls and takes
- * their answers.
+ * A pure interpreter of a graph: it lists the pending model calls and takes their answers.
  *
  * Invariants:
  * - A run is an immutable value; each answer returns a new run.
  * - Evaluation starts from the output, so a step that no chosen branch needs never runs.
- * - Calls of independent steps are pending at the same time.
  * - The same answers give the same outcome in any order, except that the first of several failures
- *   counts.
- * - Call keys are deterministic: a caller that loses its run can open another and give recorded
- *   answers again.
+ * counts.
+ * - Call keys are deterministic: a caller that loses its run can give recorded answers again.
  */
 import { readJson, valueProblem } from '../json-schema.js';
 import { maxStepCalls, type AnswerForm, type Graph } from '../graph.js';
@@ -21,12 +18,8 @@ import { cutText } from '../../prompts/quote.js';
 import { isObject } from '../../../util/json.js';
 import { describeValue, maxValueSize, sizeProblem, type Json } from '../values.js';
 
-/** A pending model call. */
 export interface Call {
-  /**
-   * The step's id, numbered from its second call (`solve#2`). Identifies the call in the run,
-   * independent of other answers.
-   */
+  /** The step's id, numbered from its second call (`solve#2`). */
   key: string;
   step: string;
   /** Rendered on each access; read it when the call is made. */
@@ -38,12 +31,10 @@ export interface Call {
   tries: number;
 }
 
-/** The state of a step in a run. */
 export type StepState =
   | { at: 'idle' }
   /**
-   * `missing`: dependencies without a value. A select waits for the step at `waitsFor`: a
-   * condition's, or the chosen branch's (`chosen`).
+   * `missing`: dependencies without a value. A select waits for a condition or (`chosen`) a branch.
    */
   | { at: 'waiting'; missing: number }
   | { at: 'choosing'; waitsFor: number; chosen: ResolvedRef | null }
@@ -90,10 +81,7 @@ function inputProblem({ inputs }: Graph, input: Json): string | null {
   return missing.length === 0 ? null : `the input lacks ${missing.map((name) => JSON.stringify(name)).join(', ')}`;
 }
 
-/**
- * The unanswered calls that can be made now, in the order of the steps; none once the run has an
- * outcome.
- */
+/** The unanswered calls that can be made now, in the order of the steps. */
 export function pendingCalls(run: Run): Call[] {
   if (run.outcome.status !== 'running') return [];
   const pending: Call[] = [];
@@ -116,7 +104,6 @@ function buildCall(run: Run, index: number, at: number, candidates: readonly Jso
   };
 }
 
-/** A run's outcome. */
 export function outcomeOf(run: Run): Outcome {
   return run.outcome;
 }
@@ -131,9 +118,8 @@ export function stepValues({ plan, states }: Run): Record<string, Json> {
 export type AnswerResult = { run: Run } | { problem: string };
 
 /**
- * Adds a call's answer; returns a problem if the answer is unusable, and the call may be made
- * again. Ignores an answer to an answered call or a finished run. Throws for a key that was never
- * pending.
+ * Adds a call's answer; the call may be repeated after a problem. Ignores an answer to an answered
+ * call or a finished run. Throws for a key that was never pending.
  */
 export function answerCall(run: Run, key: string, text: string): AnswerResult {
   const { index, at } = locateCall(run, key);
@@ -162,7 +148,6 @@ export function failCall(run: Run, key: string, reason: string): Run {
   return { ...run, outcome: { status: 'failed', step: run.plan.steps[index]!.step.id, reason } };
 }
 
-/** The step index and call index of a key. */
 function locateCall({ plan, states }: Run, key: string): { index: number; at: number } {
   const [id, number = '1'] = key.split('#');
   const index = plan.indexes.get(id!);

@@ -1,8 +1,7 @@
-/** Votes. */
 import { quoteText } from '../../prompts/quote.js';
 import { displayText, equivalenceKey, type Json } from '../values.js';
 
-/** A group of equivalent values: the first value and the group's size. */
+/** The first of equivalent values, and their number. */
 export interface VoteGroup {
   value: Json;
   votes: number;
@@ -27,19 +26,14 @@ export function majorityValue(values: readonly Json[]): Json | undefined {
   return winner?.value;
 }
 
-/**
- * Numbers candidates from 1 for a judge; quoting keeps a candidate's text from posing as another.
- */
+/** Numbered from 1 for a judge; quoting keeps a candidate's text from posing as another. */
 export function numberedCandidates(candidates: readonly Json[]): string {
   return candidates.map((value, at) => `Candidate ${at + 1}:\n${quoteText(displayText(value))}`).join('\n\n');
 }
 
 export type Verdict = { ok: true; index: number } | { ok: false; problem: string };
 
-/**
- * The index of the candidate a judge names: the only number in the answer, or the only one in its
- * last non-blank line. The number may be repeated.
- */
+/** The candidate that a judge names: by the only number in the answer, or in its last line. */
 export function parseVerdict(answer: string, count: number): Verdict {
   const range = `1 to ${count}`;
   const lines = answer.split(/\r\n|[\n\r]/).filter((line) => line.trim() !== '');
