@@ -9,7 +9,6 @@ import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.j
 import type { ActivityDeps } from './deps.js';
 import { jobFailure } from './errors.js';
 
-/** The message of the fault `costSpent`. */
 export const costSpentMessage =
   'budget.max_cost_usd is exhausted: the remaining budget does not cover the next model call.';
 
@@ -20,7 +19,7 @@ interface Payer {
   rolloutId: string | null;
 }
 
-/** Reserves the cost of each try of a model call; null: the job has no cost budget. */
+/** Reserves the cost of each try of a model call; null: no cost budget. */
 export function costReservation(
   { db, notifications, log }: ActivityDeps,
   job: JobRef,

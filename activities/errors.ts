@@ -3,10 +3,7 @@ import { costExhausted } from '../src/core/jobs/failures.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
-/**
- * Decides for every activity which errors are retried: outside faults are, faults of the service are
- * not. Without a retry the job fails with the reason instead of retrying forever.
- */
+/** Outside faults are retried, faults of the service fail the job with the reason. */
 export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -31,7 +28,6 @@ export function jobFailure(code: string, message: string, retryable = false): Ap
   return ApplicationFailure.nonRetryable(message, code, { retryable });
 }
 
-/** Whether an error reports a spent cost budget. */
 export function isCostSpent(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === costExhausted;
 }

@@ -58,7 +58,6 @@ const settings = z.object({
 /** Names of the settings above; providers and Temporal have further ones. */
 export const settingNames: readonly string[] = Object.keys(settings.shape);
 
-/** The validated settings; keys as bytes. */
 export interface Config {
   port: number;
   host: string;
@@ -125,8 +124,8 @@ export interface Roles {
 }
 
 /**
- * Throws a ConfigError with every missing setting. Separate API and worker processes share Postgres,
- * Temporal and keys, so nothing is embedded and no key is generated.
+ * Throws a ConfigError with every missing setting: separate API and worker processes share
+ * Postgres, Temporal and keys, so nothing is embedded and no key is generated.
  */
 export function checkRoles(config: Config, roles: Roles): void {
   const alone = !(roles.serve && roles.work);

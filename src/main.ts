@@ -46,7 +46,6 @@ const poolSize = 20;
 
 /**
  * Starts Postgres, Temporal, then the roles; a failure stops the parts that are already running.
- * `bundle`: workflows other than those of the build.
  */
 export async function startService(
   config: Config,

@@ -9,7 +9,6 @@ const networkRetry = { initialInterval: '500 milliseconds', maximumInterval: '5 
 /** A worker that was killed is noticed this soon. */
 const heartbeatTimeout = '10 seconds';
 
-/** One transaction. A cancelled job does not wait for it. */
 const transaction = proxyActivities<Activities>({
   startToCloseTimeout: '30 seconds',
   retry: databaseRetry,
@@ -40,8 +39,8 @@ const proposerCalls = proxyActivities<Activities>({
 });
 
 /**
- * Rollouts: bounded by the heartbeat, since one activity runs many and records each outcome at once.
- * A cancellation lets rollouts in flight finish; a job that ends stops them through its control row.
+ * Rollouts: one activity runs many and records each outcome at once, so the heartbeat bounds it. A
+ * cancellation lets rollouts in flight finish; a job that ends stops them by its control row.
  */
 const rollouts = proxyActivities<Activities>({
   startToCloseTimeout: '12 hours',

@@ -18,7 +18,6 @@ import type { ActivityDeps } from '../deps.js';
 import { classifyErrors, jobFailure } from '../errors.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
 
-/** An evaluation that a gate runs. */
 export interface GateRun {
   jobId: string;
   evaluation: GateEvaluation;
@@ -66,7 +65,6 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         }),
       ),
 
-    /** Stores the job of a gate's evaluation. */
     openGateEvaluation: ({
       evaluation,
       workflowId,
@@ -115,8 +113,8 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
       }),
 
     /**
-     * Makes the deployment live and closes its job. `against`: the deployment that its gate compared it
-     * with; absent: none. `moved`: another deployment is live by now, and nothing was done.
+     * Makes the deployment live and closes its job. `against`: the deployment that its gate
+     * compared it with; `moved`: another deployment is live by now, and nothing was done.
      */
     promoteDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
       classifyErrors(() =>
@@ -135,7 +133,6 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         }),
       ),
 
-    /** Closes the job of a failed or cancelled deployment. */
     closeDeployment: ({
       ending,
       ...job
@@ -164,7 +161,6 @@ function gateRun({ jobId }: JobRef, number: number, snapshotId: string | null): 
   return { jobId: gateJobId(jobId, number), evaluation: { deploymentId: jobId, snapshotId } };
 }
 
-/** The deployment's snapshot; created now if it has none. */
 async function findOrCreateSnapshot(tx: Tx, job: JobRef, { source }: DeploymentSpec): Promise<string> {
   const [row] = await tx.query<{ id: string | null }>('select snapshot_id as id from deployments where id = $1', [
     job.jobId,

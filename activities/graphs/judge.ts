@@ -17,7 +17,6 @@ const timeoutMs = 120_000;
 export type Judgement =
   { ok: true; verification: Verification } | { ok: false; code: string; message: string; infrastructure: boolean };
 
-/** Asks the job's judge to verify an output. */
 export async function judge(
   rollout: GraphRollout,
   { judge: policy, mode }: JudgedVerifier,

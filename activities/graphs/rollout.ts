@@ -103,7 +103,6 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
   return { ok: true, verification: score(verifier, task.gold!.value, output) };
 }
 
-/** Each step's value as text. */
 function stepsOf(run: Run): { step: string; value: string }[] {
   return Object.entries(stepValues(run)).map(([step, value]) => ({
     step,
@@ -111,7 +110,6 @@ function stepsOf(run: Run): { step: string; value: string }[] {
   }));
 }
 
-/** A small value unchanged; the truncated text of a large value. */
 function truncateValue(value: Json, bytes: number): Json {
   const text = displayText(value);
   return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);

@@ -8,8 +8,8 @@ import { jobFailure } from '../errors.js';
 import { lockOpenJob } from './spec.js';
 
 /**
- * Takes the baseline's prompt from its calls, where neither the request nor the container gave one: the
- * spans marked as levers, else the system message. The session fails if these differ between calls.
+ * Takes the baseline's prompt from its calls: the spans marked as levers, else the system message.
+ * The session fails if these differ between calls.
  */
 export async function adoptCalledPrompt(tx: Tx, job: JobRef): Promise<void> {
   await lockOpenJob(tx, job);

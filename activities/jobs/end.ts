@@ -9,7 +9,6 @@ import { readSpec } from '../../src/storage/jobs/spec.js';
 import { readTotals } from '../../src/storage/rollouts/totals.js';
 import { searchState } from './search-update.js';
 
-/** How a job that runs rollouts ended. */
 export interface JobResult {
   ending: { status: 'completed' | 'failed' | 'cancelled'; stoppedBy: string; error: ErrorDetails | null };
   /** The state of its search; null: an evaluation, or no decision yet. */
@@ -18,7 +17,6 @@ export interface JobResult {
   accepted: string[];
 }
 
-/** Closes the row of a job with its last events. */
 export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<void> {
   // Take the lock first: a runner may still be recording outcomes.
   const { kind } = await lockJob(tx, job);

@@ -9,7 +9,6 @@ import { endJob, type JobResult } from './end.js';
 import { recordSearchUpdate, type SearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
 
-/** Writes the decisions of the workflows. */
 export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
@@ -25,11 +24,9 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
         }),
       ),
 
-    /** Records an update of a search that no other activity carries. */
     recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
       classifyErrors(() => db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update))),
 
-    /** Closes the row of a job with its last events. */
     finish: ({ ending, search, accepted, ...job }: JobRef & JobResult) =>
       classifyErrors(() => db.org(job.orgId, (tx) => endJob(tx, job, { ending, search, accepted }))),
 

@@ -39,7 +39,6 @@ export interface SessionLimits {
   live?: true;
 }
 
-/** The search of a job and the limits of its workflow. */
 export interface SessionPlan {
   search: SearchSettings;
   limits: SessionLimits;
@@ -52,7 +51,6 @@ const withHeartbeats = <T>(work: () => Promise<T>): Promise<T> => classifyErrors
 export function prepareActivities(deps: ActivityDeps) {
   const { db, container } = deps;
 
-  /** Reads a job's request and checks its container; the job fails with the container's error. */
   async function probe<Spec extends JobSpec, T>(
     job: JobRef,
     ask: (spec: Spec, key: string | null, signal: AbortSignal) => Promise<T>,
@@ -101,7 +99,6 @@ export function prepareActivities(deps: ActivityDeps) {
         };
       }),
 
-    /** Takes the baseline prompt from the baseline's model calls. */
     adoptBaseline: (job: JobRef): Promise<void> =>
       classifyErrors(() => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job))),
 
@@ -147,7 +144,6 @@ function componentsOf(messages: Message[] | null): Message[] | null {
   return system.length === 1 ? system : null;
 }
 
-/** Notes that the job has started, with its first events. */
 async function begin(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
   await lockOpenJob(tx, job);
   await Promise.all([

@@ -6,7 +6,6 @@ import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
 
-/** New decisions of a search and its state after them. */
 export interface SearchUpdate {
   /** Counts the updates of the search. */
   step: number;
@@ -31,7 +30,6 @@ function isAcceptance(decision: Decision): decision is AcceptanceDecision {
   return decision.type === 'candidate_accepted' || decision.type === 'candidate_rejected';
 }
 
-/** The state of a search as it is stored. */
 export function searchState(
   jobId: string,
   view: SearchView,

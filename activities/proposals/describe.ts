@@ -13,7 +13,7 @@ import { askProposer } from './ask-proposer.js';
 const index = { candidate: -1, part: 0, component: null };
 
 /**
- * Asks the proposer once for a description of the task. Without a usable answer, instructions are
+ * Asks the proposer once for a description of the task. Without an answer, instructions are
  * proposed without it; a proposer that never works fails the session through those.
  */
 export async function describeTask(

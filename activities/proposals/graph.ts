@@ -21,7 +21,6 @@ type Proposed = Extract<Rewritten, { outcome: 'proposed' }> & { graph: Graph; ed
 /** A graph that a model proposed, or why there is none; `components` is empty after an edit of the structure. */
 export type ProposedGraph = (Proposed | Unproposed) & { shown: number[] };
 
-/** A parent graph and the failed runs of it that the proposer is shown. */
 interface GraphProposal {
   request: ProposalRequest;
   parent: Graph;

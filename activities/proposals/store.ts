@@ -32,8 +32,7 @@ export type Proposal = { shown?: number[] } & (
 type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'failed' }>;
 
 /**
- * Stores proposals in the order asked, so that timing does not decide which of two equal candidates
- * is the duplicate.
+ * Stores proposals in the order asked: timing does not decide which of two equals is the duplicate.
  */
 export async function storeProposals(
   tx: Tx,
@@ -112,7 +111,6 @@ function lineagesOf(pool: ReadonlyMap<number, PooledCandidate>): Map<number, Lin
   );
 }
 
-/** The stored origin of a candidate. */
 function detailOf(proposal: NewProposal): Record<string, unknown> {
   switch (proposal.outcome) {
     case 'merged':

@@ -4,9 +4,9 @@ import type { ConcurrencyNow } from '../../src/storage/jobs/concurrency.js';
 const quietMs = 1_000;
 
 /**
- * The number of rollouts that may be in flight. Additive increase, multiplicative decrease: it halves
- * when the container pushes back (429, 503) or times out, and grows by one for each `limit` successes,
- * up to the job's `max_concurrent`. Retries of started rollouts take turns under it too.
+ * The number of rollouts that may be in flight. Additive increase, multiplicative decrease: it
+ * halves when the container pushes back (429, 503) or times out, and grows by one for each `limit`
+ * successes.
  */
 export class Concurrency {
   private allowed: number;

@@ -6,9 +6,9 @@ const idleShare = 0.02;
 const controlFreshMs = 1_000;
 
 /**
- * Claims that have not started. Where rollouts are so short that slots would idle during an exchange
- * with Postgres, it holds as many claims as end meanwhile. A claim starts when a slot is free, or is
- * released. Nothing starts between news of the job's control and the exchange that reads it.
+ * Claims that have not started. Where slots would idle during an exchange with Postgres, it holds
+ * as many as end meanwhile. Nothing starts between news of the job's control and the exchange that
+ * reads it.
  */
 export class ClaimPrefetch {
   private claims: Claim[] = [];
@@ -48,12 +48,11 @@ export class ClaimPrefetch {
     return claim;
   }
 
-  /** Notes that a rollout ended: its outcome reports that it started. */
+  /** The outcome of a rollout reports that it started. */
   ended(rolloutId: string): void {
     this.started.delete(rolloutId);
   }
 
-  /** Releases all claims that have not started. */
   release(): void {
     this.released.push(...this.claims.splice(0).map((claim) => claim.rolloutId));
     this.endedPerExchange = 0;

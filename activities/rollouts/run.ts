@@ -46,7 +46,6 @@ export interface RunRolloutsResult {
 
 const leaseRetryMs = 250;
 
-/** Runs a job's rollouts under its lease. */
 export function rolloutActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {

@@ -19,9 +19,8 @@ const yieldAfter = { ms: 30_000, rollouts: 10 };
 const coalesceMs = 5;
 
 /**
- * Runs a job's open rollouts, at most `max_concurrent` at once. It ends when none is open, when the
- * job is paused or stopped, when it must yield, or when the workflow or the worker asks it to. It
- * starts only rollouts that it has claimed.
+ * Runs a job's open rollouts, at most `max_concurrent` at once, until none is open, the job is
+ * paused or stopped, it must yield, or the workflow or worker asks it to.
  */
 export class Runner<Conclusion> {
   private readonly aborter = new AbortController();
@@ -75,8 +74,8 @@ export class Runner<Conclusion> {
   }
 
   /**
-   * Resolves when the runner has ended and nothing is in flight: with the conclusion, with a fault that
-   * must fail the job, or with neither where it was stopped.
+   * Resolves when nothing is in flight: with the conclusion, with a fault that must fail the job,
+   * or with neither if it was stopped.
    */
   async run(): Promise<{ conclusion?: Conclusion; fault?: JobFault }> {
     const stopListening = this.listen();

@@ -6,7 +6,6 @@ import { eventSchema } from '../contracts/events/schema.js';
 /** The wait before a broken stream is requested again. */
 const reconnectMs = 100;
 
-/** An event of a job's stream. */
 const jobEventSchema = z.intersection(eventSchema, z.object({ seq: z.int() }));
 export type JobEvent = z.infer<typeof jobEventSchema>;
 

@@ -11,9 +11,7 @@ const maxMessage = 100_000;
 const role = z.enum(['system', 'user', 'assistant']);
 const nameMeaning = 'Name of the component. Default: the role, numbered from the second of that role (system_2).';
 
-/**
- * A message in responses. A container may return an empty one, or one longer than requests allow.
- */
+/** A message in responses; a container may return an empty or a longer one than requests allow. */
 export const messageSchema = z
   .object({ role, content: z.string(), name: z.string().exactOptional().describe(nameMeaning) })
   .meta({ id: 'Message' });
@@ -45,8 +43,7 @@ export const promptMessagesSchema = z
   });
 export const promptSchema = z.strictObject({ messages: promptMessagesSchema });
 
-// The service configures the target and key of model calls. Compared without case, underscores and
-// dashes.
+// The service configures the target and key of model calls.
 const connectionFields = new Set([
   'apikey',
   'apibase',
@@ -73,7 +70,7 @@ const connectionFields = new Set([
   'proxy',
 ]);
 
-/** Whether a field sets the target or credentials of a model call, in any spelling. */
+/** In any spelling: with or without case, underscores and dashes. */
 export function isConnectionField(name: string): boolean {
   return connectionFields.has(name.toLowerCase().replaceAll(/[_-]/g, ''));
 }
@@ -141,7 +138,6 @@ export const envelope = {
   container_worker_token: z.unknown().optional(),
 };
 
-/** Usage of model calls. An unknown cost is null, never 0. */
 export const usageSchema = z
   .object({
     prompt_tokens: z.int(),
@@ -156,7 +152,6 @@ export const errorDetailsSchema = z.object({ code: z.string(), message: z.string
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
-/** Fields of all kinds of jobs. */
 export const jobFields = {
   job_id: z.string(),
   status: statusSchema,
@@ -170,7 +165,6 @@ export const jobFields = {
   stopped_by: z.string().nullable().describe('What ended the job.'),
 };
 
-/** Concurrency of a job's rollouts. */
 export const concurrencySchema = z.object({
   limit: z
     .int()
@@ -189,8 +183,7 @@ export const estimateSchema = z.object({
 });
 
 /**
- * Query of every list. The existing client may send `kind`, `system_id` and `system_name`; they are
- * ignored.
+ * Query of every list; `kind`, `system_id` and `system_name` of the existing client are ignored.
  */
 export const listQuerySchema = z.strictObject({
   state: statusSchema.optional(),
@@ -204,7 +197,6 @@ export const listQuerySchema = z.strictObject({
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
 
-/** Query of a paged list. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),

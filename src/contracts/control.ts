@@ -20,10 +20,7 @@ const commandKindSchema = z.enum(['pause', 'resume', 'cancel', 'stop']);
 /** Commands to a job's workflow; `stop` is a reward that also ends the job. */
 export type CommandKind = z.infer<typeof commandKindSchema>;
 
-/**
- * The job's status after a command. 202: no worker answered in time; `pending_command` takes effect
- * once a worker returns.
- */
+/** 202: no worker answered in time; `pending_command` takes effect once a worker returns. */
 export const controlAnswerSchema = z
   .object({
     session_id: z.string().optional(),
@@ -67,7 +64,7 @@ export const rewardSchema = z
   });
 export type RewardRequest = z.infer<typeof rewardSchema>;
 
-/** The reward of a request; null if it has none. */
+/** Null: the request has none. */
 export function rewardValue(body: {
   reward_info?: { score?: number | null | undefined; outcome_reward?: number | null | undefined } | undefined;
   reward?: number | null | undefined;

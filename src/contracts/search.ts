@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 const intervalSchema = z.object({ low: z.number(), high: z.number() });
-/** The estimate for the most promising candidate. */
 export const estimate = {
   estimated_reward: z
     .number()
@@ -13,7 +12,6 @@ export const estimate = {
   estimated_reward_interval: intervalSchema.nullable().describe('95 % interval of estimated_reward.'),
   estimated_candidate_id: z.string().nullable(),
 };
-/** The comparison of winner and baseline. */
 export const outcome = {
   verdict: z
     .enum(['better', 'not_significantly_better', 'worse'])
@@ -46,7 +44,6 @@ export const outcome = {
 
 export const historySchema = z.array(z.object({ generation: z.int(), best_reward: z.number() }));
 
-/** Progress of a search in job lists. */
 export const searchFields = {
   progress: z.object({
     generation: z.int(),
@@ -59,7 +56,6 @@ export const searchFields = {
   best_candidate: z.object({ candidate_id: z.string() }).nullable(),
 };
 
-/** State of a search's budgets. */
 export const budgetViewSchema = z.object({
   max_rollouts: z.int().nullable(),
   max_minutes: z.number().nullable(),

@@ -6,12 +6,9 @@ export function unlessMissing(message: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? undefined : message) };
 }
 
-/**
- * Runs a cross-field check even if a field is invalid, so that all problems are reported at once.
- */
+/** Runs a cross-field check even if a field is invalid, so that all problems are reported. */
 export const runAlways = { when: () => true };
 
-/** The value at a path of an arbitrary body; undefined if there is none. */
 export function valueAt(body: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (value, name) =>

@@ -21,7 +21,6 @@ export class TemporalUnavailableError extends Error {
   override readonly name = 'TemporalUnavailableError';
 }
 
-/** Sends commands to the jobs' workflows. */
 export interface Commander {
   /** Starts a job's workflow, unless it exists, and marks its row as started. */
   start(job: CommandedJob): Promise<void>;

@@ -28,14 +28,14 @@ export function dataConverter(codecKey: Buffer | null): DataConverter {
 }
 
 /**
- * Temporal rejects signals with RESOURCE_EXHAUSTED while a workflow continues as new. By default the
- * client retries after 1.7 s, nearly all the time that a command has.
+ * Temporal rejects signals with RESOURCE_EXHAUSTED while a workflow continues as new. By default
+ * the client retries after 1.7 s, nearly all the time that a command has.
  */
 const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ initialIntervalMs: () => 100 }));
 
 /**
- * Connects a client; rejects when Temporal does not answer within 10 s. With `wait` false it connects
- * at the first call, and again after each disconnect.
+ * Rejects when Temporal does not answer within 10 s. With `wait` false it connects at the first
+ * call, and again after each disconnect.
  */
 export async function connectClient(target: TemporalTarget, codecKey: Buffer | null, wait: boolean): Promise<Client> {
   const { connection, namespace } = temporalOptions(target);
@@ -51,7 +51,6 @@ export async function connectClient(target: TemporalTarget, codecKey: Buffer | n
   return new Client({ connection: connected, namespace, dataConverter: dataConverter(codecKey) });
 }
 
-/** Opens a worker's connection. */
 export async function connectWorker(
   target: TemporalTarget,
 ): Promise<{ connection: NativeConnection; namespace: string }> {

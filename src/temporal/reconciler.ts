@@ -32,9 +32,9 @@ export interface Reconciler {
 }
 
 /**
- * Repairs what a crash or an operator left behind: closes jobs whose workflow was terminated, failed,
- * timed out or is gone; starts workflows that a create did not start; repeats lost reward signals;
- * cancels workflows of deleted deployments. Each step is idempotent, so several processes may run it.
+ * Repairs what a crash or an operator left behind: closes jobs whose workflow is closed or gone;
+ * starts missing workflows; repeats lost reward signals; cancels workflows of deleted deployments.
+ * Each step is idempotent, so several processes may run it.
  */
 export function startReconciler(client: Client, db: Db, log: Logger, everyMs = 5_000): Reconciler {
   let running: Promise<void> | null = null;

@@ -15,8 +15,8 @@ export class SearchAttributesError extends Error {
 }
 
 /**
- * Registers the search attributes that workflows set. Rejects with the operator's command where it may
- * not. Where listing is refused (as in Temporal Cloud), logs a warning and assumes that they exist.
+ * Registers the search attributes that workflows set, or rejects with the operator's command. Where
+ * listing is refused (Temporal Cloud), logs a warning and assumes that they exist.
  */
 export async function registerSearchAttributes(client: Client, log: Logger): Promise<void> {
   const namespace = client.options.namespace;

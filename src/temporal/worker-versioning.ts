@@ -33,8 +33,8 @@ export function setCurrentCommand(client: Client, buildId: string | null): strin
 }
 
 /**
- * Routes new jobs to this build if it never had any, or if no build has them. Starting a new build thus
- * deploys it, and a restarted older build changes nothing. Runs in the background until `stopping`.
+ * Routes new jobs to this build if it never had any, or if no build has them: a new build is
+ * deployed, a restarted older build changes nothing. Runs in the background until `stopping`.
  */
 export function announceBuild(client: Client, buildId: string, log: Logger, stopping: AbortSignal): void {
   const run = async () => {

@@ -37,7 +37,6 @@ export async function runGateEvaluation({ orgId }: JobInput, { jobId, evaluation
   }
 }
 
-/** The message of a failure's deepest cause. */
 function rootCause(error: Error): string {
   return error.cause instanceof Error ? rootCause(error.cause) : error.message;
 }

@@ -20,7 +20,6 @@ export function outcomeOfError(error: unknown): JobOutcome {
   return { status: 'failed', stoppedBy: 'failed', error: { code, message, retryable: details?.retryable ?? false } };
 }
 
-/** The outcome's error as its row stores it. */
 export function storedError({ error }: JobOutcome): { code: string; message: string; retryable: boolean } | null {
   return error ? { retryable: false, ...error } : null;
 }

@@ -29,7 +29,6 @@ export interface CommandDecision {
   accepted: string | null;
 }
 
-/** Decides commands one after another by the transition table. */
 export function decideCommands(from: ControlState, commands: readonly PendingCommand[]): CommandDecision {
   let { status, pauses } = from;
   const outcomes: CommandOutcome[] = [];

@@ -33,7 +33,7 @@ export interface JobDefinition {
 
 /**
  * Pause, resume, cancel and reward signals, the status query and the end of a job's workflow. Each
- * decision is recorded, with its events and the commands' outcomes, before the next is taken.
+ * decision is recorded before the next is taken.
  */
 export class JobControl {
   status: StatusView['status'] = 'running';
@@ -67,8 +67,8 @@ export class JobControl {
   }
 
   /**
-   * Resolves when the job may start new work; waits while it is paused. At the history limit it
-   * rejects with ContinueAsNew, so only work that `continueAsNew` hands on may be in progress.
+   * Resolves when the job may start new work. At the history limit it rejects with ContinueAsNew,
+   * so only work that `continueAsNew` hands on may be in progress.
    */
   async waitUntilRunnable(): Promise<void> {
     const isRunnable = () => this.inbox.isEmpty && !this.isDeciding && this.status === 'running';
@@ -82,10 +82,7 @@ export class JobControl {
     this.inbox.hasRewards = false;
   }
 
-  /**
-   * Resolves at a reward signal, at the history limit, or after an hour: a Temporal restored from a
-   * backup may have lost the signal.
-   */
+  /** Resolves at a reward signal, at the history limit, or after an hour, if a signal was lost. */
   async waitForRewards(): Promise<void> {
     await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
   }
@@ -179,7 +176,6 @@ export class JobControl {
     while (!this.interruption && !this.inbox.isEmpty) await this.decide(this.inbox.take());
   }
 
-  /** Decides commands and records their outcomes and events. */
   private async decide(commands: PendingCommand[]): Promise<void> {
     const before = this.status;
     const { status, pauses } = this;

@@ -20,8 +20,8 @@ export function isAtHistoryLimit(): boolean {
 }
 
 /**
- * Runs an activity that returns a partial result when cancelled, and cancels it at the history limit.
- * Null: it was cancelled before it had a result. `isCancelled`: whether the job itself is cancelled.
+ * Runs an activity that returns a partial result when cancelled, and cancels it at the history
+ * limit. Null: it was cancelled before it had a result.
  */
 export async function runUntilHistoryLimit<T>(
   activity: () => Promise<T>,

@@ -43,7 +43,6 @@ export class CommandInbox {
     return this.pending.length === 0;
   }
 
-  /** Removes the next commands to decide. */
   take(): PendingCommand[] {
     return this.pending.splice(0, maxBatch);
   }

@@ -4,8 +4,8 @@ import { exchangeSlots } from '../activities.js';
 import type { RolloutContext } from './run.js';
 
 /**
- * Publishes rollouts as slots for live traffic and waits, without a time limit, until each has its
- * reward. Returns the answers in the order asked, and how calls are compared.
+ * Publishes rollouts as slots for live traffic and waits, without a time limit, for their rewards.
+ * Returns the answers in the order asked, and how calls are compared.
  */
 export async function answerByTraffic(
   { job, control, pending }: RolloutContext,

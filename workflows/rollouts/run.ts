@@ -8,7 +8,6 @@ import type { JobControl } from '../jobs/control.js';
 import type { PendingUpdate } from '../jobs/pending-update.js';
 import type { JobInput } from '../messages.js';
 
-/** The job that rollouts are run for. */
 export interface RolloutContext {
   job: JobInput;
   control: JobControl;

@@ -18,7 +18,6 @@ export interface AnsweredRequest {
   traffic?: 'paired' | 'unpaired' | null;
 }
 
-/** Answers a request, waiting while the job is paused. */
 export async function answerRequest(
   context: SearchContext,
   request: Exclude<SearchRequest, { kind: 'done' | 'failed' }>,

@@ -42,7 +42,6 @@ export function outcomeIfCostSpent(error: unknown, context: BudgetContext): JobO
     : null;
 }
 
-/** Interrupts the job when its time is over. */
 export function interruptWhenExpired(time: RunningTime, control: JobControl, outcome: () => JobOutcome): void {
   time
     .expired(() => control.status === 'running')

@@ -15,14 +15,12 @@ export function statusOf(jobId: string, view: SearchView | null): Omit<StatusVie
   };
 }
 
-/** The current details of the workflow. */
 export function describeProgress(view: SearchView): string {
   const best =
     view.bestReward === null ? 'none yet' : `${view.bestReward.toFixed(3)} (candidate ${view.bestCandidate})`;
   return `generation ${view.generation} of ${view.totalGenerations}, best reward ${best}, ${view.rolloutsCompleted} rollouts`;
 }
 
-/** The summary of the activity that answers a request. */
 export function summaryOf(request: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): string {
   switch (request.kind) {
     case 'demos':

@@ -37,7 +37,6 @@ export interface SearchInput extends JobInput {
 export interface SearchDefinition {
   /** How the user can make the baseline cheaper, as in "Raise the budget, or ...". */
   advice: string;
-  /** Prepares the job before its first rollout. */
   prepare(job: JobInput): Promise<SessionPlan>;
   /** Runs after the baseline's rollouts. */
   adoptBaseline?(job: JobInput): Promise<void>;

@@ -8,7 +8,8 @@ export type RolloutOutcome =
   /** The reward comes later, by a POST to the service. */
   | { kind: 'pending' }
   /**
-   * `infrastructure`: the fault is not the candidate's, so a search may ask again. `connect`: no connection came about.
+   * `infrastructure`: not the candidate's fault, so a search may repeat it. `connect`: no
+   * connection.
    */
   | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean }
   /** The container, or a provider, refuses the key, for this rollout and so for all. */

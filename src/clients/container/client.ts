@@ -41,7 +41,6 @@ export interface ContainerClientOptions {
   probeTimeoutMs?: number;
 }
 
-/** Creates a client that calls containers under the service's egress policy. */
 export function createContainerClient(options: ContainerClientOptions): ContainerClient {
   const { egress, retryBaseMs = 500, probeTimeoutMs = 10_000 } = options;
   const agent = createEgressAgent(egress);

@@ -25,8 +25,8 @@ const connectCodes = new Set([
 const tlsCodes = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /**
- * Sends one request and reads the whole answer as text within `ms`; otherwise returns a fault.
- * Rejects with the signal's reason or with an internal error.
+ * Sends one request and reads the whole answer within `ms`, or returns a fault. Rejects with the
+ * signal's reason or with an internal error.
  */
 export async function exchange(
   dispatcher: Dispatcher,

@@ -12,8 +12,8 @@ const purpose = 'ratchet inference key v1';
 const maxKeyLength = 512;
 
 /**
- * The key that a container gets for a rollout: the organization, and an HMAC-SHA256 over job and
- * rollout under a key derived from `secret`. Nothing is stored.
+ * The key of a container for a rollout: the organization, and an HMAC-SHA256 over job and rollout
+ * under a key derived from `secret`. Nothing is stored.
  */
 export function issueInferenceKey(secret: Buffer, { orgId, jobId, rolloutId }: InferenceScope): string {
   const derived = createHmac('sha256', secret).update(purpose).digest();

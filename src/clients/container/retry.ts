@@ -8,22 +8,20 @@ const maxTries = 3;
 const maxPushbackMs = 30_000;
 
 /**
- * Total time of a rollout: three full tries of `tryTimeoutMs` and the waits between them. A shorter
- * limit per try would cut off slow but healthy rollouts and pay for them again.
+ * Three full tries of `tryTimeoutMs` and the waits between them: a shorter limit per try would cut
+ * off slow but healthy rollouts and pay for them again.
  */
 export function rolloutWindowMs(tryTimeoutMs: number): number {
   return maxTries * tryTimeoutMs + 1_500;
 }
 
-/** Type guard for faults. */
 export function isFault(value: object): value is Fault {
   return 'kind' in value && value.kind === 'fault';
 }
 
 /**
- * Creates a caller that retries until a result, a final fault or the deadline.
- *  - refused connection, reset, time-out, 500, 502, 504: three tries, `baseMs` doubling between them;
- *  - 429, 503: after `Retry-After`, else doubling, until the deadline.
+ * Retries until a result, a final fault or the deadline: three tries after a broken connection, a
+ * time-out, 500, 502 or 504; after `Retry-After` (else doubling) on 429 and 503.
  */
 export function createCaller(dispatcher: Dispatcher, baseMs: number) {
   return async function call<T extends object>(

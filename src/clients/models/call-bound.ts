@@ -45,8 +45,8 @@ export function unknownPrice({ provider, model }: Pick<PolicySpec, 'provider' | 
 }
 
 /**
- * The maximum cost of a chat completion. A token has at least one byte, whatever the tokenizer. A
- * request without a limit gets one of `unlimited` tokens; every limit is capped at `maxAnswerTokens`.
+ * The maximum cost of a chat completion; a token has at least one byte. A request without a limit
+ * gets one of `unlimited` tokens; every limit is capped at `maxAnswerTokens`.
  */
 export function boundCall(provider: string, request: Json, unlimited: number): BoundedCall | Unbounded {
   const present = unpriced.find((name) => request[name] !== undefined && request[name] !== null);

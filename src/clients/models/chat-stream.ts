@@ -11,8 +11,8 @@ export function isUsageChunk(chunk: Json): boolean {
 }
 
 /**
- * Folds streamed chunks into the completion of the same call without `stream`, unknown fields
- * included: texts are joined, lists merged by `index`; for other fields the last value counts.
+ * Folds streamed chunks into the completion of the same call without `stream`: texts are joined,
+ * lists merged by `index`; for other fields the last value counts.
  */
 export class StreamFold {
   private head: Json | null = null;
@@ -110,13 +110,11 @@ function indexed(calls: unknown[]): unknown[] {
   return calls.map((call, index) => ({ index, ...asObject(call) }));
 }
 
-/** A completion as stream events, ending with `[DONE]`. */
 export function* eventsOf(completion: Json, includeUsage: boolean): Generator<Buffer> {
   for (const chunk of chunksOf(completion, includeUsage)) yield Buffer.from(sseData(chunk));
   yield Buffer.from(sseData(doneData));
 }
 
-/** Data as one server-sent event. */
 export function sseData(data: unknown): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }

@@ -15,7 +15,6 @@ export interface CostReservation {
   close(cost: CallCost): Promise<void>;
 }
 
-/** The caller's name in error messages. */
 type Asker = 'proposer' | 'step' | 'judge';
 
 /** A chat completion requested by the service itself. */
@@ -41,8 +40,8 @@ export interface ChatRequest {
 }
 
 /**
- * The answer, or why no try gave one. `infrastructure`: the request is not at fault. `refused`: the
- * provider's status and `Retry-After`.
+ * `infrastructure`: the request is not at fault; `refused`: the provider's status and
+ * `Retry-After`.
  */
 export type ChatResult =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
@@ -67,8 +66,8 @@ const maxTries = 3;
 const maxWaitMs = 60_000;
 
 /**
- * Requests one completion for the service itself: proposer, graph step or judge. Tries three times on
- * 429, 5xx, time-outs and broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
+ * Requests one completion for the service itself. Tries three times on 429, 5xx, time-outs and
+ * broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
  */
 export async function completeChat(providers: Providers, asked: ChatRequest): Promise<ChatResult> {
   const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = asked;
@@ -85,7 +84,6 @@ export async function completeChat(providers: Providers, asked: ChatRequest): Pr
   }
 }
 
-/** Reports a wait for its duration. */
 async function waiting<T>({ onWait }: ChatRequest, wait: () => Promise<T>): Promise<T> {
   const over = onWait?.();
   try {

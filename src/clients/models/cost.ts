@@ -10,7 +10,6 @@ export interface CallCost {
   costSource: 'reported' | 'table' | 'unknown';
 }
 
-/** A call of unknown cost. */
 export const unknownCost: CallCost = {
   promptTokens: null,
   completionTokens: null,
@@ -42,8 +41,8 @@ export function sumOfCosts(costs: readonly CallCost[]): CallCost {
 }
 
 /**
- * Tokens and cost of a chat completion, from its `usage`. A cost reported by the provider
- * (OpenRouter's `usage.cost`) precedes the provider's price table; `local` is free.
+ * Tokens and cost of a chat completion, from its `usage`. A cost reported by the provider precedes
+ * its price table; `local` is free.
  */
 export function costOf(provider: string, requestedModel: string, completion: unknown): CallCost {
   const usage = field(completion, 'usage');

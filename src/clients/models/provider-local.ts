@@ -5,7 +5,6 @@ import { completeLocally } from '../../local-model/index.js';
 import type { ModelAnswer } from './provider-answer.js';
 import { field } from '../net/untrusted.js';
 
-/** Answers a chat completion request with the in-process model, as an endpoint would. */
 export function answerLocally(body: Record<string, unknown>): ModelAnswer {
   let completion: Record<string, unknown>;
   try {

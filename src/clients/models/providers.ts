@@ -12,14 +12,13 @@ export interface ProviderInfo {
   reason: string | null;
 }
 
-/** The model providers of this service. */
 export interface Providers {
   list(): ProviderInfo[];
   /** Why the provider is not usable (unknown, no key), or null. */
   check(name: string): string | null;
   /**
-   * Sends a chat completion request unchanged. Resolves with the answer's head; `signal` bounds the
-   * body too. Rejects with a ProviderError or the signal's reason.
+   * Sends a chat completion request unchanged; `signal` bounds the body too. Rejects with a
+   * ProviderError or the signal's reason.
    */
   send(name: string, body: Record<string, unknown>, signal: AbortSignal): Promise<ModelAnswer>;
   close(): Promise<void>;
@@ -52,14 +51,13 @@ export function keySetting(provider: string): string {
   return `${prefixOf(provider)}_API_KEY`;
 }
 
-/** Prefix of a provider's settings. */
 function prefixOf(provider: string): string {
   return provider.toUpperCase().replaceAll('-', '_');
 }
 
 /**
- * Providers from the environment: `<NAME>_API_KEY` and `<NAME>_BASE_URL`, with `_` for `-`. Names in
- * `RATCHET_PROVIDERS` (comma-separated) need a base URL. Only a vendor's own address needs a key.
+ * Providers from the environment: `<NAME>_API_KEY` and `<NAME>_BASE_URL`, with `_` for `-`. Names
+ * in `RATCHET_PROVIDERS` need a base URL; only a vendor's own address needs a key.
  */
 export function createProviders(env: Record<string, string | undefined>): Providers {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: 32 * 1024 * 1024 });

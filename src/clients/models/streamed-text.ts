@@ -11,8 +11,8 @@ export class StreamedError extends Error {
 }
 
 /**
- * Reads a streamed chat completion of one choice and returns the whole completion; `onText` gets each
- * piece of text. Rejects with a StreamedError, or with another error when the stream breaks off.
+ * Reads a streamed chat completion of one choice; `onText` gets each piece of text. Rejects with a
+ * StreamedError, or with another error when the stream breaks off.
  */
 export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piece: string) => void): Promise<Json> {
   const fold = new StreamFold();

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Address classes of the egress rule. `private`: loopback, RFC 1918, carrier-grade NAT, unique local,
- * unspecified (Linux connects it to loopback). `forbidden` in every mode: link-local, metadata
- * services, multicast, reserved ranges, tunnels that hide an IPv4 address in an IPv6 one.
+ * Address classes of the egress rule. `private`: loopback, RFC 1918, carrier-grade NAT, unique
+ * local, unspecified (Linux connects it to loopback). `forbidden`: link-local, metadata services,
+ * multicast, reserved ranges, tunnels that hide an IPv4 address in an IPv6 one.
  */
 export type AddressClass = 'public' | 'private' | 'forbidden';
 

@@ -7,8 +7,8 @@ import { classifyAddress, hostAddress } from './addresses.js';
 export type EgressMode = 'dev' | 'public' | 'allowlist';
 
 /**
- * Containers that may be called. An `allowlist` entry is `host`, `host:port` or `*.domain`; a host
- * listed by name may be private, a host matched by a wildcard must be public.
+ * An `allowlist` entry is `host`, `host:port` or `*.domain`; a host listed by name may be private,
+ * a host matched by a wildcard must be public.
  */
 export interface EgressPolicy {
   mode: EgressMode;
@@ -24,10 +24,7 @@ const connectTimeoutMs = 5_000;
 const maxAnswerBytes = 10 * 1024 * 1024;
 const maxUrlLength = 2_048;
 
-/**
- * Why the service may not call this `container_url`, or null. A static check: the agent below checks
- * resolved addresses at every connection.
- */
+/** Why the service may not call this `container_url`, or null; the agent below checks addresses. */
 export function checkContainerUrl(url: string, mode: EgressMode, allowlist: string[]): string | null {
   if (url.length > maxUrlLength) return `The URL is longer than ${maxUrlLength} characters.`;
   if (!URL.canParse(url))

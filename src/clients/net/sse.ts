@@ -9,8 +9,8 @@ export interface SseBlock {
 const blankLine = /\r\n\r\n|\n\n|\r\r/;
 
 /**
- * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the blocks' `raw` joined are
- * the stream. Text after the last blank line is a block too.
+ * Splits a stream of server-sent events (WHATWG HTML §9.2.6) losslessly: the joined `raw` are the
+ * stream. Text after the last blank line is a block too.
  */
 export async function* sseBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<SseBlock> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

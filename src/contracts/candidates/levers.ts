@@ -4,7 +4,6 @@ import { messageSchema, pageQuery, timestamp } from '../common.js';
 /** Maps lever ids to versions. */
 export const leverVersionsSchema = z.record(z.string(), z.int());
 
-/** Lever fields of a session. */
 export const leverFields = {
   lever_summary: z.object({
     prompt_lever_id: z
@@ -53,7 +52,6 @@ export const leverListSchema = z.object({
   ),
 });
 
-/** A lever version in a list. */
 export const leverVersionItemSchema = z
   .object({
     version: z.int(),
@@ -64,7 +62,6 @@ export const leverVersionItemSchema = z
 
 const whole = { lever_id: z.string(), ...leverVersionItemSchema.shape };
 
-/** A lever version with its content. */
 export const leverVersionSchema = z
   .union([
     z.object({

@@ -25,7 +25,6 @@ export const decisionSchema = z
   })
   .meta({ id: 'CandidateDecision', description: 'Whether a candidate may be a parent, and why.' });
 
-/** A candidate in a list. */
 export const candidateItemSchema = z
   .object({ ...candidateSchema.shape, decision: decisionSchema })
   .meta({ id: 'CandidateSummary', description: 'A candidate and its decision.' });
@@ -94,7 +93,6 @@ const segmentSchema = z.object({
     .describe("The feedback shown to that candidate's reflection; empty for the baseline."),
 });
 
-/** A candidate and its origin. */
 export const candidateDetailSchema = z
   .object({
     session_id: z.string(),

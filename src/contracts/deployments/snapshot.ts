@@ -74,7 +74,6 @@ export const snapshotSchema = z
   .discriminatedUnion('kind', [promptSnapshotSchema.extend(head), graphSnapshotSchema.extend(head)])
   .meta({ id: 'Snapshot', description: 'The immutable content of a deployment.' });
 
-/** The differences of two snapshots. */
 export const snapshotDiffSchema = z.object({
   from: z.string(),
   to: z.string(),

@@ -3,7 +3,6 @@ import { timestamp } from '../common.js';
 
 const latency = z.number().nullable();
 
-/** Statistics of a deployment's requests. */
 export const deploymentStatsSchema = z
   .object({
     deployment_id: z.string(),

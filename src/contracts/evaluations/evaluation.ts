@@ -50,7 +50,6 @@ const appId = z.string().min(1).max(200).describe('Groups jobs.');
 
 const bodyRule = 'must be a JSON object with container_url, app_id, env_name, seeds and policy';
 
-/** Create request. */
 export const flatEvaluationSchema = z.strictObject({ ...shape, app_id: appId }, bodyRule);
 
 /** Create request in the existing client's wrapper. */
@@ -60,11 +59,9 @@ export const wrappedEvaluationSchema = z.strictObject({
   correlation_id: correlationIdSchema.nullish().describe('Ignored.'),
 });
 
-/** Either form; `config` distinguishes them. */
 export const createEvaluationSchema = z.union([flatEvaluationSchema, wrappedEvaluationSchema]);
 export type EvaluationRequest = z.infer<typeof flatEvaluationSchema>;
 
-/** The schema of the form that a body uses. */
 export function evaluationSchemaFor(body: unknown): z.ZodType {
   return typeof body === 'object' && body !== null && 'config' in body ? wrappedEvaluationSchema : flatEvaluationSchema;
 }
@@ -100,10 +97,8 @@ const listed = {
   num_seeds: z.int(),
 };
 
-/** An evaluation in a list. */
 export const evaluationListItemSchema = z.object(listed).meta({ id: 'EvaluationSummary' });
 
-/** An evaluation's status. */
 export const evaluationSchema = z
   .object({
     ...listed,

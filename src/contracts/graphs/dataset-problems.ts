@@ -16,10 +16,7 @@ export interface DatasetProblem {
 /** Maximum reported problems of one kind. */
 const maxPerKind = 20;
 
-/**
- * The cross-field problems of a data set, at most 20 of a kind. Ignores values that do not match
- * the schema, which reports those.
- */
+/** At most 20 problems of a kind; ignores values that do not match the schema. */
 export function datasetProblems(dataset: unknown): DatasetProblem[] {
   if (!isObject(dataset)) return [];
   const bytes = Buffer.byteLength(JSON.stringify(dataset));
@@ -54,7 +51,6 @@ function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
   yield { path: ['metadata', description.name], message };
 }
 
-/** A named list entry and its index. */
 interface Named {
   index: number;
   name: string;
@@ -150,10 +146,7 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
   }
 }
 
-/**
- * Fields that only some inputs have; reports the smaller group, those without the field or those
- * with it.
- */
+/** Fields that only some inputs have; reports the smaller group. */
 function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
   const inputs = tasks.flatMap(({ index, name, entry: { input } }) =>
     typeof input === 'string' || isObject(input) ? [{ index, name, fields: taskInput(input) }] : [],

@@ -5,7 +5,6 @@ import { unlessMissing } from '../validation.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { unionError, rubricSchema, verifierSchema } from './verifier.js';
 
-/** Upper limits of a data set. */
 export const datasetLimits = {
   tasks: 10_000,
   /** Bytes of the data set as UTF-8 JSON. */
@@ -48,7 +47,6 @@ export const datasetSchema = z
   .meta({ id: 'GraphDataset' });
 export type GraphDataset = z.infer<typeof datasetSchema>;
 
-/** A task's input by field. */
 export function taskInput(input: string | Record<string, unknown>): Record<string, unknown> {
   return typeof input === 'string' ? { input } : input;
 }

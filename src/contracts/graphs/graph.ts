@@ -1,7 +1,4 @@
-/**
- * The JSON form of graphs and edits. These schemas define the fields and types;
- * `src/core/graphs/validate.ts` checks refs, placeholders and limits.
- */
+/** The JSON form of graphs and edits; `src/core/graphs/validate.ts` checks refs and limits. */
 import { z } from 'zod';
 import { unlessMissing } from '../validation.js';
 

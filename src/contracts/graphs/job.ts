@@ -72,7 +72,6 @@ export const createGraphJobSchema = z
   .meta({ id: 'CreateGraphJob' });
 export type CreateGraphJob = z.infer<typeof createGraphJobSchema>;
 
-/** The models of a request, at least one. */
 export function requestPolicies(
   request: Pick<CreateGraphJob, 'policy_model' | 'policy_models' | 'policy_provider'>,
 ): PolicySpec[] {
@@ -110,7 +109,6 @@ const summary = {
   ...searchFields,
 };
 
-/** A graph job in a list. */
 export const graphJobSummarySchema = z.object(summary).meta({ id: 'GraphJobSummary' });
 
 /** A candidate's reward and the cost of a run. */
@@ -129,7 +127,6 @@ export const weighedSchema = z
       'are those of its steps, without judge and proposer.',
   });
 
-/** A graph job's status. */
 export const graphJobSchema = z
   .object({
     ...summary,

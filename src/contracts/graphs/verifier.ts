@@ -52,7 +52,6 @@ export const rubricSchema = z
   );
 export type Rubric = z.infer<typeof rubricSchema>;
 
-/** Scoring modes. */
 export const modes = ['exact', 'contains', 'numeric', 'json', 'rubric', 'gold_examples'] as const;
 
 /** Maximum fields that mode json can be configured to compare. */
@@ -97,10 +96,7 @@ export type JudgedVerifier = { mode: 'rubric' | 'gold_examples'; judge: PolicySp
 /** The scoring configuration stored with a job. */
 export type VerifierSpec = ScoredVerifier | JudgedVerifier;
 
-/**
- * Converts a configuration to its stored form. `datasetProblems` ensures that a judged one has a
- * model.
- */
+/** `datasetProblems` ensures that a judged verifier has a model. */
 export function verifierSpec(config: VerifierConfig, defaultProvider: string): VerifierSpec {
   const caseSensitive = config.case_sensitive ?? false;
   switch (config.mode) {

@@ -27,7 +27,6 @@ const stepSchema = z.object({
   latency_ms: z.number().describe('Sum over its calls, which may be concurrent.'),
 });
 
-/** One rollout with its outcome and complete model calls. */
 export const traceSchema = z
   .object({
     trace_id: z.string(),

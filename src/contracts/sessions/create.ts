@@ -74,7 +74,6 @@ const shape = z.strictObject({
     .describe('Seconds per rollout, at most 3600. Live traffic: seconds until its reward arrives, at most a week.'),
 });
 
-/** The field of the container's URL in a request, if any. */
 export function containerField(request: Partial<Record<(typeof urlAliases)[number], unknown>>) {
   return urlAliases.find((name) => request[name] !== undefined);
 }
@@ -112,7 +111,6 @@ const optimization = {
   prompt_learning: policyOptimizationSchema.optional().describe('Alias of policy_optimization.'),
 };
 
-/** All requests in a session's body, with their paths. */
 export function findOptimizations(body: unknown): { path: string[]; request: unknown }[] {
   return [[], ['config_body'], ['config']]
     .flatMap((holder) => Object.keys(optimization).map((name) => [...holder, name]))

@@ -43,7 +43,6 @@ const sensorsSchema = z.object({
     .describe('null if nothing is known.'),
 });
 
-/** Aggregated results of a candidate's rollouts in one batch. */
 export const sensorFrameSchema = z
   .object({
     frame_id: z.string(),
@@ -59,7 +58,6 @@ export const sensorFrameSchema = z
   })
   .meta({ id: 'SensorFrame', description: "Aggregated results of a candidate's rollouts in one batch of a stage." });
 
-/** Sensor fields of a session. */
 export const sensorFields = {
   sensor_frames: z.array(sensorFrameSchema).describe('The latest 50 frames, oldest first.'),
   sensor_frame_count: z.int().describe('Number of frames; /sensor-frames lists all.'),

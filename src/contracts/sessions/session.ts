@@ -41,10 +41,8 @@ const summary = {
   ...searchFields,
 };
 
-/** A session in a list. */
 export const sessionSummarySchema = z.object(summary).meta({ id: 'SessionSummary' });
 
-/** A session's live state. */
 export const sessionSchema = z
   .object({
     ...summary,
