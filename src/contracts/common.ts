@@ -182,13 +182,15 @@ export const estimateSchema = z.object({
     .describe('Based on assumed lengths of prompts and answers; null if a price is unknown.'),
 });
 
-/**
- * Query of every list; `kind`, `system_id` and `system_name` of the existing client are ignored.
- */
-export const listQuerySchema = z.strictObject({
-  state: statusSchema.optional(),
+export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),
+};
+
+/** Query of every list; ignores `kind`, `system_id` and `system_name` of the existing client. */
+export const listQuerySchema = z.strictObject({
+  state: statusSchema.optional(),
+  ...pageQuery,
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),
   kind: z.string().optional(),
@@ -196,11 +198,6 @@ export const listQuerySchema = z.strictObject({
   system_name: z.string().optional(),
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
-
-export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  cursor: z.string().max(500).optional().describe('next_cursor of the previous page.'),
-};
 
 /** A page of `item`, newest first. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {

@@ -2,12 +2,15 @@
 import { z } from 'zod';
 import { algorithmNames } from '../sessions/algorithms.js';
 
-/** An event type; `data` holds what the wire shows both in `data` and beside it. */
-function event<const Type extends string, Data extends z.ZodType>(type: Type, meaning: string, data: Data) {
-  return z.object({ type: z.literal(type), message: z.string().describe('The event as a log line.'), data }).meta({
-    title: type,
-    description: meaning,
-  });
+/** An event type; `fields` are in `data` and on the wire also beside it. */
+function event<const Type extends string, Fields extends z.ZodRawShape>(type: Type, meaning: string, fields: Fields) {
+  return eventOf(type, meaning, z.object(fields));
+}
+
+function eventOf<const Type extends string, Data extends z.ZodType>(type: Type, meaning: string, data: Data) {
+  return z
+    .object({ type: z.literal(type), message: z.string().describe('The event as a log line.'), data })
+    .meta({ title: type, description: meaning });
 }
 
 const algorithm = z.enum(algorithmNames).describe('The algorithm of the search.');
@@ -31,12 +34,12 @@ const rolloutFields = {
   error: z.string().nullable().describe('Why the rollout failed; null: it succeeded.'),
 };
 
-const evaluatedCandidate = z.object({
+const evaluatedCandidate = {
   candidate_id: candidateId,
   generation,
   reward: z.number().describe('The mean reward on the evaluation seeds.'),
   seeds_evaluated: z.int().describe('The number of evaluation seeds.'),
-});
+};
 
 /** Search results, in the terminal events of sessions and graph jobs; absent from the events of deployments. */
 const best = {
@@ -60,99 +63,64 @@ const evaluationResults = {
 const failure = { error: z.string().describe('Why the job failed.'), code: z.string().describe('The error code.') };
 
 const progressEvents = [
-  event(
-    'session_started',
-    'A session started.',
-    z.object({
-      algorithm,
-      generations,
-      baseline_known: z.boolean().describe('false: the baseline prompt is taken from the first model calls.'),
-    }),
-  ),
-  event(
-    'job_started',
-    'A graph job started.',
-    z.object({ algorithm, generations, tasks: z.int().describe('The number of tasks in the data set.') }),
-  ),
-  event(
-    'rollout_completed',
-    'A rollout of a session or graph job succeeded or failed.',
-    z.object({
-      ...rolloutFields,
-      rollout_idx: z.int().describe('The index of the rollout in its job.'),
-      candidate_id: z
-        .string()
-        .nullable()
-        .describe('The candidate that was run; null: the baseline before it is known.'),
-      stage: z
-        .enum(['baseline', 'minibatch', 'gate', 'evaluation', 'heldout'])
-        .describe('What the search ran it for; gate: the test of a candidate.'),
-      generation,
-    }),
-  ),
-  event(
-    'eval.policy.seed.completed',
-    'A seed of an evaluation succeeded or failed.',
-    z.object({
-      ...rolloutFields,
-      completed: z.int().describe('The number of seeds with a result so far.'),
-      total: z.int().nullable().describe('The number of seeds; null: not known yet.'),
-    }),
-  ),
-  event(
-    'candidate_proposed',
-    'The search proposed a candidate.',
-    z.object({
-      candidate_id: candidateId,
-      parent_ids: z.array(z.string()).describe('The candidates it was derived from.'),
-      generation,
-      lever_version: z.int().describe('The number of the candidate in its job.'),
-    }),
-  ),
-  event(
-    'proposal_failed',
-    'No candidate could be proposed.',
-    z.object({
-      candidate_id: z.string().describe('The id that the candidate would have had.'),
-      generation,
-      reason: z.string().describe('Why there is no proposal.'),
-    }),
-  ),
-  event(
-    'candidate_rejected',
-    'A candidate failed its test.',
-    z.object({
-      candidate_id: candidateId,
-      generation,
-      reason: z.string().describe('not_better, worse, overtaken (by a candidate accepted earlier) or budget.'),
-      parent_sum: parentSum,
-      child_sum: childSum,
-    }),
-  ),
-  event(
-    'candidate_accepted',
-    'A candidate passed its test.',
-    z.object({
-      candidate_id: candidateId,
-      generation,
-      parent_sum: parentSum,
-      child_sum: childSum,
-      estimated_reward: z.number().describe('The mean reward expected on the evaluation seeds.'),
-      reason: z.literal('cheaper').optional().describe('Equal in reward and lower in cost; absent: higher in reward.'),
-    }),
-  ),
+  event('session_started', 'A session started.', {
+    algorithm,
+    generations,
+    baseline_known: z.boolean().describe('false: the baseline prompt is taken from the first model calls.'),
+  }),
+  event('job_started', 'A graph job started.', {
+    algorithm,
+    generations,
+    tasks: z.int().describe('The number of tasks in the data set.'),
+  }),
+  event('rollout_completed', 'A rollout of a session or graph job succeeded or failed.', {
+    ...rolloutFields,
+    rollout_idx: z.int().describe('The index of the rollout in its job.'),
+    candidate_id: z.string().nullable().describe('The candidate that was run; null: the baseline before it is known.'),
+    stage: z
+      .enum(['baseline', 'minibatch', 'gate', 'evaluation', 'heldout'])
+      .describe('What the search ran it for; gate: the test of a candidate.'),
+    generation,
+  }),
+  event('eval.policy.seed.completed', 'A seed of an evaluation succeeded or failed.', {
+    ...rolloutFields,
+    completed: z.int().describe('The number of seeds with a result so far.'),
+    total: z.int().nullable().describe('The number of seeds; null: not known yet.'),
+  }),
+  event('candidate_proposed', 'The search proposed a candidate.', {
+    candidate_id: candidateId,
+    parent_ids: z.array(z.string()).describe('The candidates it was derived from.'),
+    generation,
+    lever_version: z.int().describe('The number of the candidate in its job.'),
+  }),
+  event('proposal_failed', 'No candidate could be proposed.', {
+    candidate_id: z.string().describe('The id that the candidate would have had.'),
+    generation,
+    reason: z.string().describe('Why there is no proposal.'),
+  }),
+  event('candidate_rejected', 'A candidate failed its test.', {
+    candidate_id: candidateId,
+    generation,
+    reason: z.string().describe('not_better, worse, overtaken (by a candidate accepted earlier) or budget.'),
+    parent_sum: parentSum,
+    child_sum: childSum,
+  }),
+  event('candidate_accepted', 'A candidate passed its test.', {
+    candidate_id: candidateId,
+    generation,
+    parent_sum: parentSum,
+    child_sum: childSum,
+    estimated_reward: z.number().describe('The mean reward expected on the evaluation seeds.'),
+    reason: z.literal('cheaper').optional().describe('Equal in reward and lower in cost; absent: higher in reward.'),
+  }),
   event('candidate_evaluated', 'A candidate was evaluated on all evaluation seeds.', evaluatedCandidate),
   event('evaluation_complete', 'The same as candidate_evaluated, which precedes it.', evaluatedCandidate),
-  event(
-    'generation_complete',
-    'A generation of the search is complete.',
-    z.object({
-      generation,
-      best_reward: z.number().describe('The mean reward of the best candidate so far.'),
-      best_candidate_id: z.string().describe('The best candidate so far.'),
-    }),
-  ),
-  event(
+  event('generation_complete', 'A generation of the search is complete.', {
+    generation,
+    best_reward: z.number().describe('The mean reward of the best candidate so far.'),
+    best_candidate_id: z.string().describe('The best candidate so far.'),
+  }),
+  eventOf(
     'budget_warning',
     '80 % of a budget are used.',
     z.union([
@@ -169,71 +137,55 @@ const progressEvents = [
   event(
     'concurrency_lowered',
     'The container is overloaded: fewer rollouts run at once. Reported the first 20 times.',
-    z.object({
+    {
       limit: z.int().describe('The number of rollouts that may be in flight now.'),
       max_concurrent: z.int().describe('The max_concurrent of the job.'),
       because: z.string().nullable().describe('The reason.'),
-    }),
+    },
   ),
-  event(
-    'reward_received',
-    'A reward was reported and counts.',
-    z.object({
-      reward_id: z.string().describe('The reward in the inbox of the job.'),
-      reward: z.number().describe('The reward as reported.'),
-      rollout_id: z.string().nullable().describe('The rollout it belongs to; null: it names none.'),
-      correlation_id: z.string().nullable().describe('The correlation id as reported; null: none.'),
-      candidate_id: z.string().nullable().describe('The candidate as reported; null: none.'),
-    }),
-  ),
-  event('paused', 'The job is paused: no new rollout starts.', z.object({})),
-  event('resumed', 'The job runs again.', z.object({})),
-  event(
-    'error',
-    'Why the job fails; job_failed follows.',
-    z.object({
-      code: z.string().describe('The error code.'),
-      message: z.string().describe('What happened, and what to do.'),
-      retryable: z.boolean().describe('Whether the same job may succeed when it is created again.'),
-    }),
-  ),
-  event(
-    'deployment_building',
-    'The deployment is being built.',
-    z.object({ name: z.string().describe('The name of the deployment.') }),
-  ),
-  event(
-    'snapshot_frozen',
-    'The content to deploy is frozen.',
-    z.object({ snapshot_id: z.string().describe('The frozen snapshot.') }),
-  ),
-  event(
-    'gate_judged',
-    'The deployment gate was decided.',
-    z.object({
-      passed: z.boolean().describe('Whether the deployment may go live.'),
-      reward: z.number().describe('The mean reward of the candidate on the seeds of the gate.'),
-      incumbent_reward: z.number().nullable().describe('The mean reward of what is live; null: not compared.'),
-      comparison: z
-        .object({
-          difference: z.number().describe('The mean reward of the candidate minus that of the incumbent.'),
-          low: z.number().describe('The lower end of its 95 % interval; -1.8e308: unbounded.'),
-          high: z.number().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
-          seeds: z.int().describe('The number of seeds compared.'),
-        })
-        .nullable()
-        .describe('The paired comparison; null: not compared.'),
-    }),
-  ),
+  event('reward_received', 'A reward was reported and counts.', {
+    reward_id: z.string().describe('The reward in the inbox of the job.'),
+    reward: z.number().describe('The reward as reported.'),
+    rollout_id: z.string().nullable().describe('The rollout it belongs to; null: it names none.'),
+    correlation_id: z.string().nullable().describe('The correlation id as reported; null: none.'),
+    candidate_id: z.string().nullable().describe('The candidate as reported; null: none.'),
+  }),
+  event('paused', 'The job is paused: no new rollout starts.', {}),
+  event('resumed', 'The job runs again.', {}),
+  event('error', 'Why the job fails; job_failed follows.', {
+    code: z.string().describe('The error code.'),
+    message: z.string().describe('What happened, and what to do.'),
+    retryable: z.boolean().describe('Whether the same job may succeed when it is created again.'),
+  }),
+  event('deployment_building', 'The deployment is being built.', {
+    name: z.string().describe('The name of the deployment.'),
+  }),
+  event('snapshot_frozen', 'The content to deploy is frozen.', {
+    snapshot_id: z.string().describe('The frozen snapshot.'),
+  }),
+  event('gate_judged', 'The deployment gate was decided.', {
+    passed: z.boolean().describe('Whether the deployment may go live.'),
+    reward: z.number().describe('The mean reward of the candidate on the seeds of the gate.'),
+    incumbent_reward: z.number().nullable().describe('The mean reward of what is live; null: not compared.'),
+    comparison: z
+      .object({
+        difference: z.number().describe('The mean reward of the candidate minus that of the incumbent.'),
+        low: z.number().describe('The lower end of its 95 % interval; -1.8e308: unbounded.'),
+        high: z.number().describe('The upper end of its 95 % interval; 1.8e308: unbounded.'),
+        seeds: z.int().describe('The number of seeds compared.'),
+      })
+      .nullable()
+      .describe('The paired comparison; null: not compared.'),
+  }),
 ] as const;
 
 const terminal = [
-  event('job_complete', 'A session, graph job or deployment completed.', z.object(best)),
-  event('job_failed', 'A session, graph job or deployment failed.', z.object({ ...best, ...failure })),
-  event('job_cancelled', 'A session, graph job or deployment was cancelled.', z.object(best)),
-  event('eval.policy.job.completed', 'An evaluation completed.', z.object(evaluationResults)),
-  event('eval.policy.job.failed', 'An evaluation failed.', z.object({ ...evaluationResults, ...failure })),
-  event('eval.policy.job.cancelled', 'An evaluation was cancelled.', z.object(evaluationResults)),
+  event('job_complete', 'A session, graph job or deployment completed.', best),
+  event('job_failed', 'A session, graph job or deployment failed.', { ...best, ...failure }),
+  event('job_cancelled', 'A session, graph job or deployment was cancelled.', best),
+  event('eval.policy.job.completed', 'An evaluation completed.', evaluationResults),
+  event('eval.policy.job.failed', 'An evaluation failed.', { ...evaluationResults, ...failure }),
+  event('eval.policy.job.cancelled', 'An evaluation was cancelled.', evaluationResults),
 ] as const;
 
 export const eventSchemas = [...progressEvents, ...terminal] as const;

@@ -116,6 +116,7 @@ const plainOps = [
   'min',
   'max',
 ] as const;
+export type PlainOp = (typeof plainOps)[number];
 const transformSchema = z.discriminatedUnion('op', [
   z.strictObject({ ...transform, op: z.literal('template'), text }),
   z.strictObject({ ...transform, op: z.enum(['split', 'join']), by: text }),

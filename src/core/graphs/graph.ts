@@ -2,6 +2,7 @@
  * An acyclic graph of typed steps, from a task's input (a JSON object) to one output. `json.ts` has
  * the JSON form, `validate.ts` the rules.
  */
+import type { PlainOp } from '../../contracts/graphs/graph.js';
 import type { Message } from '../jobs/spec.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Json } from './values.js';
@@ -92,24 +93,6 @@ export type Transform =
   | { op: 'between'; start: string; end: string }
   | { op: 'pluck'; path: string }
   | { op: PlainOp };
-type PlainOp =
-  | 'object'
-  | 'list'
-  | 'concat'
-  | 'json_parse'
-  | 'json_text'
-  | 'lines'
-  | 'first'
-  | 'last'
-  | 'count'
-  | 'lower'
-  | 'upper'
-  | 'trim'
-  | 'number'
-  | 'unique'
-  | 'sum'
-  | 'min'
-  | 'max';
 
 /** Upper limits of a graph, in characters, seconds or counts as named. */
 export const limits = {
