@@ -1,6 +1,6 @@
 /** Building blocks of edits. */
 import type { DraftAnswer } from '../drafts.js';
-import { itemName, type Graph, type LlmStep, type PromptMessage, type Ref, type Step } from '../graph.js';
+import type { Graph, LlmStep, PromptMessage, Ref, Step } from '../graph.js';
 import { refHead, refHeads, mapRefs, withHead } from '../refs.js';
 import { placeholderNames } from '../template.js';
 
@@ -20,7 +20,7 @@ export function replaceStep(graph: Graph, step: Step): EditResult {
 
 /** The names a new step must not have. */
 export function takenNames({ steps }: Graph): Set<string> {
-  return new Set(['input', ...steps.flatMap((step) => [step.id, ...(itemName(step) ?? [])])]);
+  return new Set(['input', ...steps.flatMap((step) => (step.type === 'map' ? [step.id, step.as] : [step.id]))]);
 }
 
 /** Inserts steps after a step; its users take the value of the last inserted step. */

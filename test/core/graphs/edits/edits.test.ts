@@ -71,6 +71,18 @@ describe('verify', () => {
     expect(ids(edited(start, critique))).toEqual([long, `${short}_2`, `${short}_3`]);
   });
 
+  test("avoids the name of a map's item, and only that name", () => {
+    const verify: Edit = { edit: 'verify', step: 'solve', prompt: '{{draft}}' };
+    const over = (as: string): Step => {
+      const prompt = { inputs: { item: as }, messages: user('{{item}}') };
+      return { id: 'each', type: 'map', ...prompt, over: 'listed', as, output: { field: 'text' } };
+    };
+    const listed: Step = { id: 'listed', type: 'transform', op: 'lines', inputs: { text: 'solve.answer' } };
+    const start = (as: string) => graphWith([solve, listed, over(as)], 'each');
+    expect(ids(edited(start('solve_verify'), verify))).toContain('solve_verify_2');
+    expect(ids(edited(start('x'), verify))).toContain('solve_verify');
+  });
+
   test('numbers the names when applied twice', () => {
     const verify = (id: string): Edit => ({ edit: 'verify', step: id, prompt: '{{draft}}' });
     const twice = edited(oneStep, verify('solve'), verify('solve'));
