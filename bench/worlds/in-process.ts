@@ -4,12 +4,12 @@ import {
   lineageOf,
   mergeCandidates,
   removedCandidates,
-  type ComponentSelection,
   type LineageTexts,
 } from '../../src/core/proposals/components.js';
 import { maxProposalChars } from '../../src/core/proposals/limits.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 import type {
+  ComponentSelection,
   SearchResponse,
   ProposalAnswer,
   ProposalRequest,

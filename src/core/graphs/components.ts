@@ -1,5 +1,6 @@
 /** A graph's prompt texts as components, so that prompt proposals can rewrite them. */
-import { stepPrompt, withPrompt, type Graph, type PromptMessage } from './graph.js';
+import { componentNames } from '../prompts/components.js';
+import { stepPrompt, withPrompt, type Graph } from './graph.js';
 import { graphIdentity } from './identity.js';
 import { placeholderNames } from './template.js';
 import { graphProblems, type Problem } from './validate.js';
@@ -12,7 +13,7 @@ export function graphTexts({ steps }: Graph): Record<string, string> {
   return Object.fromEntries(
     steps.flatMap((step) => {
       const messages = stepPrompt(step)?.messages ?? [];
-      const names = messageNames(messages);
+      const names = componentNames(messages);
       return messages.map(({ content }, index) => [`${step.id}.${names[index]!}`, content]);
     }),
   );
@@ -57,7 +58,7 @@ export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, stri
   const steps = graph.steps.map((step, at) => {
     const prompt = stepPrompt(step);
     if (prompt === null) return step;
-    const names = messageNames(prompt.messages);
+    const names = componentNames(prompt.messages);
     const messages = prompt.messages.map((message, index) => {
       const name = `${step.id}.${names[index]!}`;
       indexes.set(`steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}messages[${index}].content`, name);
@@ -68,13 +69,4 @@ export function withGraphTexts(graph: Graph, texts: Readonly<Record<string, stri
   const rewritten = { ...graph, steps };
   const found = graphProblems(rewritten).map(({ path, message }) => ({ path: indexes.get(path) ?? path, message }));
   return found.length === 0 ? { ok: true, graph: rewritten } : { ok: false, problems: found };
-}
-
-function messageNames(messages: readonly PromptMessage[]): string[] {
-  const counts = new Map<string, number>();
-  return messages.map(({ role }) => {
-    const count = (counts.get(role) ?? 0) + 1;
-    counts.set(role, count);
-    return count === 1 ? role : `${role}_${count}`;
-  });
 }

@@ -55,37 +55,28 @@ export function stepProblems(step: Step): Problem[] {
 /** `given`: a name available in messages without an input (a map's item, a vote's candidates). */
 function promptProblems(prompt: Prompt, given: string | null, at: string): Problem[] {
   const { inputs, messages, timeoutS, tries, model } = prompt;
-  const problems = [...inputNameProblems(inputs, at)];
+  const problems = inputNameProblems(inputs, at);
+  const report = (path: string, message: string) => problems.push({ path: `${at}${path}`, message });
   if (messages.length < 1 || messages.length > limits.messages)
-    problems.push({
-      path: `${at}messages`,
-      message: `must hold 1 to ${limits.messages} messages, and holds ${messages.length}`,
-    });
+    report('messages', `must hold 1 to ${limits.messages} messages, and holds ${messages.length}`);
   const used = new Set<string>();
   for (const [index, { content }] of messages.entries()) {
-    const path = `${at}messages[${index}].content`;
-    if (content.trim() === '') problems.push({ path, message: 'must not be blank' });
-    problems.push(
-      ...textProblems(path, content, limits.messageChars),
-      ...templateProblems(path, content, inputs, given),
-    );
+    const path = `messages[${index}].content`;
+    if (content.trim() === '') report(path, 'must not be blank');
+    problems.push(...textProblems(at + path, content, limits.messageChars));
+    problems.push(...templateProblems(at + path, content, inputs, given));
     for (const name of placeholderNames(content)) used.add(name);
   }
   for (const name of Object.keys(inputs)) {
-    if (!used.has(name))
-      problems.push({ path: `${at}inputs.${name}`, message: `is unused: no message contains {{${name}}}` });
+    if (!used.has(name)) report(`inputs.${name}`, `is unused: no message contains {{${name}}}`);
   }
   const refers = given !== null && Object.values(inputs).some((ref) => parseRef(ref)?.head === given);
   if (given !== null && !used.has(given) && !refers)
-    problems.push({
-      path: `${at}messages`,
-      message: `must contain {{${given}}} in a message or refer to it in an input`,
-    });
-  if (typeof model === 'string' && !/^[^\0]{1,200}$/.test(model))
-    problems.push({ path: `${at}model`, message: 'must be 1 to 200 characters' });
+    report('messages', `must contain {{${given}}} in a message or refer to it in an input`);
+  if (typeof model === 'string' && !/^[^\0]{1,200}$/.test(model)) report('model', 'must be 1 to 200 characters');
   problems.push(...rangeProblems(`${at}tries`, tries, 1, limits.tries));
   if (timeoutS !== undefined && !(timeoutS > 0 && timeoutS <= limits.timeoutS))
-    problems.push({ path: `${at}timeoutS`, message: `must be above 0 and at most ${limits.timeoutS} seconds` });
+    report('timeoutS', `must be above 0 and at most ${limits.timeoutS} seconds`);
   return problems;
 }
 
@@ -133,19 +124,16 @@ function textProblems(path: string, text: string, most: number = limits.fieldCha
 
 function voteProblems({ over, of, by }: VoteStep): Problem[] {
   const problems: Problem[] = [];
+  const report = (path: string, message: string) => problems.push({ path, message });
   if ((over === undefined) === (of === undefined))
-    problems.push({
-      path: 'over',
-      message: 'must be given, or else of: exactly one of over (a list) and of (several refs)',
-    });
+    report('over', 'must be given, or else of: exactly one of over (a list) and of (several refs)');
   if (of !== undefined && (of.length < 2 || of.length > limits.voteOf))
-    problems.push({ path: 'of', message: `must hold 2 to ${limits.voteOf} refs, and holds ${of.length}` });
+    report('of', `must hold 2 to ${limits.voteOf} refs, and holds ${of.length}`);
   if (by === 'majority') return problems;
-  if (Object.hasOwn(by.judge.inputs, candidatesName))
-    problems.push({
-      path: `by.judge.inputs.${candidatesName}`,
-      message: 'must have another name: {{candidates}} is reserved for the values voted on',
-    });
+  if (Object.hasOwn(by.judge.inputs, candidatesName)) {
+    const message = 'must have another name: {{candidates}} is reserved for the values voted on';
+    report(`by.judge.inputs.${candidatesName}`, message);
+  }
   return [...problems, ...promptProblems(by.judge, candidatesName, 'by.judge.')];
 }
 

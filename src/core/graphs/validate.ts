@@ -27,32 +27,23 @@ export function graphProblems(graph: Graph): Problem[] {
     ...cycleProblems(steps),
     ...unusedProblems(graph),
   );
-  const calls = maxCalls(graph);
-  if (calls > limits.calls)
-    problems.push({
-      path: 'steps',
-      message: `may make ${calls} model calls per run; at most ${limits.calls} are allowed`,
-    });
-  const attempts = maxAttempts(graph);
-  if (calls <= limits.calls && attempts > limits.attempts)
-    problems.push({
-      path: 'steps',
-      message: `may make ${attempts} model calls per run with all tries; at most ${limits.attempts} are allowed`,
-    });
+  const refuse = (message: string) => [...problems, { path: 'steps', message }];
+  const [calls, attempts] = [maxCalls(graph), maxAttempts(graph)];
+  if (calls > limits.calls) return refuse(`may make ${calls} model calls per run; at most ${limits.calls} are allowed`);
+  if (attempts > limits.attempts)
+    return refuse(`may make ${attempts} model calls per run with all tries; at most ${limits.attempts} are allowed`);
   return problems;
 }
 
 function inputProblems(inputs: readonly string[]): Problem[] {
   const problems: Problem[] = [];
+  const report = (path: string, message: string) => problems.push({ path, message });
   if (inputs.length > limits.inputs)
-    problems.push({ path: 'inputs', message: `must hold at most ${limits.inputs} names, but holds ${inputs.length}` });
+    report('inputs', `must hold at most ${limits.inputs} names, but holds ${inputs.length}`);
   for (const [at, name] of inputs.entries()) {
-    if (!fieldPattern.test(name))
-      problems.push({
-        path: `inputs[${at}]`,
-        message: 'must be 1 to 100 characters without dots, braces or white space',
-      });
-    if (inputs.indexOf(name) !== at) problems.push({ path: `inputs[${at}]`, message: `repeats the name "${name}"` });
+    const path = `inputs[${at}]`;
+    if (!fieldPattern.test(name)) report(path, 'must be 1 to 100 characters without dots, braces or white space');
+    if (inputs.indexOf(name) !== at) report(path, `repeats the name "${name}"`);
   }
   return problems;
 }
@@ -87,10 +78,8 @@ function cycleProblems(steps: readonly Step[]): Problem[] {
       if (state.get(next) === undefined) visit(next);
       else {
         const cycle = [...visiting.slice(visiting.indexOf(next)), next].map((index) => steps[index]!.id);
-        problems.push({
-          path: `steps[${next}]`,
-          message: `is in a cycle (each step takes the next): ${cycle.join(' -> ')}`,
-        });
+        const message = `is in a cycle (each step takes the next): ${cycle.join(' -> ')}`;
+        problems.push({ path: `steps[${next}]`, message });
       }
     }
     visiting.pop();
@@ -102,14 +91,8 @@ function cycleProblems(steps: readonly Step[]): Problem[] {
 
 function unusedProblems(graph: Graph): Problem[] {
   const used = usedSteps(graph);
-  return graph.steps.flatMap(({ id }, at) =>
-    used.has(id)
-      ? []
-      : [
-          {
-            path: `steps[${at}]`,
-            message: `"${cutText(id, 64)}" is unused: the output does not depend on it`,
-          },
-        ],
-  );
+  return graph.steps.flatMap(({ id }, at) => {
+    const message = `"${cutText(id, 64)}" is unused: the output does not depend on it`;
+    return used.has(id) ? [] : [{ path: `steps[${at}]`, message }];
+  });
 }

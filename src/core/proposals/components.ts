@@ -6,8 +6,6 @@ import type { ComponentSelection, ProposalRequest } from '../search/protocol.js'
 /** Component to text. */
 export type Texts = Readonly<Record<string, string>>;
 
-export type { ComponentSelection };
-
 /** A candidate with its texts; in a lineage it follows its parents. */
 export interface LineageTexts {
   candidate: number;

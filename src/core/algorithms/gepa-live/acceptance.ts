@@ -5,6 +5,7 @@
  * Invariant: a child that is no better than the incumbent is accepted with a probability of at most
  * `errorRates.accept`, for any number of rounds; the probabilities of several children add up.
  */
+import { groupBy } from '../../../util/group.js';
 import { sum } from '../../math/rewards.js';
 import { addPairs, judgeTest, openTest, type RewardPair, type TestVerdict } from '../../math/sequential-test.js';
 import { changeCandidate } from '../../search/candidates.js';
@@ -31,12 +32,7 @@ export function afterTestRound(
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
-  const byCandidate = new Map<number, Measured[]>();
-  for (const rollout of measured) {
-    const own = byCandidate.get(rollout.candidate);
-    if (own) own.push(rollout);
-    else byCandidate.set(rollout.candidate, [rollout]);
-  }
+  const byCandidate = groupBy(measured, ({ candidate }) => candidate);
   const control = byCandidate.get(incumbent!.candidate)!;
   const controlSum = sum([phase.controlSum, ...control.map(({ reward }) => reward)]);
   const arms = phase.arms.map((arm) => addRound(arm, byCandidate.get(arm.candidate)!, control));

@@ -33,25 +33,13 @@ const evaluationInterval = 6;
 /** Rollouts of all evaluations before the end: their rewards are the largest part of the state. */
 const maxEvaluationRollouts = 15_000;
 
-/** The evaluation of the baseline is generation 0. */
-export function afterBaseline(state: GepaState, decisions: Decision[]): GepaState {
-  return endGeneration(evaluated(state, 0, decisions), decisions);
-}
-
-export function afterEvaluation(
-  state: GepaState,
-  { candidate }: PhaseOf<GepaState, 'evaluation'>,
-  decisions: Decision[],
-): GepaState {
+export function afterEvaluation(state: GepaState, candidate: number, decisions: Decision[]): GepaState {
   return endGeneration(evaluated(state, candidate, decisions), decisions);
 }
 
-export function afterMinibatch(
-  state: GepaState,
-  { batch }: PhaseOf<GepaState, 'minibatch'>,
-  decisions: Decision[],
-): GepaState {
-  return exploreFurther(state, batch.pairs.length) ?? reflect(state) ?? endGeneration(state, decisions);
+/** `explored`: the rollouts of the minibatch. */
+export function afterMinibatch(state: GepaState, explored: number, decisions: Decision[]): GepaState {
+  return exploreFurther(state, explored) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 
 /** Tests the proposed children, as many as the budget allows. */

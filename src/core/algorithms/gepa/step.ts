@@ -7,7 +7,7 @@ import { addRewards, afterHeldout, defineSearch } from '../../search/lifecycle.j
 import { proposalRequest } from '../../search/proposing.js';
 import type { SearchAlgorithm } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
-import { afterBaseline, afterEvaluation, afterMinibatch, afterProposals, afterTestRound } from './generation.js';
+import { afterEvaluation, afterMinibatch, afterProposals, afterTestRound } from './generation.js';
 import type { GepaState } from './state.js';
 import { viewGepa } from './view.js';
 
@@ -27,13 +27,13 @@ export const gepa: SearchAlgorithm<GepaState> = defineSearch<GepaState>({
     const state = addRewards(before, phase.batch, rewards);
     switch (phase.name) {
       case 'baseline':
-        return afterBaseline(state, decisions);
+        return afterEvaluation(state, 0, decisions);
       case 'minibatch':
-        return afterMinibatch(state, phase, decisions);
+        return afterMinibatch(state, phase.batch.pairs.length, decisions);
       case 'gate':
         return afterTestRound(state, phase, decisions);
       case 'evaluation':
-        return afterEvaluation(state, phase, decisions);
+        return afterEvaluation(state, phase.candidate, decisions);
     }
   },
 

@@ -37,12 +37,8 @@ export function afterBaseline(state: MiproState, decisions: Decision[]): MiproSt
 }
 
 /** The first generation looks further for good rollouts, on twice as many seeds each time. */
-export function afterMinibatch(
-  state: MiproState,
-  { batch }: PhaseOf<MiproState, 'minibatch'>,
-  decisions: Decision[],
-): MiproState {
-  const further = state.generation === 1 ? exploreFurther(state, 2 * batch.pairs.length) : null;
+export function afterMinibatch(state: MiproState, explored: number, decisions: Decision[]): MiproState {
+  const further = state.generation === 1 ? exploreFurther(state, 2 * explored) : null;
   return further ?? findDemos(state, decisions);
 }
 

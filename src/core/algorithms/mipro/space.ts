@@ -1,7 +1,7 @@
 /** The search space: an instruction for each component, then a demo set for each slot. */
 import type { Composition } from '../../search/protocol.js';
 import type { MiproState } from './state.js';
-import type { Space } from './tpe.js';
+import type { Space } from './parzen.js';
 
 /** The number of choices for each component, then for each slot. */
 export function spaceOf({ instructions, demoSets }: MiproState): Space {

@@ -52,7 +52,7 @@ export const mipro: SearchAlgorithm<MiproState> = defineSearch<MiproState>({
       case 'baseline':
         return afterBaseline(state, decisions);
       case 'minibatch':
-        return afterMinibatch(state, phase, decisions);
+        return afterMinibatch(state, phase.batch.pairs.length, decisions);
       case 'gate':
         return afterTrials(state, phase, decisions);
       case 'evaluation':

@@ -16,8 +16,6 @@
 import { nextUint32, uniformInt, type Rng } from '../../math/random.js';
 import { alone, drawFrom, parzen, together, type Draws, type Kernel, type Space } from './parzen.js';
 
-export type { Space };
-
 /** A finished trial: one choice for each dimension; greater values are better. */
 export interface Trial {
   choices: readonly number[];

@@ -1,7 +1,8 @@
 /** Spaces, trials and mixtures for properties. */
 import fc from 'fast-check';
 import { parzen, type Parzen } from '../../../../src/core/algorithms/mipro/parzen.js';
-import type { Space, Trial } from '../../../../src/core/algorithms/mipro/tpe.js';
+import type { Space } from '../../../../src/core/algorithms/mipro/parzen.js';
+import type { Trial } from '../../../../src/core/algorithms/mipro/tpe.js';
 
 /** All combinations of a space, the last dimension counting fastest. */
 export function combinations(space: Space): number[][] {

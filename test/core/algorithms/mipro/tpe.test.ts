@@ -5,7 +5,8 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { split, suggest, type Space, type Trial } from '../../../../src/core/algorithms/mipro/tpe.js';
+import type { Space } from '../../../../src/core/algorithms/mipro/parzen.js';
+import { split, suggest, type Trial } from '../../../../src/core/algorithms/mipro/tpe.js';
 import { seedRng } from '../../../../src/core/math/random.js';
 import { choicesIn, combinations, searches, spaces, trialsIn } from './spaces.js';
 
