@@ -3,24 +3,31 @@ import { costExhausted } from '../src/core/jobs/failures.js';
 import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
-/** Outside faults are retried, faults of the service fail the job with the reason. */
-export async function classifyErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApplicationFailure || !(error instanceof Error)) throw error;
-    if (error instanceof JobGoneError) throw jobFailure('job_gone', error.message);
-    const ours = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-    if (ours || isPermanent(error)) {
-      throw ApplicationFailure.create({
-        type: 'internal',
-        nonRetryable: true,
-        message: `Internal error: ${error.message}`,
-        cause: error,
-      });
-    }
-    throw error;
-  }
+/**
+ * Decides for every activity which errors are retried: outside faults are, faults of the service fail
+ * the job with the reason.
+ */
+export function withErrorClasses<Activities extends object>(activities: Activities): Activities {
+  const classified = Object.entries(activities).map(([name, run]: [string, (input: unknown) => Promise<unknown>]) => [
+    name,
+    async (input: unknown) => {
+      try {
+        return await run(input);
+      } catch (error) {
+        throw classifyError(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(classified) as Activities;
+}
+
+function classifyError(error: unknown): unknown {
+  if (error instanceof ApplicationFailure || !(error instanceof Error)) return error;
+  if (error instanceof JobGoneError) return jobFailure('job_gone', error.message);
+  const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+  if (!isOurs && !isPermanent(error)) return error;
+  const message = `Internal error: ${error.message}`;
+  return ApplicationFailure.create({ type: 'internal', nonRetryable: true, message, cause: error });
 }
 
 /** A failure that ends the job with this code and message; `retryable`: a new job may succeed. */

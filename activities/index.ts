@@ -1,5 +1,6 @@
 import { deploymentActivities } from './deployments/build.js';
 import type { ActivityDeps } from './deps.js';
+import { withErrorClasses } from './errors.js';
 import { lifecycleActivities } from './jobs/lifecycle.js';
 import { liveActivity } from './rollouts/live.js';
 import { prepareActivities } from './jobs/prepare.js';
@@ -16,7 +17,7 @@ export type { RunRolloutsInput } from './rollouts/run.js';
 
 /** All activities. Each is idempotent: a retry finds what the first try recorded. */
 export function createActivities(deps: ActivityDeps) {
-  return {
+  return withErrorClasses({
     ...prepareActivities(deps),
     ...rolloutActivity(deps),
     ...liveActivity(deps),
@@ -24,7 +25,7 @@ export function createActivities(deps: ActivityDeps) {
     ...findDemosActivity(deps),
     ...lifecycleActivities(deps),
     ...deploymentActivities(deps),
-  };
+  });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -15,7 +15,7 @@ import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record
 import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors, jobFailure } from '../errors.js';
+import { jobFailure } from '../errors.js';
 import { containerKey, lockOpenJob } from '../jobs/spec.js';
 
 export interface GateRun {
@@ -33,117 +33,105 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
     /** Stores a snapshot of the deployment's source. Returns its gate's evaluation; null: no gate. */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          await lockUndeleted(tx, job);
-          const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
-          const snapshotId = await findOrCreateSnapshot(tx, job, spec);
-          await tx.query(
-            'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
-            [job.jobId],
-          );
-          await appendEvents(tx, job, [deploymentBuilding(spec.name), snapshotFrozen(snapshotId)]);
-          return {
-            candidate: spec.gate && gateRun(job, 0, snapshotId),
-            comparesWith: spec.gate?.minImprovement != null ? 'incumbent' : 'nothing',
-          };
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        await lockUndeleted(tx, job);
+        const spec = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const snapshotId = await findOrCreateSnapshot(tx, job, spec);
+        await tx.query(
+          'update jobs set started_at = coalesce(started_at, now()), workflow_started = true where id = $1',
+          [job.jobId],
+        );
+        await appendEvents(tx, job, [deploymentBuilding(spec.name), snapshotFrozen(snapshotId)]);
+        return {
+          candidate: spec.gate && gateRun(job, 0, snapshotId),
+          comparesWith: spec.gate?.minImprovement != null ? 'incumbent' : 'nothing',
+        };
+      }),
 
     /** Returns the current incumbent; `round` is the number of earlier calls. */
     nextIncumbent: ({ round, ...job }: JobRef & { round: number }): Promise<Incumbent> =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          await lockUndeleted(tx, job);
-          const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
-          const live = await readLive(tx, name);
-          if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
-          const baseline = baselineOf(source);
-          const content = baseline && (await contentOf(tx, baseline));
-          const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
-          return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        await lockUndeleted(tx, job);
+        const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const live = await readLive(tx, name);
+        if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
+        const baseline = baselineOf(source);
+        const content = baseline && (await contentOf(tx, baseline));
+        const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
+        return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
+      }),
 
     openGateEvaluation: ({
       evaluation,
       workflowId,
       ...job
     }: JobRef & { evaluation: GateEvaluation; workflowId: string }) =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          const { deploymentId, snapshotId } = evaluation;
-          const deployment = { orgId: job.orgId, jobId: deploymentId };
-          await lockUndeleted(tx, deployment);
-          const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
-          const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
-          await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        const { deploymentId, snapshotId } = evaluation;
+        const deployment = { orgId: job.orgId, jobId: deploymentId };
+        await lockUndeleted(tx, deployment);
+        const spec = await readSpec<DeploymentSpec>(tx, deployment.jobId);
+        const containerApiKey = await containerKey(tx, secretKey, deployment, spec);
+        await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
+      }),
 
     /** Judges the gate by its evaluations and records the result; rejects where it is not passed. */
-    concludeGate: ({
+    concludeGate: async ({
       candidate,
       incumbent,
       ...job
-    }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> =>
-      classifyErrors(async () => {
-        const verdict = await db.org(job.orgId, async (tx) => {
-          await lockOpenJob(tx, job);
-          const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
-          const verdict = evaluateGate(gate!, {
-            candidate: await readRewards(tx, candidate.jobId),
-            incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
-          });
-          const { passed, candidateReward, incumbentReward, comparison, message } = verdict;
-          await setGateResult(tx, job.jobId, {
-            candidate: { jobId: candidate.jobId, reward: candidateReward },
-            incumbent: incumbent && {
-              ...{ jobId: incumbent.run.jobId, deploymentId: incumbent.deploymentId, reward: incumbentReward },
-            },
-            comparison,
-            passed,
-          });
-          const data = { passed, reward: candidateReward, incumbent_reward: incumbentReward, comparison };
-          await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
-          return verdict;
+    }: JobRef & { candidate: GateRun; incumbent: Incumbent | null }): Promise<void> => {
+      const verdict = await db.org(job.orgId, async (tx) => {
+        await lockOpenJob(tx, job);
+        const { gate } = await readSpec<DeploymentSpec>(tx, job.jobId);
+        const verdict = evaluateGate(gate!, {
+          candidate: await readRewards(tx, candidate.jobId),
+          incumbent: incumbent && (await readRewards(tx, incumbent.run.jobId)),
         });
-        if (!verdict.passed)
-          throw jobFailure('gate_not_passed', `${verdict.message} The live deployment is unchanged.`);
-      }),
+        const { passed, candidateReward, incumbentReward, comparison, message } = verdict;
+        await setGateResult(tx, job.jobId, {
+          candidate: { jobId: candidate.jobId, reward: candidateReward },
+          incumbent: incumbent && {
+            ...{ jobId: incumbent.run.jobId, deploymentId: incumbent.deploymentId, reward: incumbentReward },
+          },
+          comparison,
+          passed,
+        });
+        const data = { passed, reward: candidateReward, incumbent_reward: incumbentReward, comparison };
+        await appendEvents(tx, job, [gateJudged(incumbent?.run.jobId ?? candidate.jobId, message, data)]);
+        return verdict;
+      });
+      if (!verdict.passed) throw jobFailure('gate_not_passed', `${verdict.message} The live deployment is unchanged.`);
+    },
 
     /**
      * Makes the deployment live and closes its job. `against`: the deployment that its gate
      * compared it with; `moved`: another deployment is live by now, and nothing was done.
      */
     promoteDeployment: ({ against, ...job }: JobRef & { against?: string | null }): Promise<'done' | 'moved'> =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          // An earlier attempt did it, and its result was lost.
-          if ((await lockJob(tx, job)).status === 'completed') return 'done';
-          await lockOpenJob(tx, job);
-          const result = await promote(tx, job, against);
-          if (result === 'moved') return result;
-          if (result === 'deleted') throw deleted();
-          await finishJob(tx, job, {
-            ...{ status: 'completed', stoppedBy: null, error: null, accepted: [] },
-            events: endEvents('deployment', { status: 'completed' }, { note: 'ready and live' }),
-          });
-          return 'done';
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        // An earlier attempt did it, and its result was lost.
+        if ((await lockJob(tx, job)).status === 'completed') return 'done';
+        await lockOpenJob(tx, job);
+        const result = await promote(tx, job, against);
+        if (result === 'moved') return result;
+        if (result === 'deleted') throw deleted();
+        await finishJob(tx, job, {
+          ...{ status: 'completed', stoppedBy: null, error: null, accepted: [] },
+          events: endEvents('deployment', { status: 'completed' }, { note: 'ready and live' }),
+        });
+        return 'done';
+      }),
 
     closeDeployment: ({
       ending,
       ...job
     }: JobRef & { ending: { status: 'failed' | 'cancelled'; error: ErrorDetails | null } }) =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          const { status, error } = ending;
-          const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
-          await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        const { status, error } = ending;
+        const events = endEvents('deployment', error ? { status: 'failed', error } : { status: 'cancelled' });
+        await finishJob(tx, job, { status, stoppedBy: status, error, accepted: [], events });
+      }),
   };
 }
 

@@ -4,7 +4,6 @@ import { recordDecision, type Decision } from '../../src/storage/decisions/recor
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors } from '../errors.js';
 import { endJob, type JobResult } from './end.js';
 import { recordSearchUpdate, type SearchUpdate } from './search-update.js';
 import { startEvents } from './start.js';
@@ -13,29 +12,26 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
   return {
     /** Records a decision: status, outcomes of commands and events, in one transaction. */
     record: ({ decision, ...job }: JobRef & { decision: Decision }) =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          const { events = [] } = decision;
-          if (events.length === 0) return recordDecision(tx, job, decision);
-          // The start comes first, also if the job is paused while its container is still being checked.
-          const spec = await readSpec<JobSpec>(tx, job.jobId);
-          const baselineKnown = spec.kind === 'session' && spec.initialPrompt !== null;
-          await recordDecision(tx, job, { ...decision, events: [...startEvents(spec, { baselineKnown }), ...events] });
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        const { events = [] } = decision;
+        if (events.length === 0) return recordDecision(tx, job, decision);
+        // The start comes first, also if the job is paused while its container is still being checked.
+        const spec = await readSpec<JobSpec>(tx, job.jobId);
+        const baselineKnown = spec.kind === 'session' && spec.initialPrompt !== null;
+        await recordDecision(tx, job, { ...decision, events: [...startEvents(spec, { baselineKnown }), ...events] });
+      }),
 
     recordSearch: ({ orgId, jobId, ...update }: JobRef & SearchUpdate) =>
-      classifyErrors(() => db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update))),
+      db.org(orgId, (tx) => recordSearchUpdate(tx, { orgId, jobId }, update)),
 
     finish: ({ ending, search, accepted, ...job }: JobRef & JobResult) =>
-      classifyErrors(() => db.org(job.orgId, (tx) => endJob(tx, job, { ending, search, accepted }))),
+      db.org(job.orgId, (tx) => endJob(tx, job, { ending, search, accepted })),
 
     /** Asks Temporal to cancel the calling workflow, so that it closes as CANCELED. */
-    requestCancellation: () =>
-      classifyErrors(async () => {
-        const { workflowExecution } = Context.current().info;
-        if (!workflowExecution) throw new TypeError('requestCancellation must be called by a workflow.');
-        await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
-      }),
+    async requestCancellation() {
+      const { workflowExecution } = Context.current().info;
+      if (!workflowExecution) throw new TypeError('requestCancellation must be called by a workflow.');
+      await temporal.workflow.getHandle(workflowExecution.workflowId, workflowExecution.runId).cancel();
+    },
   };
 }

@@ -21,7 +21,7 @@ import type { EvaluationProjection } from '../../src/storage/jobs/jobs.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors, jobFailure } from '../errors.js';
+import { jobFailure } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { containerKey, containerOf, lockOpenJob } from './spec.js';
 import { startEvents } from './start.js';
@@ -43,9 +43,6 @@ export interface SessionPlan {
   search: SearchSettings;
   limits: SessionLimits;
 }
-
-/** A probe may take a minute; heartbeats report the death of its worker earlier. */
-const withHeartbeats = <T>(work: () => Promise<T>): Promise<T> => classifyErrors(() => withHeartbeat(work));
 
 /** The steps before a job's first rollout: check the container and its key, find the baseline. */
 export function prepareActivities(deps: ActivityDeps) {
@@ -72,18 +69,16 @@ export function prepareActivities(deps: ActivityDeps) {
   return {
     /** Stores the first graph as the baseline; answers the plan of the search. */
     prepareGraph: (job: JobRef): Promise<SessionPlan> =>
-      classifyErrors(() =>
-        db.org(job.orgId, async (tx) => {
-          const spec = await readSpec<GraphSpec>(tx, job.jobId);
-          await begin(tx, job, startEvents(spec, { baselineKnown: true }));
-          await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
-          return { search: spec.search, limits: limitsOf(spec) };
-        }),
-      ),
+      db.org(job.orgId, async (tx) => {
+        const spec = await readSpec<GraphSpec>(tx, job.jobId);
+        await begin(tx, job, startEvents(spec, { baselineKnown: true }));
+        await addCandidate(tx, job, { ...baselineOf(null), graph: initialGraphOf(spec) });
+        return { search: spec.search, limits: limitsOf(spec) };
+      }),
 
     /** Checks the container and stores the baseline; answers the plan of the search. */
     prepareSession: (job: JobRef): Promise<SessionPlan> =>
-      withHeartbeats(async () => {
+      withHeartbeat(async () => {
         const { spec, found: messages } = await probe<SessionSpec, Message[] | null>(job, async (spec, key, signal) => {
           if (spec.initialPrompt || isLive(spec)) return spec.initialPrompt;
           return componentsOf((await container.taskInfo(containerOf(spec).url, key, signal)).initialPrompt);
@@ -99,12 +94,11 @@ export function prepareActivities(deps: ActivityDeps) {
         };
       }),
 
-    adoptBaseline: (job: JobRef): Promise<void> =>
-      classifyErrors(() => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job))),
+    adoptBaseline: (job: JobRef): Promise<void> => db.org(job.orgId, (tx) => adoptCalledPrompt(tx, job)),
 
     /** Checks the container; stores the candidate and all rollouts. */
     prepareEvaluation: (job: JobRef): Promise<{ total: number; timeoutMs: number; maxFailureRate: number }> =>
-      withHeartbeats(async () => {
+      withHeartbeat(async () => {
         const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, startEvents(spec, { baselineKnown: true }));

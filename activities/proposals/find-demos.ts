@@ -7,7 +7,6 @@ import { usableDemos } from '../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
@@ -23,26 +22,24 @@ export function findDemosActivity(deps: ActivityDeps) {
   return {
     /** Finds the baseline's components and the rollouts that can be shown as their demonstrations. */
     findDemos: (input: FindDemosInput): Promise<DemoAnswer> =>
-      classifyErrors(() =>
-        withHeartbeat(async () => {
-          const { request, update } = input;
-          const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-          const { spec, prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
-            if (update) await recordSearchUpdate(tx, job, update);
-            const baseline = (await readPool(tx, job.jobId)).get(0);
-            if (!baseline?.messages) throw recordLost(job);
-            const prompt = componentTexts(baseline.messages);
-            const marked = await readMarked(tx, job.jobId);
-            const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals };
-            const spec = await readSpec<SessionSpec>(tx, job.jobId);
-            return { spec, prompt, slots: await usableDemos(tx, job.jobId, query) };
-          });
-          if (request.describe.length > 0) {
-            const { cancellationSignal } = Context.current();
-            await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, cancellationSignal);
-          }
-          return { components: Object.keys(prompt), slots };
-        }),
-      ),
+      withHeartbeat(async () => {
+        const { request, update } = input;
+        const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+        const { spec, prompt, slots } = await deps.db.org(job.orgId, async (tx) => {
+          if (update) await recordSearchUpdate(tx, job, update);
+          const baseline = (await readPool(tx, job.jobId)).get(0);
+          if (!baseline?.messages) throw recordLost(job);
+          const prompt = componentTexts(baseline.messages);
+          const marked = await readMarked(tx, job.jobId);
+          const query = { components: Object.keys(prompt), marked, ordinals: request.ordinals };
+          const spec = await readSpec<SessionSpec>(tx, job.jobId);
+          return { spec, prompt, slots: await usableDemos(tx, job.jobId, query) };
+        });
+        if (request.describe.length > 0) {
+          const { cancellationSignal } = Context.current();
+          await describeTask(deps, job, spec, { prompt, ordinals: request.describe }, cancellationSignal);
+        }
+        return { components: Object.keys(prompt), slots };
+      }),
   };
 }

@@ -11,7 +11,6 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { mapLimited } from '../../src/util/map-limited.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors } from '../errors.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import { recordLost } from '../jobs/spec.js';
@@ -31,25 +30,23 @@ export function proposeActivity(deps: ActivityDeps) {
   return {
     /** Makes and stores the requested candidates. A retry pays for no model call twice. */
     propose: (input: ProposeInput): Promise<ProposalAnswer[]> =>
-      classifyErrors(() =>
-        withHeartbeat(async () => {
-          const { requests, update } = input;
-          const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-          const [spec, pool] = await deps.db.org(job.orgId, (tx) =>
-            Promise.all([
-              readSpec<SearchSpec>(tx, job.jobId),
-              readPool(tx, job.jobId),
-              update && recordSearchUpdate(tx, job, update),
-            ]),
-          );
-          if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
-          const { cancellationSignal } = Context.current();
-          const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
-            makeProposal(deps, job, spec, pool, request, cancellationSignal),
-          );
-          return deps.db.org(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
-        }),
-      ),
+      withHeartbeat(async () => {
+        const { requests, update } = input;
+        const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+        const [spec, pool] = await deps.db.org(job.orgId, (tx) =>
+          Promise.all([
+            readSpec<SearchSpec>(tx, job.jobId),
+            readPool(tx, job.jobId),
+            update && recordSearchUpdate(tx, job, update),
+          ]),
+        );
+        if (!requests.flatMap(neededCandidates).every((candidate) => pool.has(candidate))) throw recordLost(job);
+        const { cancellationSignal } = Context.current();
+        const proposals = await mapLimited(requests, spec.maxConcurrent, (request) =>
+          makeProposal(deps, job, spec, pool, request, cancellationSignal),
+        );
+        return deps.db.org(job.orgId, (tx) => storeProposals(tx, job, spec, requests, proposals));
+      }),
   };
 }
 

@@ -9,7 +9,6 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { areWhole, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import { areCandidates, clearWake, publishSlots, readTraffic, type Traffic } from '../../src/storage/rollouts/slots.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors } from '../errors.js';
 import { lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 
@@ -33,22 +32,20 @@ export function liveActivity({ db }: ActivityDeps) {
   return {
     /** Publishes rollouts as slots for live traffic, and reads their answers once all have one. */
     exchangeSlots: ({ from, to, update, orgId, jobId, ...input }: ExchangeSlotsInput): Promise<ExchangeSlotsResult> =>
-      classifyErrors(() => {
+      db.org(orgId, async (tx) => {
         const job: JobRef = { orgId, jobId };
-        return db.org(orgId, async (tx) => {
-          const [, row] = await Promise.all([update && recordSearchUpdate(tx, job, update), lockOpenJob(tx, job)]);
-          const requests = unpackRequests(input.requests);
-          const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
-          if (!before || !known) throw recordLost(job);
-          const [, , answers, { traffic }] = await Promise.all([
-            publishSlots(tx, job, requests),
-            clearWake(tx, jobId),
-            readAnswers(tx, jobId, from, to),
-            readTraffic(tx, jobId),
-          ]);
-          const counts = { succeeded: row.rollouts_succeeded, failed: row.rollouts_failed, connectFailuresInARow: 0 };
-          return { answers: answers && packAnswers(answers), traffic, counts };
-        });
+        const [, row] = await Promise.all([update && recordSearchUpdate(tx, job, update), lockOpenJob(tx, job)]);
+        const requests = unpackRequests(input.requests);
+        const [before, known] = await Promise.all([areWhole(tx, jobId, 0, from), areCandidates(tx, job, requests)]);
+        if (!before || !known) throw recordLost(job);
+        const [, , answers, { traffic }] = await Promise.all([
+          publishSlots(tx, job, requests),
+          clearWake(tx, jobId),
+          readAnswers(tx, jobId, from, to),
+          readTraffic(tx, jobId),
+        ]);
+        const counts = { succeeded: row.rollouts_succeeded, failed: row.rollouts_failed, connectFailuresInARow: 0 };
+        return { answers: answers && packAnswers(answers), traffic, counts };
       }),
   };
 }

@@ -15,7 +15,6 @@ import { acquireLease, releaseLease } from '../../src/storage/jobs/leases.js';
 import { areWhole, haveEnded, planRollouts, readAnswers } from '../../src/storage/rollouts/rollouts.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
-import { classifyErrors } from '../errors.js';
 import { containerKey, lockOpenJob, recordLost } from '../jobs/spec.js';
 import { recordSearchUpdate, type SearchUpdate } from '../jobs/search-update.js';
 import type { JobFault } from './in-flight.js';
@@ -49,46 +48,45 @@ const leaseRetryMs = 250;
 export function rolloutActivity(deps: ActivityDeps) {
   const { db } = deps;
   return {
-    runRollouts: (input: RunRolloutsInput): Promise<RunRolloutsResult> =>
-      classifyErrors(async () => {
-        const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
-        const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
-          const [spec] = await Promise.all([
-            readSpec<JobSpec>(tx, job.jobId),
-            input.update && recordSearchUpdate(tx, job, input.update),
-            lockOpenJob(tx, job),
-          ]);
-          const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
-          const [apiKey, , whole, prompts, limit, token] = await Promise.all([
-            containerKey(tx, deps.secretKey, job, spec),
-            input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
-            areWhole(tx, job.jobId, input.from, input.to),
-            readOpenPrompts(tx, job.jobId),
-            readLimit(tx, job.jobId),
-            acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
-          ]);
-          if (!whole) throw recordLost(job);
-          return { spec, apiKey, prompts, limit, token };
-        });
-        const lease = token ?? (await waitForLease(deps, job));
-        const conclude = async (tx: Tx): Promise<Pick<RunRolloutsResult, 'finished' | 'answers'>> => {
-          const [finished, answers] = await Promise.all([
-            haveEnded(tx, job.jobId, input.from, input.to),
-            input.collect ? readAnswers(tx, job.jobId, input.from, input.to, costUnitOf(spec)) : null,
-            releaseLease(tx, job.jobId, lease),
-          ]);
-          return { finished, answers: answers && packAnswers(answers) };
-        };
-        const runner = new Runner(deps, job, { spec, apiKey, prompts, limit }, lease, conclude);
-        const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
-        const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
-          await giveUp();
-          throw error;
-        });
-        if (!conclusion) await giveUp();
-        const { finished, answers } = conclusion ?? { finished: false, answers: null };
-        return { finished, answers, fault: fault ?? null, counts: runner.counts };
-      }),
+    runRollouts: async (input: RunRolloutsInput): Promise<RunRolloutsResult> => {
+      const job: JobRef = { orgId: input.orgId, jobId: input.jobId };
+      const { spec, apiKey, prompts, limit, token } = await db.org(job.orgId, async (tx) => {
+        const [spec] = await Promise.all([
+          readSpec<JobSpec>(tx, job.jobId),
+          input.update && recordSearchUpdate(tx, job, input.update),
+          lockOpenJob(tx, job),
+        ]);
+        const withCandidate = spec.kind !== 'evaluation' || spec.candidate !== null;
+        const [apiKey, , whole, prompts, limit, token] = await Promise.all([
+          containerKey(tx, deps.secretKey, job, spec),
+          input.newRequests && planRollouts(tx, job, unpackRequests(input.newRequests), withCandidate),
+          areWhole(tx, job.jobId, input.from, input.to),
+          readOpenPrompts(tx, job.jobId),
+          readLimit(tx, job.jobId),
+          acquireLease(tx, job.jobId, runnerName(), leaseSeconds),
+        ]);
+        if (!whole) throw recordLost(job);
+        return { spec, apiKey, prompts, limit, token };
+      });
+      const lease = token ?? (await waitForLease(deps, job));
+      const conclude = async (tx: Tx): Promise<Pick<RunRolloutsResult, 'finished' | 'answers'>> => {
+        const [finished, answers] = await Promise.all([
+          haveEnded(tx, job.jobId, input.from, input.to),
+          input.collect ? readAnswers(tx, job.jobId, input.from, input.to, costUnitOf(spec)) : null,
+          releaseLease(tx, job.jobId, lease),
+        ]);
+        return { finished, answers: answers && packAnswers(answers) };
+      };
+      const runner = new Runner(deps, job, { spec, apiKey, prompts, limit }, lease, conclude);
+      const giveUp = () => db.org(job.orgId, (tx) => releaseLease(tx, job.jobId, lease));
+      const { conclusion, fault } = await runner.run().catch(async (error: unknown) => {
+        await giveUp();
+        throw error;
+      });
+      if (!conclusion) await giveUp();
+      const { finished, answers } = conclusion ?? { finished: false, answers: null };
+      return { finished, answers, fault: fault ?? null, counts: runner.counts };
+    },
   };
 }
 
