@@ -1,4 +1,4 @@
-import { TimeoutError, withPausableTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
+import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
 import { cutText } from '../../src/clients/net/untrusted.js';
@@ -64,7 +64,7 @@ export async function runGraph(
     }
   };
   try {
-    const { run, fault } = await withPausableTimeout(timeoutMs, signal, (timed, timer) =>
+    const { run, fault } = await withTimeout(timeoutMs, signal, (timed, timer) =>
       driveGraph(graphFromJson(stored), task.input as Json, (call, tries) => ask(call, tries, timed, timer)),
     );
     const outcome = outcomeOf(run);

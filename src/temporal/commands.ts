@@ -35,21 +35,19 @@ export interface Commander {
 const deadlineMs = 2_000;
 
 /** Signals a workflow that rewards were recorded; no error where it is closed. */
-export async function signalRewards(client: Client, workflowId: string): Promise<void> {
-  try {
-    await client.workflow.getHandle(workflowId).signal(rewardSignal, {});
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
+export function signalRewards(client: Client, workflowId: string): Promise<void> {
+  return unlessClosed(client.workflow.getHandle(workflowId).signal(rewardSignal, {}));
 }
 
 /** Requests a workflow's cancellation; no error where it is closed. */
-export async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
-  try {
-    await client.workflow.getHandle(workflowId).cancel();
-  } catch (error) {
+export function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
+  return unlessClosed(client.workflow.getHandle(workflowId).cancel());
+}
+
+async function unlessClosed(sent: Promise<unknown>): Promise<void> {
+  await sent.catch((error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
+  });
 }
 
 /** Sends commands as signals; a cancel also requests cancellation, so that the workflow closes as CANCELED. */
@@ -85,8 +83,6 @@ async function deliver(handle: WorkflowHandle, kind: CommandKind, commandId: str
     case 'cancel':
       await handle.signal(cancelSignal, { commandId });
       // The signal may have closed the workflow already.
-      await handle.cancel().catch((error: unknown) => {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      });
+      await unlessClosed(handle.cancel());
   }
 }

@@ -2,7 +2,7 @@ import { request, type Dispatcher } from 'undici';
 import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault } from './answer.js';
 import { EgressError } from '../net/egress.js';
-import { cutText, errorCode } from '../net/untrusted.js';
+import { cutText, errorCode, firstValue } from '../net/untrusted.js';
 
 /** An HTTP request to a container. */
 export interface ExchangeRequest {
@@ -40,8 +40,8 @@ export async function exchange(
       const answer = await request(url, { dispatcher, method, headers, body, signal: bounded });
       return {
         status: answer.statusCode,
-        retryAfter: single(answer.headers['retry-after']),
-        contentEncoding: single(answer.headers['content-encoding']),
+        retryAfter: firstValue(answer.headers['retry-after']),
+        contentEncoding: firstValue(answer.headers['content-encoding']),
         text: await answer.body.text(),
       };
     });
@@ -49,10 +49,6 @@ export async function exchange(
     signal.throwIfAborted();
     return faultOfError(error, ms);
   }
-}
-
-function single(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
 function faultOfError(error: unknown, ms: number): Fault {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
+import { firstValue } from '../net/untrusted.js';
 import { providerError, type ModelAnswer } from './provider-answer.js';
 
 /** Address and key of an OpenAI-compatible provider. */
@@ -33,8 +34,8 @@ export async function askEndpoint(
     const failed = answer.statusCode >= 300;
     return {
       status: answer.statusCode,
-      contentType: single(answer.headers['content-type']),
-      retryAfter: single(answer.headers['retry-after']),
+      contentType: firstValue(answer.headers['content-type']),
+      retryAfter: firstValue(answer.headers['retry-after']),
       body: failed ? Readable.from([withoutKey(await answer.body.text(), endpoint)]) : answer.body,
     };
   } catch (error) {
@@ -46,8 +47,4 @@ export async function askEndpoint(
 /** Removes our key from a text: providers quote the key that they refuse. */
 function withoutKey(text: string, { apiKey }: Endpoint): Buffer {
   return Buffer.from(apiKey ? text.replaceAll(apiKey, '***') : text);
-}
-
-function single(header: string | string[] | undefined): string | null {
-  return (Array.isArray(header) ? header[0] : header) ?? null;
 }

@@ -5,73 +5,54 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/**
- * Runs `work` under a signal that fires with the parent's signal or after `ms`; rejects with the
- * parent's reason or a TimeoutError. Bounds the whole exchange, slow bodies included.
- */
-export async function withTimeout<T>(
-  ms: number,
-  parent: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  parent.throwIfAborted();
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new TimeoutError(`no full answer within ${ms} ms`)), Math.max(0, ms));
-  const follow = () => controller.abort(parent.reason);
-  parent.addEventListener('abort', follow, { once: true });
-  try {
-    return await work(controller.signal);
-  } catch (error) {
-    controller.signal.throwIfAborted();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    parent.removeEventListener('abort', follow);
-  }
-}
-
 /** A timer that pauses while waiting on something the measured code does not control. */
 export interface PausableTimer {
   /** Pauses until the returned function is called; nested pauses last until the last one ends. */
   hold(): () => void;
 }
 
-/** Like `withTimeout`, with a timer that can be paused: `ms` counts running time only. */
-export async function withPausableTimeout<T>(
+/**
+ * Runs `work` under a signal that fires with the parent's signal or after `ms` of running time; rejects
+ * with the parent's reason or a TimeoutError. Bounds the whole exchange, slow bodies included.
+ */
+export async function withTimeout<T>(
   ms: number,
   parent: AbortSignal,
-  work: (signal: AbortSignal, clock: PausableTimer) => Promise<T>,
+  work: (signal: AbortSignal, timer: PausableTimer) => Promise<T>,
 ): Promise<T> {
-  const over = new AbortController();
-  const fire = () => over.abort(new TimeoutError(`nothing within ${ms} ms`));
+  parent.throwIfAborted();
+  const bound = new AbortController();
+  const expire = () => bound.abort(new TimeoutError(`no full answer within ${ms} ms`));
+  // AbortSignal.any keeps 1.2 kB of each call for as long as the parent lives (Node 20).
+  const follow = () => bound.abort(parent.reason);
+  parent.addEventListener('abort', follow, { once: true });
   let left = ms;
-  let goesSince = performance.now();
-  let timer = setTimeout(fire, left);
+  let runsSince = performance.now();
+  let timer = setTimeout(expire, Math.max(0, left));
   let holds = 0;
   const hold = () => {
     if (holds++ === 0) {
       clearTimeout(timer);
-      left -= performance.now() - goesSince;
+      left -= performance.now() - runsSince;
     }
     let isHeld = true;
     return () => {
       if (isHeld && --holds === 0) {
-        goesSince = performance.now();
-        timer = setTimeout(fire, Math.max(0, left));
+        runsSince = performance.now();
+        timer = setTimeout(expire, Math.max(0, left));
       }
       isHeld = false;
     };
   };
-  const signal = AbortSignal.any([parent, over.signal]);
-  signal.throwIfAborted();
   try {
-    return await work(signal, { hold });
+    return await work(bound.signal, { hold });
   } catch (error) {
-    signal.throwIfAborted();
+    bound.signal.throwIfAborted();
     throw error;
   } finally {
     clearTimeout(timer);
     holds = Infinity;
+    parent.removeEventListener('abort', follow);
   }
 }
 

@@ -43,3 +43,8 @@ export function errorCode(thrown: unknown): string | null {
   if (!(types.isNativeError(thrown) || thrown instanceof Error)) return null;
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 }
+
+/** The value of a header that should not be repeated. */
+export function firstValue(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { TimeoutError, withPausableTimeout, type PausableTimer } from '../../../src/clients/net/bounded.js';
+import { TimeoutError, withTimeout, type PausableTimer } from '../../../src/clients/net/bounded.js';
 
 const never = new AbortController().signal;
 const aborted = (signal: AbortSignal) =>
@@ -8,7 +8,7 @@ const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a clock that can be held', () => {
   test('goes on where nobody holds it', async () => {
-    await expect(withPausableTimeout(20, never, aborted)).rejects.toThrow(TimeoutError);
+    await expect(withTimeout(20, never, aborted)).rejects.toThrow(TimeoutError);
   });
 
   test('stands still until the last who holds it lets go, and has then what was left', async () => {
@@ -23,19 +23,19 @@ describe('a clock that can be held', () => {
       other();
       return aborted(signal);
     };
-    await expect(withPausableTimeout(20, never, work)).rejects.toThrow(TimeoutError);
+    await expect(withTimeout(20, never, work)).rejects.toThrow(TimeoutError);
     expect(events).toEqual(['held: false']);
   });
 
   test('rejects with the reason of whoever ends it, held or not, and leaves no timer', async () => {
     const parent = new AbortController();
-    const work = withPausableTimeout(20, parent.signal, (signal, clock) => (clock.hold(), aborted(signal)));
+    const work = withTimeout(20, parent.signal, (signal, clock) => (clock.hold(), aborted(signal)));
     parent.abort(new Error('stopped'));
     await expect(work).rejects.toThrow('stopped');
     let hold = (): (() => void) => () => undefined;
-    expect(
-      await withPausableTimeout(20, never, (_, clock) => ((hold = () => clock.hold()), Promise.resolve('done'))),
-    ).toBe('done');
+    expect(await withTimeout(20, never, (_, clock) => ((hold = () => clock.hold()), Promise.resolve('done')))).toBe(
+      'done',
+    );
     hold()();
   });
 });
