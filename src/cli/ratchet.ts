@@ -48,7 +48,7 @@ function announce(service: Service, config: Config, roles: Roles): void {
   );
 }
 
-const mendable = [
+const userErrors = [
   ConfigError,
   StartupError,
   MigrationError,
@@ -59,7 +59,7 @@ const mendable = [
 
 /** Prints a user's mistake in one line and an internal error with its stack. */
 function explain(error: unknown): never {
-  if (mendable.some((kind) => error instanceof kind)) {
+  if (userErrors.some((kind) => error instanceof kind)) {
     process.stderr.write(`ratchet: ${(error as Error).message}\n`);
     process.exit(error instanceof ConfigError ? 2 : error instanceof StartupError ? error.exitCode : 1);
   }

@@ -31,7 +31,7 @@ export function canonicalJson(
     if (Array.isArray(inner)) return `[${inner.map((item) => write(item, left - 1)).join()}]`;
     const fields = Object.entries(inner).filter(([, field]) => field !== undefined);
     // By UTF-16 code units, as `<` compares.
-    fields.sort(([one], [other]) => (one < other ? -1 : 1));
+    fields.sort(([left], [right]) => (left < right ? -1 : 1));
     return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${write(field, left - 1)}`).join()}}`;
   };
   return write(value, depth);

@@ -59,8 +59,8 @@ export function refusesKey({ status, text }: Answer): boolean {
 /** The fault behind an answer with a status other than 2xx. */
 export function faultOfStatus(answer: Answer): Fault {
   const { status, text, retryAfter } = answer;
-  const said = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
-  const message = `The container answered ${status} ${said}`;
+  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
+  const message = `The container answered ${status} ${detail}`;
   if (status === 429 || status === 503) {
     return fault('container_busy', message, { retry: 'pushback', infrastructure: true, retryAfter });
   }
@@ -75,7 +75,7 @@ export function faultOfStatus(answer: Answer): Fault {
 /** Reads the answer to `POST /rollout` in the container contract's order of precedence. */
 export function readRolloutAnswer(
   answer: Answer,
-  asked: Pick<RolloutRequest, 'rolloutId' | 'seed'>,
+  request: Pick<RolloutRequest, 'rolloutId' | 'seed'>,
 ): RolloutOutcome | Fault {
   if (refusesKey(answer)) {
     return {
@@ -89,7 +89,7 @@ export function readRolloutAnswer(
   const body = readJsonObject(answer);
   if ('kind' in body) return body;
   const { json } = body;
-  const foreign = foreignAnswer(json, asked);
+  const foreign = foreignAnswer(json, request);
   if (foreign) return foreign;
   if (json['status'] === 'pending') return { kind: 'pending' };
   const status = json['success_status'];
@@ -117,19 +117,22 @@ export function readJsonObject(answer: Answer): { json: Record<string, unknown> 
   );
 }
 
-function foreignAnswer(json: Record<string, unknown>, asked: Pick<RolloutRequest, 'rolloutId' | 'seed'>): Fault | null {
+function foreignAnswer(
+  json: Record<string, unknown>,
+  request: Pick<RolloutRequest, 'rolloutId' | 'seed'>,
+): Fault | null {
   const id = json['rollout_id'];
-  if (id !== undefined && id !== null && id !== asked.rolloutId) {
+  if (id !== undefined && id !== null && id !== request.rolloutId) {
     return fault(
       'container_answer_invalid',
-      `The container answered for rollout ${quote(id)} instead of ${asked.rolloutId}.`,
+      `The container answered for rollout ${quote(id)} instead of ${request.rolloutId}.`,
     );
   }
   const seed = json['seed'] ?? field(json['env'], 'seed');
-  if (seed !== undefined && seed !== null && seed !== asked.seed) {
+  if (seed !== undefined && seed !== null && seed !== request.seed) {
     return fault(
       'container_answer_invalid',
-      `The container answered for seed ${quote(seed)} instead of ${asked.seed}.`,
+      `The container answered for seed ${quote(seed)} instead of ${request.seed}.`,
     );
   }
   return null;

@@ -52,10 +52,10 @@ export function createContainerClient(options: ContainerClientOptions): Containe
     const result = await call<Answer>(readProbe, what, limits, signal);
     if (isFault(result)) throw new ContainerError(result.failure.code, `GET ${url}: ${result.failure.message}`);
     if (!refusesKey(result)) return result;
-    const said = cutText(result.text, 512);
+    const reason = cutText(result.text, 512);
     throw new ContainerError(
       containerRefusedKey,
-      `GET ${url}: the container refused the key (${result.status}): ${said}`,
+      `GET ${url}: the container refused the key (${result.status}): ${reason}`,
     );
   }
 

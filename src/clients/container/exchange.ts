@@ -54,8 +54,8 @@ export async function exchange(
 function faultOfError(error: unknown, ms: number): Fault {
   const code = errorCode(error);
   if (code === null) throw error;
-  const { message: said, name } = error as Error;
-  const reason = cutText(said || code, 512);
+  const { message: original, name } = error as Error;
+  const reason = cutText(original || code, 512);
   if (error instanceof TimeoutError) {
     // Not necessarily the infrastructure's fault: a prompt can make the model talk endlessly.
     return fault('container_timeout', `The container gave no full answer within ${ms} ms.`, { retry: 'tries' });

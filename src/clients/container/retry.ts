@@ -50,9 +50,9 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
       let wait: number;
       if (result.retry === 'pushback') {
         limits.onPushback?.(/^The container answered \d+/.exec(result.failure.message)?.[0] ?? 'The container is busy');
-        const asked = retryAfterMs(result.retryAfter, Date.now());
+        const requested = retryAfterMs(result.retryAfter, Date.now());
         // At least the base: `Retry-After: 0` must not cause a busy loop.
-        wait = Math.max(baseMs, asked ?? Math.min(maxPushbackMs, baseMs * 2 ** pushbacks));
+        wait = Math.max(baseMs, requested ?? Math.min(maxPushbackMs, baseMs * 2 ** pushbacks));
         pushbacks += 1;
       } else {
         tries += 1;

@@ -69,18 +69,18 @@ const maxWaitMs = 60_000;
  * Requests one completion for the service itself. Tries three times on 429, 5xx, time-outs and
  * broken connections, after `Retry-After` if given. Rejects only with the signal's reason.
  */
-export async function completeChat(providers: Providers, asked: ChatRequest): Promise<ChatResult> {
-  const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = asked;
+export async function completeChat(providers: Providers, request: ChatRequest): Promise<ChatResult> {
+  const { signal, retryBaseMs = 500, tryTimeoutMs = 300_000, deadline = Infinity, onText } = request;
   let hasBegun = false;
-  const request = onText ? { ...asked, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : asked;
+  const observed = onText ? { ...request, onText: (piece: string) => ((hasBegun = true), onText(piece)) } : request;
   for (let tries = 1; ; tries += 1) {
     const left = Math.max(1, deadline - Date.now());
-    const result = await once(providers, request, Math.min(tryTimeoutMs, left));
+    const result = await tryOnce(providers, observed, Math.min(tryTimeoutMs, left));
     if ('ok' in result) return result;
     if (hasBegun) return result.failure;
     const wait = Math.max(retryBaseMs * 2 ** (tries - 1), retryAfterMs(result.retryAfter, Date.now()) ?? 0);
     if (tries >= maxTries || wait > maxWaitMs || Date.now() + wait >= deadline) return result.failure;
-    await waiting(asked, () => sleep(wait, signal));
+    await waiting(request, () => sleep(wait, signal));
   }
 }
 
@@ -93,14 +93,18 @@ async function waiting<T>({ onWait }: ChatRequest, wait: () => Promise<T>): Prom
   }
 }
 
-async function once(providers: Providers, asked: ChatRequest, tryTimeoutMs: number): Promise<ChatResult | Retryable> {
-  const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = asked;
+async function tryOnce(
+  providers: Providers,
+  request: ChatRequest,
+  tryTimeoutMs: number,
+): Promise<ChatResult | Retryable> {
+  const { policy, messages, signal, meter, asker = 'proposer', onPushback, onText } = request;
   const isUsageAsked = onText !== undefined && usageMustBeAsked(policy.provider);
   const body = {
     ...{ ...policy.params, model: policy.model, messages, stream: onText !== undefined },
     ...(isUsageAsked && { stream_options: { include_usage: true } }),
   };
-  const allowed = meter ? await waiting(asked, () => meter.open(body)) : { body };
+  const allowed = meter ? await waiting(request, () => meter.open(body)) : { body };
   if ('message' in allowed) {
     return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
   }
@@ -183,8 +187,8 @@ function read(
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = asObject(field(choice, 'message'));
   if (!message) {
-    const said = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
-    return { ok: false, code: `${asker}_answer_invalid`, message: said, infrastructure: true };
+    const noText = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
+    return { ok: false, code: `${asker}_answer_invalid`, message: noText, infrastructure: true };
   }
   const finish = field(choice, 'finish_reason');
   const finishReason = typeof finish === 'string' ? finish : null;

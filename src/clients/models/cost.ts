@@ -29,7 +29,7 @@ export const noCost: CallCost = {
 /** The sum over several calls; null where any of them is null. */
 export function sumOfCosts(costs: readonly CallCost[]): CallCost {
   const sumOf = (name: 'promptTokens' | 'completionTokens' | 'costUsd') =>
-    costs.reduce<number | null>((sum, { [name]: one }) => (sum === null || one === null ? null : sum + one), 0);
+    costs.reduce<number | null>((sum, { [name]: cost }) => (sum === null || cost === null ? null : sum + cost), 0);
   const costUsd = sumOf('costUsd');
   const known = costs.every(({ costSource }) => costSource === 'reported') ? 'reported' : 'table';
   return {

@@ -32,12 +32,14 @@ export const candidateItemSchema = z
 const seed = z.int().nullable().describe('null: live traffic without a seed.');
 const feedback = z.string().describe('As shown to the reflection. Long feedback is cut; the trace has all of it.');
 
-const asked = z.array(z.object({ role: z.string(), content: z.string() }));
+const requestMessages = z.array(z.object({ role: z.string(), content: z.string() }));
 
 export const attemptSchema = z.object({
   component: z.string().describe('The component to rewrite.'),
   attempt: z.int().describe('Number of the attempt, from 0 for each component.'),
-  messages: asked.describe('The request to the model. After a rejected answer it includes that answer and the reason.'),
+  messages: requestMessages.describe(
+    'The request to the model. After a rejected answer it includes that answer and the reason.',
+  ),
   output: z.string().describe("The model's answer."),
   finish_reason: z.string().nullable(),
   accepted: z.boolean(),
@@ -52,7 +54,7 @@ export const reflectionSchema = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
   components: z.array(z.string()).describe('The rewritten components, each by a request of its own.'),
-  messages: asked.describe('The request for the first component; see attempts for the others.'),
+  messages: requestMessages.describe('The request for the first component; see attempts for the others.'),
   output: z.string().nullable().describe('The accepted answer to that request.'),
   examples: z
     .array(z.object({ rollout_id: z.string(), seed, reward: z.number(), feedback }))

@@ -78,8 +78,8 @@ function outstanding(batch: Batch): number[] {
   return [...batch.rewards.keys()].filter((index) => batch.rewards[index] === null);
 }
 
-function matchAnswers(asked: readonly number[], answers: readonly RolloutAnswer[]): Map<number, RolloutAnswer> {
-  const wanted = new Set(asked);
+function matchAnswers(expected: readonly number[], answers: readonly RolloutAnswer[]): Map<number, RolloutAnswer> {
+  const wanted = new Set(expected);
   const byOrdinal = new Map<number, RolloutAnswer>();
   for (const answer of answers) {
     const { ordinal, reward } = answer;
@@ -90,9 +90,11 @@ function matchAnswers(asked: readonly number[], answers: readonly RolloutAnswer[
     }
     byOrdinal.set(ordinal, answer);
   }
-  const missing = asked.find((ordinal) => !byOrdinal.has(ordinal));
+  const missing = expected.find((ordinal) => !byOrdinal.has(ordinal));
   if (missing !== undefined) {
-    throw new Error(`rollout ${missing} was asked for and not answered (${answers.length} of ${asked.length} answers)`);
+    throw new Error(
+      `rollout ${missing} was asked for and not answered (${answers.length} of ${expected.length} answers)`,
+    );
   }
   return byOrdinal;
 }

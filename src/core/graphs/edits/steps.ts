@@ -66,9 +66,10 @@ export function critique(graph: Graph, step: Step, edit: Edit & { edit: 'critiqu
   const draft = { draft: answerRef(step.id, form) };
   const seen = { ...found.draft, inputs: withInputs(found.draft.inputs, draft) };
   const seenBoth = { ...seen, inputs: withInputs(found.draft.inputs, { ...draft, critique: `${criticId}.critique` }) };
-  const [asked, revising] = [userMessage(edit.critique), userMessage(edit.revise)];
-  const problem = missingPlaceholder(asked, 'draft', 'critique') ?? missingPlaceholder(revising, 'critique', 'revise');
-  const critic = newLlmStep(criticId, seen, asked, { field: 'critique' });
+  const [critiquing, revising] = [userMessage(edit.critique), userMessage(edit.revise)];
+  const problem =
+    missingPlaceholder(critiquing, 'draft', 'critique') ?? missingPlaceholder(revising, 'critique', 'revise');
+  const critic = newLlmStep(criticId, seen, critiquing, { field: 'critique' });
   return problem ?? insertAfter(graph, step.id, [critic, newLlmStep(reviserId, seenBoth, revising, form)]);
 }
 

@@ -153,9 +153,9 @@ function locateCall({ plan, states }: Run, key: string): { index: number; at: nu
   const index = plan.indexes.get(id!);
   const state = index === undefined ? undefined : states[index];
   const at = Number(number) - 1;
-  const asked =
+  const requested =
     state?.at === 'calling' ? state.open.length : state?.at === 'done' ? maxStepCalls(plan.steps[index!]!.step) : 0;
-  const isKnown = Number.isInteger(at) && at >= 0 && at < asked;
+  const isKnown = Number.isInteger(at) && at >= 0 && at < requested;
   if (index === undefined || !isKnown || key !== callKey(id!, at))
     throw new Error(`Call ${JSON.stringify(cutText(key, 100))} is not pending in this run.`);
   return { index, at };
