@@ -4,8 +4,8 @@ import { JobGoneError } from '../src/storage/jobs/events.js';
 import { isPermanent } from '../src/storage/db/postgres-errors.js';
 
 /**
- * Decides for every activity which errors are retried: outside faults are, faults of the service fail
- * the job with the reason.
+ * Decides for every activity which errors are retried: outside faults are, faults of the service
+ * fail the job with the reason.
  */
 export function withErrorClasses<Activities extends object>(activities: Activities): Activities {
   const classified = Object.entries(activities).map(([name, run]: [string, (input: unknown) => Promise<unknown>]) => [

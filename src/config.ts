@@ -58,34 +58,8 @@ const settings = z.object({
 /** Names of the settings above; providers and Temporal have further ones. */
 export const settingNames: readonly string[] = Object.keys(settings.shape);
 
-export interface Config {
-  port: number;
-  host: string;
-  dataDir: string;
-  /** Cache of downloaded or built programs (Temporal). */
-  cacheDir: string;
-  temporalPort: number;
-  publicUrl: string | null;
-  apiKey: string | null;
-  egress: { mode: 'dev' | 'public' | 'allowlist'; allowlist: string[] };
-  secretKey: Buffer | null;
-  codecKey: Buffer | null;
-  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** null: the embedded Postgres. */
-  databaseUrl: string | null;
-  /** Whether the environment names an external Temporal. */
-  ownTemporal: boolean;
-  temporalUiUrl: string | null;
-  /** Port of the metrics on loopback; null: off. */
-  metricsPort: number | null;
-  /** Build id for Temporal's worker versioning; null: no versioning. */
-  workerBuildId: string | null;
-  /** The environment itself, for providers and Temporal's connection. */
-  env: Record<string, string | undefined>;
-}
-
 /** Reads and validates all settings; throws a ConfigError that names every invalid one. */
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+export function readConfig(env: Record<string, string | undefined> = process.env) {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = settings.safeParse(given);
   if (!parsed.success) {
@@ -99,6 +73,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     port: s.PORT,
     host: s.HOST,
     dataDir: resolve(s.RATCHET_DATA_DIR),
+    /** Cache of downloaded or built programs (Temporal). */
     cacheDir: join(s.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'ratchet'),
     temporalPort: s.RATCHET_TEMPORAL_PORT,
     publicUrl: s.RATCHET_PUBLIC_URL ?? null,
@@ -108,14 +83,22 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     secretKey: s.RATCHET_SECRET_KEY ?? null,
     codecKey: s.RATCHET_CODEC_KEY ?? null,
     logLevel: s.RATCHET_LOG_LEVEL,
+    /** null: the embedded Postgres. */
     databaseUrl,
+    /** Whether the environment names an external Temporal. */
     ownTemporal: s.TEMPORAL_ADDRESS !== undefined || s.TEMPORAL_CONFIG_FILE !== undefined,
     temporalUiUrl: s.RATCHET_TEMPORAL_UI_URL ?? null,
+    /** Port of the metrics on loopback; null: off. */
     metricsPort: s.RATCHET_METRICS_PORT ?? null,
+    /** Build id for Temporal's worker versioning; null: no versioning. */
     workerBuildId: s.RATCHET_WORKER_BUILD_ID ?? null,
+    /** The environment itself, for providers and Temporal's connection. */
     env: given,
   };
 }
+
+/** The validated settings; keys as bytes. */
+export type Config = ReturnType<typeof readConfig>;
 
 /** The roles of a process: `ratchet serve`, `ratchet worker`, or both (`ratchet dev`). */
 export interface Roles {

@@ -10,7 +10,7 @@ export interface JobInput {
   jobId: string;
 }
 
-/** A command. HTTP sends an id to wait for the outcome; an operator's signal from the Temporal UI has none. */
+/** HTTP sends an id to wait for the outcome; an operator's signal from the Temporal UI has none. */
 export interface Command {
   commandId: string;
 }

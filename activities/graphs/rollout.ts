@@ -115,7 +115,7 @@ function truncateValue(value: Json, bytes: number): Json {
   return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);
 }
 
-/** A graph without an output did not solve its task: that is a reward of 0, with feedback to learn from. */
+/** A graph without an output did not solve its task: reward 0, with feedback to learn from. */
 function unsolved(reason: string, steps: { step: string; value: string }[]): RolloutOutcome {
   return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutText(reason)}`, details: { steps } };
 }

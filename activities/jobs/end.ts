@@ -67,7 +67,7 @@ function withProgress(error: ErrorDetails, { succeeded, failed, total }: Totals)
 
 type Totals = Awaited<ReturnType<typeof evaluationTotals>>;
 
-/** The results of an evaluation. `total` comes from the request: a job that fails early has no rollouts. */
+/** `total` comes from the request: a job that fails early has no rollouts. */
 async function evaluationTotals(tx: Tx, job: JobRef) {
   const { seeds } = await readSpec<EvaluationSpec>(tx, job.jobId);
   const { succeeded, failed, meanReward } = await readTotals(tx, job.jobId);

@@ -130,7 +130,7 @@ const baselineOf = (messages: Message[] | null) => ({ leverVersion: 0, generatio
 
 const demosOf = ({ demos }: NonNullable<EvaluationSpec['candidate']>) => (demos ? { demos } : {});
 
-/** The components of a container's own prompt to optimize: its named messages, else its only system message. */
+/** The components to optimize: the named messages, else the only system message. */
 function componentsOf(messages: Message[] | null): Message[] | null {
   const named = messages?.filter(({ name }) => name !== undefined) ?? [];
   if (named.length > 0) return named;

@@ -14,7 +14,7 @@ export interface SearchUpdate {
   decisions: Decision[];
 }
 
-/** Records the state of a search, with the events of its decisions. A repeated or late call changes nothing. */
+/** Records a search's state and events. A repeated or late call changes nothing. */
 export async function recordSearchUpdate(tx: Tx, job: JobRef, { step, view, decisions }: SearchUpdate): Promise<void> {
   await recordDecision(tx, job, {
     step,

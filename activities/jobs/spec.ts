@@ -24,7 +24,7 @@ export async function containerKey(
   return key;
 }
 
-/** The workflow needs rows that the database lacks: it was restored from an older backup than Temporal. */
+/** The database lacks needed rows: it was restored from an older backup than Temporal. */
 export function recordLost(job: JobRef): ApplicationFailure {
   return jobFailure(
     'record_lost',

@@ -13,7 +13,7 @@ const recordPatienceMs = 15_000;
 /** The time limit of one proposal: all its answers, tries and waits. */
 const proposalTimeoutMs = 10 * 60_000;
 
-/** A usable text, or the reason that there is none; `unchanged`: the answer equals the parent's text. */
+/** A usable text, or why there is none; `unchanged`: the answer equals the parent's text. */
 export type ProposedText = { ok: true; text: string } | { ok: false; reason: string; unchanged?: boolean };
 
 /** A question for the `part`-th text of a candidate; `read` extracts the text from an answer. */
@@ -31,7 +31,7 @@ export function instructionReader(parent: string): ProposerQuestion['read'] {
   return ({ text, finishReason }) => parseProposal(text, { parent, maxChars: maxProposalChars, finishReason });
 }
 
-/** Asks the proposer until an answer is usable. Each answer is recorded before it is used; a retry reads it back. */
+/** Asks until an answer is usable. Each answer is recorded before use; a retry reads it back. */
 export async function askProposer(
   deps: ActivityDeps,
   job: JobRef,

@@ -18,7 +18,7 @@ import { rewriteTexts, type Rewritten } from './rewrite.js';
 type Unproposed = Exclude<Rewritten, { outcome: 'proposed' }>;
 type Proposed = Extract<Rewritten, { outcome: 'proposed' }> & { graph: Graph; edits?: EditJson[] };
 
-/** A graph that a model proposed, or why there is none; `components` is empty after an edit of the structure. */
+/** A proposed graph, or why there is none; `components` is empty after an edit of the structure. */
 export type ProposedGraph = (Proposed | Unproposed) & { shown: number[] };
 
 interface GraphProposal {

@@ -9,7 +9,7 @@ import { instructionReader } from './ask-proposer.js';
 import { readDescription } from './describe.js';
 import { rewriteTexts, type Rewritten } from './rewrite.js';
 
-/** A prompt that a model proposed, or why there is none; `shown`: the rollouts that the model was shown. */
+/** A proposed prompt, or why there is none; `shown`: the rollouts that the model was shown. */
 export type ReflectedPrompt = Rewritten & { shown: number[] };
 
 /** Asks the proposer to rewrite a prompt's components from failed rollouts. */

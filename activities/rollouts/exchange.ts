@@ -41,7 +41,7 @@ export interface ExchangeContext<Conclusion> {
   conclude(tx: Tx): Promise<Conclusion>;
 }
 
-/** A runner's outcomes and claims between exchanges with Postgres: each records outcomes and claims rollouts. */
+/** Each exchange with Postgres records a runner's outcomes and claims rollouts for it. */
 export class RolloutExchange<Conclusion> {
   readonly prefetch = new ClaimPrefetch();
   counts: OutcomeCounts = noOutcomes;
@@ -122,7 +122,7 @@ export class RolloutExchange<Conclusion> {
     }
   }
 
-  /** Once the budget refused a model call, claims nothing and drops the outcomes of rollouts that it refused. */
+  /** After a refused model call: claims nothing, and drops the outcomes of refused rollouts. */
   private async exchangeSpent(
     tx: Tx,
     runner: Parameters<typeof syncRollouts>[2],

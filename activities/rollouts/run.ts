@@ -33,7 +33,7 @@ export interface RunRolloutsInput extends JobRef {
   update?: SearchUpdate;
 }
 
-/** `finished` false: stopped before all rollouts ended, by a pause, for fairness, or by the worker's shutdown. */
+/** `finished` false: stopped early by a pause, for fairness, or by the worker's shutdown. */
 export interface RunRolloutsResult {
   finished: boolean;
   answers: PackedAnswers | null;
@@ -95,7 +95,7 @@ function costUnitOf(spec: JobSpec): GraphSpec['costUnit'] | undefined {
   return spec.kind === 'graph' ? spec.costUnit : undefined;
 }
 
-/** Waits until no other runner holds the job: one that was killed holds it until its lease runs out. */
+/** Waits for the lease: a killed runner holds it until it runs out. */
 async function waitForLease({ db }: ActivityDeps, job: JobRef): Promise<number> {
   const context = Context.current();
   for (;;) {

@@ -13,7 +13,7 @@ import { Latch } from './latch.js';
 
 const idleMs = 1_000;
 const heartbeatMs = 1_000;
-/** A runner starts rollouts for this long, or for this many if that is longer, then yields to other jobs. */
+/** A runner yields to other jobs after this long, or this many rollouts if that is longer. */
 const yieldAfter = { ms: 30_000, rollouts: 10 };
 /** The first outcome waits this long for others where no slot is idle: larger exchanges cost less. */
 const coalesceMs = 5;
@@ -118,7 +118,7 @@ export class Runner<Conclusion> {
     }
   }
 
-  /** Listens to the worker, the workflow and the job's control, and heartbeats. Returns the end of it. */
+  /** Listens to worker, workflow and control, and heartbeats. The result ends it. */
   private listen(): () => void {
     const context = Context.current();
     const { draining, notifications } = this.deps;
@@ -169,7 +169,7 @@ export class Runner<Conclusion> {
     this.work.set();
   }
 
-  /** Resolves when a rollout ended or the job's control may have changed (true), or after a second (false). */
+  /** True: a rollout ended or the job's control may have changed; false: a second is over. */
   private waitForWork(): Promise<boolean> {
     return this.work.wait(idleMs);
   }

@@ -50,7 +50,7 @@ async function unlessClosed(sent: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Sends commands as signals; a cancel also requests cancellation, so that the workflow closes as CANCELED. */
+/** Sends signals; a cancel also requests cancellation, so that the workflow closes as CANCELED. */
 export function createCommander(client: Client, start: Commander['start']): Commander {
   return {
     start,

@@ -14,7 +14,7 @@ const batch = 200;
 const deadlineMs = 5_000;
 /** A create starts its own workflow; the reconciler waits this long for it. */
 const startGraceSeconds = 3;
-/** The request that records the last awaited reward signals the workflow; the reconciler waits this long for it. */
+/** The request that records the last awaited reward has this long to signal the workflow. */
 const wakeGraceSeconds = 2;
 
 interface OpenJob extends Record<string, unknown> {

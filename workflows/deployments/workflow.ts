@@ -8,7 +8,7 @@ import { runGateEvaluation } from './gate-evaluation.js';
 /** The gate is judged again where the live deployment changed meanwhile, at most this often. */
 const maxRounds = 20;
 
-/** A deployment: freezes its source, judges it by its gate and makes it live. A failure changes nothing live. */
+/** Freezes a source, judges it by its gate and makes it live. A failure changes nothing live. */
 export async function deploymentWorkflow(input: JobInput): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   let view: DeploymentView = { status: 'pending' };
@@ -60,7 +60,7 @@ function overtaken(): ApplicationFailure {
 }
 
 function deploymentOutcome(error: unknown): JobOutcome & { status: 'failed' | 'cancelled' } {
-  // Once the workflow is cancelled, every error is a consequence: an activity that is not retried, for example.
+  // Once the workflow is cancelled, every error is a consequence of that.
   if (CancellationScope.current().consideredCancelled) return { status: 'cancelled', stoppedBy: 'cancelled' };
   const outcome = outcomeOfError(error);
   if (outcome.error?.code === 'deployment_deleted') return { status: 'cancelled', stoppedBy: 'deleted' };

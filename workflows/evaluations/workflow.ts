@@ -18,7 +18,7 @@ interface EvaluationLimits {
   maxFailureRate: number;
 }
 
-/** `resume`: the state that an earlier run handed on. `gate`: set where a deployment's gate runs the evaluation. */
+/** `resume`: the state of an earlier run; `gate`: a deployment's gate runs the evaluation. */
 export interface EvaluationInput extends JobInput {
   gate?: GateEvaluation;
   resume?: { limits: EvaluationLimits; control: CarriedState };
@@ -78,7 +78,7 @@ export async function evaluationWorkflow(input: EvaluationInput): Promise<void> 
   });
 }
 
-/** Fails the job when its timeout is over. Never resolves: the interruption cancels the waiting work. */
+/** Fails the job at its timeout. Never resolves: the interruption cancels the waiting work. */
 async function failWhenExpired(
   control: JobControl,
   time: RunningTime,

@@ -104,7 +104,7 @@ export class JobControl {
     this.workScope.cancel();
   }
 
-  /** Runs the job's work to its end, then closes the row and the workflow. ContinueAsNew passes through. */
+  /** Runs the work to its end, then closes row and workflow. ContinueAsNew passes through. */
   async run(work: () => Promise<JobOutcome>): Promise<void> {
     let outcome: JobOutcome;
     try {
@@ -170,7 +170,7 @@ export class JobControl {
     }
   }
 
-  /** Temporal's cancellation overtakes earlier signals: decide them first, one may have ended the job. */
+  /** Temporal's cancellation overtakes earlier signals, which may have ended the job. */
   private async decideRest(): Promise<void> {
     await condition(() => !this.isDeciding);
     while (!this.interruption && !this.inbox.isEmpty) await this.decide(this.inbox.take());

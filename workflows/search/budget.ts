@@ -18,7 +18,7 @@ export interface BudgetContext {
   advice: string;
 }
 
-/** The clock of a session with `max_minutes`; null without. `leftMs`: the rest that an earlier run left. */
+/** The clock of `max_minutes`; null: no limit. `leftMs`: the rest of an earlier run. */
 export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined): RunningTime | null {
   if (leftMs !== undefined) return new RunningTime(leftMs, true);
   return runMs === undefined ? null : new RunningTime(runMs, false);

@@ -44,7 +44,7 @@ export interface SearchDefinition {
   continueAsNew(input: SearchInput): Promise<never>;
 }
 
-/** Runs a search to its end: answers each request of the algorithm, applies the response, records the update. */
+/** Runs a search: answers each request, applies the response, records the update. */
 export async function searchJob(input: SearchInput, definition: SearchDefinition): Promise<void> {
   const job: JobInput = { orgId: input.orgId, jobId: input.jobId };
   const { resume } = input;

@@ -12,8 +12,8 @@ export interface PausableTimer {
 }
 
 /**
- * Runs `work` under a signal that fires with the parent's signal or after `ms` of running time; rejects
- * with the parent's reason or a TimeoutError. Bounds the whole exchange, slow bodies included.
+ * Runs `work` under a signal that fires with the parent's signal or after `ms` of running time.
+ * Rejects with the parent's reason or a TimeoutError. Bounds the whole exchange, slow bodies too.
  */
 export async function withTimeout<T>(
   ms: number,

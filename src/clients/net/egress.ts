@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { classifyAddress, hostAddress } from './addresses.js';
 
-/** `dev` allows loopback and private addresses, `public` only public ones, `allowlist` listed hosts. */
+/** `dev` also allows loopback and private addresses, `allowlist` only listed hosts. */
 export type EgressMode = 'dev' | 'public' | 'allowlist';
 
 /**

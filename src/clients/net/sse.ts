@@ -1,4 +1,4 @@
-/** One event of a text/event-stream: its raw bytes with the final blank line, and its `data`, if any. */
+/** One event of a text/event-stream; `raw` includes the final blank line. */
 export interface SseBlock {
   raw: string;
   data: string | null;

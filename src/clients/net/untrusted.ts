@@ -38,7 +38,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** An error's `code` (system, undici, SQLSTATE), '' if it has none; null if not an error of any realm. */
+/** An error's `code` (system, undici, SQLSTATE) or ''; null: not an error of any realm. */
 export function errorCode(thrown: unknown): string | null {
   if (!(types.isNativeError(thrown) || thrown instanceof Error)) return null;
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';

@@ -1,4 +1,4 @@
-/** All event types. A new one is added here, with its data, and gets a builder in `src/core/events`. */
+/** All event types. A new type is added here, and gets a builder in `src/core/events`. */
 import { z } from 'zod';
 import { algorithmNames } from '../sessions/algorithms.js';
 
@@ -41,7 +41,7 @@ const evaluatedCandidate = {
   seeds_evaluated: z.int().describe('The number of evaluation seeds.'),
 };
 
-/** Search results, in the terminal events of sessions and graph jobs; absent from the events of deployments. */
+/** In the terminal events of sessions and graph jobs; absent from the events of deployments. */
 const best = {
   best_reward: z
     .number()

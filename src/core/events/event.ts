@@ -1,4 +1,4 @@
 import type { EventOf, EventType } from '../../contracts/events/schema.js';
 
-/** An event to append. `key` is unique per job and names the occurrence, so that a retry appends nothing. */
+/** `key` is unique per job and names the occurrence, so that a retry appends nothing. */
 export type NewEvent<Type extends EventType = EventType> = { key: string } & EventOf<Type>;

@@ -1,35 +1,32 @@
 /**
- * Steps without a model. The set of ops is closed and without expressions. This table defines each op
- * completely, so that other interpreters can match it. A value of the wrong kind fails the step.
+ * Steps without a model. The set of ops is closed and without expressions; this table defines each
+ * op completely, so that other interpreters match it. A value of the wrong kind fails the step.
  *
- * | op                  | inputs      | value                                                                              |
- * | ------------------- | ----------- | ---------------------------------------------------------------------------------- |
- * | template            | any         | `text` with the inputs inserted; see `template.ts`                                  |
- * | object, list        | 1 or more   | all inputs as an object by name, or as a list in order                              |
- * | concat              | 1 or more   | the items of all inputs, which are lists, as one list in order                      |
- * | json_parse          | text        | the text parsed as JSON, with at most one fence around it                           |
- * | json_text           | value       | the value as JSON, also for a text                                                  |
- * | split               | text        | the list of texts between occurrences of `by`                                      |
- * | lines               | text        | the list of its lines, trimmed, without the blank ones                             |
- * | join                | list        | the items joined by `by`; texts unchanged, others as JSON                           |
- * | lower, upper, trim  | text        | the text in lower case, in upper case, or trimmed                                   |
- * | number              | text        | the last number in it (`lastNumber`); a number stays unchanged                      |
- * | between             | text        | the text after the first `start` and before the next `end`, trimmed                 |
- * | first, last         | list        | its first, its last item                                                           |
- * | item                | list        | the item at `index`, from 0; negative indexes count from the end                    |
- * | count               | list        | the number of items                                                                 |
- * | pluck               | list        | the value at `path` of each item, which is an object                                |
- * | unique              | list        | the first of equivalent items (`equivalenceKey` in `values.ts`), in order           |
- * | sum, min, max       | list        | of numbers; the sum of no items is 0, min and max of no items fail                  |
+ * | op                 | inputs    | value                                                        |
+ * | ------------------ | --------- | ------------------------------------------------------------ |
+ * | template           | any       | `text` with the inputs inserted; see `template.ts`           |
+ * | object, list       | 1 or more | all inputs as an object by name, or as a list in order       |
+ * | concat             | 1 or more | the items of all inputs (lists) as one list in order         |
+ * | json_parse         | text      | the text parsed as JSON, with at most one fence around it    |
+ * | json_text          | value     | the value as JSON, also for a text                           |
+ * | split              | text      | the list of texts between occurrences of `by`                |
+ * | lines              | text      | the list of its lines, trimmed, without the blank ones       |
+ * | join               | list      | the items joined by `by`; texts unchanged, others as JSON    |
+ * | lower, upper, trim | text      | the text in lower case, in upper case, or trimmed            |
+ * | number             | text      | its last number (`lastNumber`); a number stays unchanged     |
+ * | between            | text      | the text from the first `start` to the next `end`, trimmed   |
+ * | first, last        | list      | its first, its last item                                     |
+ * | item               | list      | the item at `index` from 0; if negative, from the end        |
+ * | count              | list      | the number of items                                          |
+ * | pluck              | list      | the value at `path` of each item, which is an object         |
+ * | unique             | list      | the first of equivalent items (`equivalenceKey`), in order   |
+ * | sum, min, max      | list      | of numbers; the sum of none is 0, min and max of none fail   |
  */
 import type { Transform } from './graph.js';
 
 export type TransformOp = Transform['op'];
 
-/**
- * The inputs an op takes (`any` number, `some`: at least one, or a single input of that name) and
- * the kind of value it gives.
- */
+/** The inputs of an op (`some`: at least one; else a single input of that name), and its value. */
 export const opSignatures: Record<
   TransformOp,
   { takes: 'any' | 'some' | 'text' | 'list' | 'value'; gives: ValueKind }

@@ -46,7 +46,7 @@ export interface ProposalRequest {
   compose?: Composition;
 }
 
-/** `size` failures with similar feedback: group `index` of `of` groups that differ in their feedback. */
+/** `size` failures with similar feedback: group `index` of `of` groups. */
 export interface FailurePick {
   size: number;
   index: number;

@@ -1,14 +1,7 @@
 import type { z } from 'zod';
 import type { weighedSchema } from '../../contracts/graphs/job.js';
 import type { paretoSchema } from '../../contracts/candidates/lineage.js';
-import {
-  addToFront,
-  countSeeds,
-  emptyFront,
-  removeDominated,
-  toBits,
-  type Front,
-} from '../../core/search/pareto-front.js';
+import { paretoFront, removeDominated } from '../../core/search/pareto-front.js';
 import { costFront } from '../../core/search/cost-front.js';
 import type { Tx } from '../../storage/db/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../../storage/candidates/pareto-front.js';
@@ -30,7 +23,7 @@ export async function readPareto(
   const { seeds } = evaluation;
   const ids = new Map(evaluated.map(({ id, leverVersion }) => [leverVersion, id]));
   const means = new Map<number, number>();
-  let front: Front = emptyFront;
+  const scores = new Map<number, number[]>();
   for (let from = 0; from < evaluated.length; from += atOnce) {
     const some = evaluated.slice(from, from + atOnce);
     const rewardsOf = await readEvaluatedRewards(
@@ -42,25 +35,25 @@ export async function readPareto(
     for (const { id, leverVersion, reward } of some) {
       const known = seeds.flatMap((seed) => rewardsOf.get(id)?.get(seed) ?? []);
       if (known.length < seeds.length || reward === null) continue;
-      front = addToFront(front, leverVersion, known);
+      scores.set(leverVersion, known);
       means.set(leverVersion, reward);
     }
   }
-  const holders = front.holders.map(({ candidate, seeds: held }) => ({ id: ids.get(candidate)!, bits: toBits(held) }));
+  const front = paretoFront(scores);
+  const holders: string[][] = seeds.map(() => []);
+  for (const { candidate, seeds: held } of front.holders)
+    for (const index of held) holders[index]!.push(ids.get(candidate)!);
   return {
-    seeds: seeds.map((seed, index) => {
-      const holding = holders.filter(({ bits }) => ((bits >> BigInt(index)) & 1n) === 1n).map(({ id }) => id);
-      return {
-        seed,
-        best_reward: front.best[index] ?? null,
-        holders: holding.length,
-        candidate_ids: holding.slice(0, maxHolders),
-      };
-    }),
+    seeds: seeds.map((seed, index) => ({
+      seed,
+      best_reward: front.best[index] ?? null,
+      holders: holders[index]!.length,
+      candidate_ids: holders[index]!.slice(0, maxHolders),
+    })),
     front: removeDominated(front, (candidate) => means.get(candidate)!).map((holder) => ({
       candidate_id: ids.get(holder.candidate)!,
       reward: means.get(holder.candidate)!,
-      seeds_held: countSeeds(holder),
+      seeds_held: holder.seeds.length,
     })),
   };
 }

@@ -6,12 +6,10 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addToFront, emptyFront, removeDominated, toBits, type Front } from '../../../src/core/search/pareto-front.js';
+import { paretoFront, removeDominated } from '../../../src/core/search/pareto-front.js';
 import { mean } from '../../../src/core/math/rewards.js';
 
-function frontOf(matrix: number[][]): Front {
-  return matrix.reduce((front, scores, candidate) => addToFront(front, candidate, scores), emptyFront);
-}
+const frontOf = (matrix: number[][]) => paretoFront(new Map(matrix.entries()));
 
 /** The reference's loop over sets of candidates, one for each seed. */
 function byTheReference(matrix: number[][]): number[] {
@@ -48,8 +46,7 @@ describe('removeDominated', () => {
         const front = frontOf(matrix);
         const staying = removeDominated(front, (candidate) => mean(matrix[candidate]!)!);
         expect(staying.map(({ candidate }) => candidate)).toEqual(byTheReference(matrix));
-        const covered = staying.reduce((bits, { seeds }) => bits | toBits(seeds), 0n);
-        expect(covered).toBe((1n << BigInt(front.best.length)) - 1n);
+        expect(new Set(staying.flatMap(({ seeds }) => seeds)).size).toBe(front.best.length);
       }),
       { numRuns: 500 },
     );

@@ -1,22 +1,23 @@
 /**
- * Structural edits of a graph, applied in order. The result must pass `graphProblems`; otherwise all edits are rejected.
+ * Structural edits of a graph, applied in order. If the result does not pass `graphProblems`, all
+ * edits are rejected.
  *
- * | edit      | effect                                                                                                           |
- * | --------- | --------------------------------------------------------------------------------------------------------------- |
- * | verify    | adds `<step>_verify`, which gets the step's inputs and its answer as `{{draft}}`, and gives a corrected answer   |
- * | critique  | adds `<step>_critique`, which gets `{{draft}}`, and `<step>_revise`, which also gets its `{{critique}}`          |
- * | decompose | adds `<step>_plan` before the step, whose new messages contain the plan as `{{plan}}`                            |
- * | vote      | makes the step answer `samples` times, and adds `<step>_vote`                                                    |
- * | add       | adds a step unchanged                                                                                            |
- * | remove    | removes a step; its users take its own source, if it has exactly one                                             |
- * | rewire    | changes the ref of an input, `over`, `cases[0].then` or the like; null drops an input                            |
- * | model     | changes the step's model                                                                                         |
- * | prompt    | replaces the step's messages                                                                                     |
- * | output    | changes the graph's output                                                                                       |
+ * | edit      | effect                                                                            |
+ * | --------- | --------------------------------------------------------------------------------- |
+ * | verify    | adds `<step>_verify`: it gets the inputs and `{{draft}}`, and answers anew        |
+ * | critique  | adds `<step>_critique` of `{{draft}}`, then `<step>_revise` with `{{critique}}`   |
+ * | decompose | adds `<step>_plan` before the step; its new messages contain `{{plan}}`           |
+ * | vote      | makes the step answer `samples` times, and adds `<step>_vote`                     |
+ * | add       | adds a step unchanged                                                             |
+ * | remove    | removes a step; its users take its own source, if it has exactly one              |
+ * | rewire    | changes a ref (an input, `over`, `cases[0].then`); null drops an input            |
+ * | model     | changes the step's model                                                          |
+ * | prompt    | replaces the step's messages                                                      |
+ * | output    | changes the graph's output                                                        |
  *
- * Users of a verified, criticized or voted step take the value of the new step. Steps of the graph that become unused
- * are removed; added steps must be used. The maximum cost of a run is bounded, and edits cannot set `tries` or `timeout_s`.
- * A name that is taken gets a number (`solve_verify_2`).
+ * Users of a verified, criticized or voted step take the value of the new step. Steps that become
+ * unused are removed; added steps must be used. Edits cannot set `tries` or `timeout_s`. A name
+ * that is taken gets a number (`solve_verify_2`).
  */
 import { addStep, critique, decompose, modelProblem, remove, rewire, verify, vote } from './steps.js';
 import { replaceStep, invalid, type EditResult } from './editing.js';
