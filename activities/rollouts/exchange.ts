@@ -30,6 +30,8 @@ export type ExchangeResult<Conclusion> = SyncResult & { conclusion?: Conclusion;
 
 /** The runner's state that an exchange depends on. */
 export interface ExchangeContext<Conclusion> {
+  deps: ActivityDeps;
+  job: JobRef;
   runnable: RunnableJob;
   /** The lease's token. */
   token: number;
@@ -52,13 +54,9 @@ export class RolloutExchange<Conclusion> {
   /** Rollouts that wait for their reward; each keeps its slot. */
   private awaiting = 0;
   private readonly startedAt = Date.now();
-  private readonly deps: ActivityDeps;
-  private readonly job: JobRef;
   private readonly context: ExchangeContext<Conclusion>;
 
-  constructor(deps: ActivityDeps, job: JobRef, context: ExchangeContext<Conclusion>) {
-    this.deps = deps;
-    this.job = job;
+  constructor(context: ExchangeContext<Conclusion>) {
     this.context = context;
   }
 
@@ -90,7 +88,7 @@ export class RolloutExchange<Conclusion> {
 
   /** Exchanges outcomes for claims. Keeps the outcomes and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
-    const { runnable, token, concurrency, signal } = this.context;
+    const { deps, job, runnable, token, concurrency, signal } = this.context;
     const { report, confirm } = this.prefetch.report();
     const outcomes = this.ended;
     this.ended = [];
@@ -102,11 +100,11 @@ export class RolloutExchange<Conclusion> {
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
       try {
         const wanted = mayStart ? this.wantedSlots() : { slots: 0, ahead: 0 };
-        const result = await this.deps.db.org(this.job.orgId, async (tx) => {
-          const refused = hasCostBudget ? await readRefused(tx, this.job.jobId) : null;
+        const result = await deps.db.org(job.orgId, async (tx) => {
+          const refused = hasCostBudget ? await readRefused(tx, job.jobId) : null;
           if (refused) return this.exchangeSpent(tx, runner, { outcomes, ...report }, refused);
-          const found = await syncRollouts(tx, this.job, runner, { outcomes, ...report }, wanted);
-          if (limit && found.held) await recordLimit(tx, this.job, limit);
+          const found = await syncRollouts(tx, job, runner, { outcomes, ...report }, wanted);
+          if (limit && found.held) await recordLimit(tx, job, limit);
           return this.isLast(found) ? { ...found, conclusion: await this.context.conclude(tx) } : found;
         });
         this.queueEmpty = result.claims.length < wanted.slots + wanted.ahead;
@@ -116,7 +114,7 @@ export class RolloutExchange<Conclusion> {
         return result;
       } catch (error) {
         if (Date.now() > deadline || signal.aborted || !isTransient(error)) throw error;
-        this.deps.log.warn({ err: error, job_id: this.job.jobId }, 'outcomes not recorded; retrying');
+        deps.log.warn({ err: error, job_id: job.jobId }, 'outcomes not recorded; retrying');
         await delay(waitMs);
       }
     }
@@ -130,7 +128,7 @@ export class RolloutExchange<Conclusion> {
     refused: ReadonlySet<string>,
   ): Promise<ExchangeResult<Conclusion>> {
     const outcomes = report.outcomes.filter(({ rolloutId }) => !refused.has(rolloutId));
-    const found = await syncRollouts(tx, this.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
+    const found = await syncRollouts(tx, this.context.job, runner, { ...report, outcomes }, { slots: 0, ahead: 0 });
     return { ...found, spent: { code: costExhausted, message: costSpentMessage, retryable: false } };
   }
 

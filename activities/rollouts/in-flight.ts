@@ -12,8 +12,13 @@ export interface JobFault {
   retryable: boolean;
 }
 
-/** Receives the end of each rollout in flight. */
-export interface InFlightListener {
+/** The runner of the rollouts in flight, which receives the end of each. */
+export interface InFlightContext {
+  deps: ActivityDeps;
+  job: JobRef;
+  runnable: RunnableJob;
+  signal: AbortSignal;
+  concurrency: Concurrency;
   /** A rollout has an outcome. */
   onOutcome(outcome: Outcome): void;
   /** A slot is free; the rollout had an outcome, or was stopped. */
@@ -26,24 +31,10 @@ export class InFlightRollouts {
   refusal: JobFault | null = null;
   private readonly running = new Map<string, Promise<void>>();
   private latency = { sumMs: 0, count: 0 };
-  private readonly deps: ActivityDeps;
-  private readonly job: JobRef;
-  private readonly runnable: RunnableJob;
-  private readonly control: { signal: AbortSignal; concurrency: Concurrency };
-  private readonly listener: InFlightListener;
+  private readonly context: InFlightContext;
 
-  constructor(
-    deps: ActivityDeps,
-    job: JobRef,
-    runnable: RunnableJob,
-    control: { signal: AbortSignal; concurrency: Concurrency },
-    listener: InFlightListener,
-  ) {
-    this.deps = deps;
-    this.job = job;
-    this.runnable = runnable;
-    this.control = control;
-    this.listener = listener;
+  constructor(context: InFlightContext) {
+    this.context = context;
   }
 
   get size(): number {
@@ -60,12 +51,12 @@ export class InFlightRollouts {
     const running = this.run(claim)
       .then((outcome) => {
         if (!outcome) return;
-        this.listener.onOutcome(outcome);
-        this.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
+        this.context.onOutcome(outcome);
+        this.context.deps.metrics.rollout(outcome.status, outcome.latencyMs / 1_000);
       })
       .finally(() => {
         this.running.delete(claim.rolloutId);
-        this.listener.onFreeSlot();
+        this.context.onFreeSlot();
       });
     this.running.set(claim.rolloutId, running);
   }
@@ -77,7 +68,8 @@ export class InFlightRollouts {
 
   /** Null: the rollout was stopped, or the key was refused. */
   private async run(claim: Claim): Promise<Outcome | null> {
-    const result = await executeRollout(this.deps, this.job, this.runnable, claim, this.control);
+    const { deps, job, runnable, concurrency } = this.context;
+    const result = await executeRollout(deps, job, runnable, claim, this.context);
     if (!result) return null;
     const { outcome, latencyMs } = result;
     this.latency = { sumMs: this.latency.sumMs + latencyMs, count: this.latency.count + 1 };
@@ -85,7 +77,7 @@ export class InFlightRollouts {
       this.refusal = { code: outcome.code, message: outcome.message, retryable: false };
       return null;
     }
-    if (outcome.kind === 'reward') this.control.concurrency.raise();
+    if (outcome.kind === 'reward') concurrency.raise();
     return storedOutcome(claim, outcome, latencyMs);
   }
 }

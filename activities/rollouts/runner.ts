@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { mustFail, type OutcomeCounts } from '../../src/core/jobs/failures.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
-import type { Outcome } from '../../src/storage/rollouts/outcomes.js';
 import type { ActivityDeps } from '../deps.js';
 import { Concurrency } from './concurrency.js';
 import { RolloutExchange } from './exchange.js';
@@ -49,28 +48,24 @@ export class Runner<Conclusion> {
     const { signal } = this.aborter;
     // Every rollout in flight listens to it.
     setMaxListeners(0, signal);
-    this.inFlight = new InFlightRollouts(deps, job, runnable, { signal, concurrency }, this);
+    this.inFlight = new InFlightRollouts({
+      ...{ deps, job, runnable, signal, concurrency },
+      onOutcome: (outcome) => this.exchange.add(outcome),
+      onFreeSlot: () => {
+        this.startClaimed();
+        this.work.set();
+        if (this.exchange.isUrgent) this.urgency.set();
+      },
+    });
     const { inFlight } = this;
     const isStopped = () => this.isStopped();
-    this.exchange = new RolloutExchange(deps, job, {
-      ...{ runnable, token, concurrency, inFlight, signal, isStopped, conclude },
+    this.exchange = new RolloutExchange({
+      ...{ deps, job, runnable, token, concurrency, inFlight, signal, isStopped, conclude },
     });
   }
 
   get counts(): OutcomeCounts {
     return this.exchange.counts;
-  }
-
-  /** For `InFlightRollouts`. */
-  onOutcome(outcome: Outcome): void {
-    this.exchange.add(outcome);
-  }
-
-  /** For `InFlightRollouts`. */
-  onFreeSlot(): void {
-    this.startClaimed();
-    this.wake();
-    this.flush();
   }
 
   /**
@@ -107,10 +102,11 @@ export class Runner<Conclusion> {
         } else {
           prefetch.release();
         }
-        if (prefetch.hasReleased) this.wake();
+        if (prefetch.hasReleased) this.work.set();
         // A runner that only waits for rewards blocks no other job.
         if (exchange.isIdle) yieldFrom = Date.now();
-        idle = !(await this.waitForWork());
+        // Idle: no rollout ended, and the control did not change, for a second.
+        idle = !(await this.work.wait(idleMs));
       }
     } finally {
       stopListening();
@@ -122,19 +118,19 @@ export class Runner<Conclusion> {
   private listen(): () => void {
     const context = Context.current();
     const { draining, notifications } = this.deps;
-    const drain = () => this.wake();
+    const drain = () => this.work.set();
     draining.addEventListener('abort', drain);
     context.cancelled.catch((reason: unknown) => {
       // The workflow asks for the rollouts so far. If the job ends, its control row says `stop`.
       if (context.cancellationDetails?.cancelRequested) this.isAskedToEnd = true;
       // This attempt is obsolete, or the grace period is over: its outcomes would not count.
       else this.aborter.abort(reason);
-      this.wake();
+      this.work.set();
     });
     const heartbeat = setInterval(() => context.heartbeat({ inFlight: this.inFlight.size }), heartbeatMs);
     const stopListening = notifications.on('ratchet_control', this.job.jobId, () => {
       this.exchange.prefetch.suspend();
-      this.wake();
+      this.work.set();
     });
     return () => {
       clearInterval(heartbeat);
@@ -165,23 +161,10 @@ export class Runner<Conclusion> {
     }
   }
 
-  private wake(): void {
-    this.work.set();
-  }
-
-  /** True: a rollout ended or the job's control may have changed; false: a second is over. */
-  private waitForWork(): Promise<boolean> {
-    return this.work.wait(idleMs);
-  }
-
   /** Waits briefly for more outcomes where the exchange is not urgent. */
   private async coalesce(): Promise<void> {
     if (!this.exchange.hasOutcomes || this.exchange.isUrgent) return;
     this.urgency.clear();
     await this.urgency.wait(coalesceMs);
-  }
-
-  private flush(): void {
-    if (this.exchange.isUrgent) this.urgency.set();
   }
 }
