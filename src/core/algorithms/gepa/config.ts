@@ -61,9 +61,6 @@ export function estimateRollouts(config: GepaConfig): number {
   return Math.min(all, config.maxRollouts ?? Infinity);
 }
 
-/** Minibatches that test a proposal: at least the child's, mostly the parent's too. */
-const minibatches = { low: 1, likely: 2, high: 2 } as const;
-
 export function estimateSearch(config: GepaConfig): SearchEstimate {
   const { generations, populationSize } = config;
   const proposals = populationSize * generations;
@@ -72,11 +69,8 @@ export function estimateSearch(config: GepaConfig): SearchEstimate {
     maxRollouts: estimateRollouts(config),
     generations,
     proposals,
-    testRollouts: {
-      low: minibatches.low * rollouts,
-      likely: minibatches.likely * rollouts,
-      high: minibatches.high * rollouts,
-    },
+    // Minibatches that test a proposal: at least the child's, mostly the parent's too.
+    testRollouts: { low: rollouts, likely: 2 * rollouts, high: 2 * rollouts },
     shownRollouts: minibatchOf(config),
     maxDemos: 0,
   };
