@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { kindOf } from '../../src/core/jobs/kinds.js';
@@ -179,6 +180,16 @@ export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<Test
       await db.close();
     },
   };
+}
+
+/** `startHttp` for the tests of a file. */
+export function httpOfFile(overrides: Partial<HttpDeps> = {}): TestHttp {
+  const http = {} as TestHttp;
+  beforeAll(async () => {
+    Object.assign(http, await startHttp(overrides));
+  });
+  afterAll(() => http.close());
+  return http;
 }
 
 /** A session's create request that is right in every field. */

@@ -1,33 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { z } from 'zod';
-import type { evaluationResultsSchema } from '../../../src/contracts/evaluations/evaluation.js';
-import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
+import { describe, expect, test } from '@jest/globals';
 import { answers } from '../../support/fakes/container.js';
-import { command, createEvaluation, ended, pathOf, type Evaluation } from '../../support/jobs-over-http.js';
+import { command, ended, type Evaluation } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { startTestService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
+import { evaluationServiceOfFile } from './service.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
-
-const container = containersOfEachTest();
-const create = (url: string, seeds: number[], more: object = {}) =>
-  createEvaluation(service, { container_url: url, seeds, policy: { provider: 'local', model: 'local' }, ...more });
-const resultsOf = (id: string) =>
-  service.api.call<z.output<typeof evaluationResultsSchema>>('GET', `${pathOf(id)}/results`);
+const { on, container, create, resultsOf } = evaluationServiceOfFile();
 
 describe('an offline evaluation', () => {
   test('what was claimed ahead of its slot is given back at a pause, and runs once after it', async () => {
     const box = await container({ behave: () => answers.after(3, answers.reward(1)) });
     const id = await create(box.url, range(0, 3_000), { max_concurrent: 16 });
     await until('some have run', () => box.ledger.length > 300);
-    await command(service, id, 'pause');
+    await command(on.service, id, 'pause');
     const open = async (status: string) => {
-      const [row] = await service.query<{ n: number }>(
+      const [row] = await on.service.query<{ n: number }>(
         'select count(*) as n from rollouts where job_id = $1 and status = $2',
         [id, status],
       );
@@ -35,8 +22,8 @@ describe('an offline evaluation', () => {
     };
     await until('nothing is claimed', async () => (await open('running')) === 0);
     expect(await open('queued')).toBe(3_000 - box.ledger.length);
-    await command(service, id, 'resume');
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
+    await command(on.service, id, 'resume');
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed', rollouts_resent: 0 });
     expect(box.ledger.map((entry) => entry.seed).sort((a, b) => a - b)).toEqual(range(0, 3_000));
     expect(box.maxConcurrency()).toBeLessThanOrEqual(16);
   });
@@ -44,11 +31,11 @@ describe('an offline evaluation', () => {
   test('10,000 seeds: each has one result, and history stays small', async () => {
     const box = await container();
     const id = await create(box.url, range(0, 10_000), { max_concurrent: 64 });
-    expect(await ended(service, id, 120)).toMatchObject({ status: 'completed' });
+    expect(await ended(on.service, id, 120)).toMatchObject({ status: 'completed' });
     expect(new Set(box.ledger.map((entry) => entry.seed)).size).toBe(10_000);
     expect(box.ledger).toHaveLength(10_000);
     expect(box.maxConcurrency()).toBeLessThanOrEqual(64);
-    const description = await service.workflow(id).describe();
+    const description = await on.service.workflow(id).describe();
     expect(description.historyLength).toBeLessThan(200);
     expect((await resultsOf(id)).summary).toMatchObject({ num_seeds: 10_000, num_successful: 10_000 });
   }, 150_000);
@@ -56,7 +43,7 @@ describe('an offline evaluation', () => {
   test('a job that takes longer than its timeout fails, says how many finished, and keeps them', async () => {
     const box = await container({ behave: (call) => (call.seed < 3 ? answers.reward(1) : answers.hang()) });
     const id = await create(box.url, range(0, 6), { timeout: 2, max_concurrent: 6, max_failure_rate: 1 });
-    const job = await ended<Evaluation>(service, id);
+    const job = await ended<Evaluation>(on.service, id);
     expect(job).toMatchObject({ status: 'failed', error_details: { code: 'timeout' } });
     expect(job.error).toContain('3 of 6 seeds');
     expect((await resultsOf(id)).summary).toMatchObject({ num_successful: 3, mean_reward: 1 });
@@ -67,7 +54,7 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('a container that hangs: a failed row after its three tries', async () => {
     const box = await container({ behave: (call) => (call.seed === 1 ? answers.hang() : answers.reward(1)) });
     const id = await create(box.url, [0, 1, 2], { rollout_timeout: 1 });
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
     expect((await resultsOf(id)).summary).toMatchObject({ num_failed: 1 });
     expect(box.ledger.filter((entry) => entry.seed === 1)).toHaveLength(3);
   });
@@ -75,7 +62,7 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('429 with Retry-After: asked again after it, and then it counts', async () => {
     const box = await container({ behave: () => answers.inTurn(answers.busySeconds(1), answers.reward(1)) });
     const id = await create(box.url, [0]);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 1 } });
     const [first, second] = box.ledger;
     expect(second!.in - first!.in).toBeGreaterThanOrEqual(990);
   });
@@ -90,7 +77,7 @@ describe('what goes wrong, and what follows (once each)', () => {
       },
     });
     const id = await create(box.url, range(0, 60), { max_concurrent: 1, max_failure_rate: 1 });
-    expect(await ended(service, id, 60)).toMatchObject({
+    expect(await ended(on.service, id, 60)).toMatchObject({
       status: 'failed',
       error_details: { code: 'container_unreachable', retryable: true },
     });

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { z } from 'zod';
-import type { evaluationResultsSchema } from '../../../src/contracts/evaluations/evaluation.js';
+import { describe, expect, test } from '@jest/globals';
 import { largestReward } from '../../../src/core/math/rewards.js';
 import { chainOf, History } from '../../support/chain.js';
-import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { answers } from '../../support/fakes/container.js';
-import { command, createEvaluation, ended, pathOf, readJob, type Evaluation } from '../../support/jobs-over-http.js';
+import { command, ended, readJob, type Evaluation } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { startTestService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
+import { evaluationServiceOfFile } from './service.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
-
-const container = containersOfEachTest();
-const create = (url: string, seeds: number[], more: object = {}) =>
-  createEvaluation(service, { container_url: url, seeds, policy: { provider: 'local', model: 'local' }, ...more });
-const resultsOf = (id: string) =>
-  service.api.call<z.output<typeof evaluationResultsSchema>>('GET', `${pathOf(id)}/results`);
+const { on, container, create, resultsOf } = evaluationServiceOfFile();
 /** The system messages of a job's model calls, as the model got them. */
 const systemsAsked = async (id: string) =>
   (
-    await service.query<{ system: string }>(
+    await on.service.query<{ system: string }>(
       `select request->'messages'->0->>'content' as system from model_calls where job_id = $1`,
       [id],
     )
@@ -41,7 +28,7 @@ describe('an offline evaluation', () => {
     const box = await container({ behave: (call) => answers.after(5, answers.reward(call.seed / 10)) });
     const seeds = [3, 1, 3, 2, 1, 3];
     const id = await create(box.url, seeds, { max_concurrent: 2 });
-    const job = await ended<Evaluation>(service, id);
+    const job = await ended<Evaluation>(on.service, id);
     expect(job).toMatchObject({ status: 'completed', error: null, rollouts_resent: 0 });
     expect(job.results!.mean_reward).toBeCloseTo(seeds.reduce((sum, seed) => sum + seed / 10, 0) / seeds.length);
     expect(box.ledger.map((entry) => entry.seed).sort()).toEqual([...seeds].sort());
@@ -56,7 +43,7 @@ describe('an offline evaluation', () => {
       behave: ({ seed }) => answers.reward(seed === 2 ? -Number.MAX_VALUE : Number.MAX_VALUE),
     });
     const id = await create(box.url, [0, 1, 2]);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
     expect((await resultsOf(id)).summary.mean_reward).toBeCloseTo(largestReward / 3, -290);
   });
 
@@ -65,9 +52,9 @@ describe('an offline evaluation', () => {
     const id = await create(box.url, [0, 1], {
       candidate: { messages: [{ role: 'system', content: 'the given one' }] },
     });
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
     expect(await systemsAsked(id)).toEqual(['the given one', 'the given one']);
-    expect((await readJob<Evaluation>(service, id)).results!.total_tokens).toBeGreaterThan(0);
+    expect((await readJob<Evaluation>(on.service, id)).results!.total_tokens).toBeGreaterThan(0);
     expect(box.ledger[0]!.body.policy.config.prompt_template).toEqual({
       sections: [{ role: 'system', content: 'the given one', order: 0 }],
     });
@@ -76,20 +63,20 @@ describe('an offline evaluation', () => {
   test('of the container as it is: its system message passes through', async () => {
     const box = await container({ behave: asksModel });
     const id = await create(box.url, [0]);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
     expect(await systemsAsked(id)).toEqual(['the container’s own']);
   });
 
   test('sends the container key as X-API-Key, and keeps it out of rows, events and history', async () => {
     const box = await container({ apiKey: 'a-very-secret-key' });
     const id = await create(box.url, [0], { container_api_key: 'a-very-secret-key' });
-    expect(await ended(service, id)).toMatchObject({ status: 'completed' });
-    const [row] = await service.query<{ text: string }>(
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
+    const [row] = await on.service.query<{ text: string }>(
       `select (select jsonb_agg(to_jsonb(j)) from jobs j where id = $1)::text || (select jsonb_agg(to_jsonb(e)) from events e where job_id = $1)::text
                 || (select jsonb_agg(to_jsonb(r)) from rollouts r where job_id = $1)::text as text`,
       [id],
     );
-    const [history] = await chainOf(service.temporal, `evaluation-${id}`);
+    const [history] = await chainOf(on.service.temporal, `evaluation-${id}`);
     // What we hand to Temporal stands in it as it is.
     for (const text of [row!.text, Buffer.from(History.encode(history!).finish()).toString('latin1')]) {
       expect(text).toContain(id);
@@ -119,7 +106,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     const box = await container();
     box.behave((call) => (call.seed === 1 ? behaviour(box.url) : answers.reward(0.5)));
     const id = await create(box.url, [0, 1, 2]);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.5 } });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.5 } });
     const { results, summary } = await resultsOf(id);
     expect(summary).toMatchObject({ num_successful: 2, num_failed: 1 });
     expect(results[1]).toMatchObject({ seed: 1, reward: null });
@@ -129,7 +116,7 @@ describe('what goes wrong, and what follows (once each)', () => {
   test.each([400, 401, 403] as const)('a key refused with %i in a rollout: the job fails', async (status) => {
     const box = await container({ behave: () => answers.refuseKey(status) });
     const id = await create(box.url, [0, 1], { container_api_key: 'wrong' });
-    expect(await ended(service, id)).toMatchObject({
+    expect(await ended(on.service, id)).toMatchObject({
       status: 'failed',
       error_details: { code: 'container_refused_key' },
     });
@@ -138,7 +125,7 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('a key refused by /health: the job fails before any rollout', async () => {
     const box = await container({ apiKey: 'right' });
     const id = await create(box.url, [0, 1], { container_api_key: 'wrong' });
-    expect(await ended(service, id)).toMatchObject({
+    expect(await ended(on.service, id)).toMatchObject({
       status: 'failed',
       error_details: { code: 'container_refused_key' },
     });
@@ -149,7 +136,7 @@ describe('what goes wrong, and what follows (once each)', () => {
     const box = await container();
     await box.close();
     const id = await create(box.url, [0]);
-    const job = await ended<Evaluation>(service, id);
+    const job = await ended<Evaluation>(on.service, id);
     expect(job.status).toBe('failed');
     expect(job.error).toContain(new URL(box.url).host);
   });
@@ -157,7 +144,10 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('more failures than max_failure_rate, from the 20th outcome: the job fails and keeps its rows', async () => {
     const box = await container({ behave: (call) => (call.seed % 3 === 0 ? answers.reward(1) : answers.raw('{}')) });
     const id = await create(box.url, range(0, 500), { max_concurrent: 4 });
-    expect(await ended(service, id)).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+    expect(await ended(on.service, id)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'too_many_failures' },
+    });
     const { summary } = await resultsOf(id);
     expect(summary.num_successful + summary.num_failed).toBeGreaterThanOrEqual(20);
     expect(box.ledger.length).toBeLessThan(60);
@@ -166,7 +156,10 @@ describe('what goes wrong, and what follows (once each)', () => {
   test('the same at the end, when there are fewer than 20', async () => {
     const box = await container({ behave: (call) => (call.seed === 0 ? answers.reward(1) : answers.raw('{}')) });
     const id = await create(box.url, range(0, 5));
-    expect(await ended(service, id)).toMatchObject({ status: 'failed', error_details: { code: 'too_many_failures' } });
+    expect(await ended(on.service, id)).toMatchObject({
+      status: 'failed',
+      error_details: { code: 'too_many_failures' },
+    });
     expect(box.ledger).toHaveLength(5);
   });
 
@@ -175,20 +168,20 @@ describe('what goes wrong, and what follows (once each)', () => {
     const id = await create(box.url, [0, 1], { rollout_timeout: 4, max_failure_rate: 0.5 });
     const [first] = await until('both are asked', () => box.ledger.length === 2 && box.ledger);
     await until('the row waits', async () => {
-      const rows = await service.query(`select 1 from rollouts where id = $1 and status = 'awaiting_reward'`, [
+      const rows = await on.service.query(`select 1 from rollouts where id = $1 and status = 'awaiting_reward'`, [
         first!.rolloutId,
       ]);
       return rows.length === 1;
     });
     const report = (reward: number) =>
-      command(service, id, 'reward', {
+      command(on.service, id, 'reward', {
         correlation_id: first!.rolloutId,
         reward_info: { outcome_reward: reward, details: { feedback: 'late but fine' } },
       });
     await report(0.75);
     await report(0.75);
     await expect(report(0.5)).rejects.toThrow(/409/);
-    expect(await ended(service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.75 } });
+    expect(await ended(on.service, id)).toMatchObject({ status: 'completed', results: { mean_reward: 0.75 } });
     expect((await resultsOf(id)).summary).toMatchObject({ num_successful: 1, num_failed: 1 });
   });
 });

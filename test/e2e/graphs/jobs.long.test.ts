@@ -1,29 +1,9 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { createGraphJob, ended, eventsOf, pathOf, readJob, type GraphJob } from '../../support/jobs-over-http.js';
-import { firstPrompt, startGraphWorld } from '../../support/worlds/graph.js';
+import { describe, expect, test } from '@jest/globals';
+import { createGraphJob, ended, eventsOf, type GraphJob } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
-import { until } from '../../support/until.js';
+import { allRules, graphOf, graphServiceOfFile, llm } from './support.js';
 
-const on = serviceOfFile(() => startGraphWorld());
-afterEach(() => on.world.reset());
-
-const create = (tasks: number, more: object = {}) => createGraphJob(on.service, on.world.job(tasks, more));
-const read = (id: string) => readJob<GraphJob>(on.service, id);
-const calls = (model: string) => on.world.model.requests.filter(({ body }) => body.model === model);
-const textOf = async (id: string) => {
-  const headers = { authorization: `Bearer ${on.service.apiKey}` };
-  const answer = await fetch(`${on.service.url}${pathOf(id)}/graph.txt`, { headers });
-  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
-};
-
-const allRules = 'There is rule-0, rule-1, rule-2.';
-/** A step that asks a model about the question; beside it, what else it is given. */
-const llm = (id: string, content: string, inputs: object = {}) => ({
-  ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
-  ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },
-});
-const graphOf = (steps: object[], output: string) => ({ inputs: ['question'], steps, output });
+const { on, create, calls, textOf } = graphServiceOfFile();
 
 describe('a graph job', () => {
   test('is the same for the same rng_seed, whatever comes first', async () => {
@@ -232,85 +212,5 @@ describe('a graph job', () => {
     expect(await ended<GraphJob>(on.service, id, 120)).toMatchObject({ status: 'completed', best_reward: 1 });
     const failed = await on.service.query(`select error from rollouts where job_id = $1 and error is not null`, [id]);
     expect(failed).toEqual([]);
-  });
-});
-
-describe('a provider that refuses its key', () => {
-  const refusal = { status: 401, raw: '{"error":{"message":"Incorrect API key provided: sk-test"}}' };
-  const refuse = (asker: string) =>
-    on.world.model.reply((request) => (request.body.model === asker ? refusal : on.world.answer(request)));
-
-  test('is told of the judge as well', async () => {
-    refuse('judge');
-    const { gold_outputs: _, ...dataset } = on.world.job(20)['dataset'] as Record<string, unknown>;
-    const verifier_config = { mode: 'rubric', model: 'judge' };
-    const judged = { ...dataset, default_rubric: 'Is it a rule?', verifier_config };
-    const id = await create(20, { dataset: judged, max_concurrent: 2 });
-    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
-      status: 'failed',
-      error: expect.stringMatching(/401.*FAKE_API_KEY/),
-      error_details: { code: 'provider_refused_key' },
-    });
-    expect(calls('judge').length).toBeLessThanOrEqual(2);
-  });
-
-  test('as its proposer’s, fails the job as it fails sessions, and keeps the baseline', async () => {
-    refuse('writer');
-    const id = await create(20);
-    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
-      status: 'failed',
-      best_reward: 0,
-      error: expect.stringMatching(/401.*FAKE_API_KEY/),
-      error_details: { code: 'proposer_failed' },
-    });
-    expect(calls('writer').length).toBeLessThanOrEqual(4);
-    expect((await textOf(id)).text).toContain(firstPrompt);
-  });
-});
-
-describe('budget.max_cost_usd', () => {
-  /** Dollars of what the provider answered, at the public price of gpt-4o-mini, a quarter of what each request allows. */
-  function priced(solved: boolean) {
-    let answered = 0;
-    on.world.model.reply((request) => {
-      const { body } = request;
-      const usage = { prompt_tokens: 100, completion_tokens: Math.floor(Number(body['max_tokens']) / 4) };
-      answered += usage.prompt_tokens * 0.15e-6 + usage.completion_tokens * 0.6e-6;
-      const reply = on.world.answer(request);
-      // There is always something left to learn, so that money is what ends the search.
-      return { ...(solved || !reply.text?.startsWith('rule-') ? reply : { text: 'unknown' }), usage };
-    });
-    return () => answered;
-  }
-  const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
-
-  test('is never exceeded, ends the job with its best, and a refused run is nobody’s failure', async () => {
-    const answered = priced(false);
-    const budget = { max_cost_usd: 0.06 };
-    const id = await create(20, { ...model, budget, rollout_budget: 5_000, max_concurrent: 16 });
-    const seen = await ended<GraphJob>(on.service, id);
-    expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_cost_usd', error: null });
-    const counted = await until('calls under way are counted', async () => {
-      const now = await read(id);
-      return now.budget.reserved_usd === 0 && now;
-    });
-    expect(answered()).toBeLessThanOrEqual(0.06);
-    expect(answered()).toBeGreaterThan(0.04);
-    expect(counted.budget.spent_usd).toBeCloseTo(answered(), 9);
-    expect(counted.usage.total_cost_usd).toBeCloseTo(answered(), 9);
-    const failed = await on.service.query(`select 1 from rollouts where job_id = $1 and status = 'failed'`, [id]);
-    expect(failed).toEqual([]);
-  });
-
-  test('that does not reach for the baseline fails the job, and says so', async () => {
-    const answered = priced(true);
-    const id = await create(20, { ...model, budget: { max_cost_usd: 0.003 }, max_concurrent: 1 });
-    expect(await ended<GraphJob>(on.service, id)).toMatchObject({
-      status: 'failed',
-      stopped_by: 'max_cost_usd',
-      error: expect.stringContaining('budget.max_cost_usd'),
-      error_details: { code: 'max_cost_usd' },
-    });
-    expect(answered()).toBeLessThanOrEqual(0.003);
   });
 });

@@ -1,38 +1,12 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  command,
-  createGraphJob,
-  ended,
-  eventsOf,
-  pathOf,
-  readJob,
-  type GraphJob,
-} from '../../support/jobs-over-http.js';
+import { describe, expect, test } from '@jest/globals';
+import { command, createGraphJob, ended, eventsOf, pathOf, type GraphJob } from '../../support/jobs-over-http.js';
 import { gate } from '../../support/gate.js';
-import { firstPrompt, startGraphWorld } from '../../support/worlds/graph.js';
+import { firstPrompt } from '../../support/worlds/graph.js';
 import { range } from '../../support/range.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
+import { allRules, graphOf, graphServiceOfFile, llm } from './support.js';
 import { until } from '../../support/until.js';
 
-const on = serviceOfFile(() => startGraphWorld());
-afterEach(() => on.world.reset());
-
-const create = (tasks: number, more: object = {}) => createGraphJob(on.service, on.world.job(tasks, more));
-const read = (id: string) => readJob<GraphJob>(on.service, id);
-const calls = (model: string) => on.world.model.requests.filter(({ body }) => body.model === model);
-const textOf = async (id: string) => {
-  const headers = { authorization: `Bearer ${on.service.apiKey}` };
-  const answer = await fetch(`${on.service.url}${pathOf(id)}/graph.txt`, { headers });
-  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
-};
-
-const allRules = 'There is rule-0, rule-1, rule-2.';
-/** A step that asks a model about the question; beside it, what else it is given. */
-const llm = (id: string, content: string, inputs: object = {}) => ({
-  ...{ id, type: 'llm', inputs: { question: 'input.question', ...inputs } },
-  ...{ messages: [{ role: 'user', content: `{{question}} ${content}` }], output: { field: 'answer' } },
-});
-const graphOf = (steps: object[], output: string) => ({ inputs: ['question'], steps, output });
+const { on, create, read, calls, textOf } = graphServiceOfFile();
 
 describe('a graph job', () => {
   test('finds a graph that knows all rules, by prompts and by edits, and what it says of itself adds up', async () => {
@@ -242,22 +216,6 @@ describe('commands', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', started_at: null });
     expect(await command(on.service, id, 'start')).toMatchObject({ job_id: id, status: 'running' });
     expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed', best_reward: 1 });
-  });
-
-  test('paused nothing starts, and resumed it goes on', async () => {
-    const { id, open } = await createHeld();
-    expect(await command(on.service, id, 'pause')).toMatchObject({ status: 'paused' });
-    const before = calls('task').length;
-    open();
-    await until('what is in flight has ended', () => on.world.model.finished() >= on.world.model.requests.length);
-    await until('a proposal is stored', async () => {
-      const stored = await on.service.query('select 1 from candidates where job_id = $1 and lever_version > 0', [id]);
-      return stored.length > 0;
-    });
-    expect([(await read(id)).status, calls('task').length]).toEqual(['paused', before]);
-    expect(await command(on.service, id, 'resume')).toMatchObject({ status: 'running' });
-    expect(await ended<GraphJob>(on.service, id)).toMatchObject({ status: 'completed' });
-    expect(calls('task').length).toBeGreaterThan(before);
   });
 
   test('cancelled it ends, and keeps the best so far', async () => {

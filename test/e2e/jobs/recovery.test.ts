@@ -1,37 +1,31 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
+import { expect, jest, test } from '@jest/globals';
 import { answers } from '../../support/fakes/container.js';
 import { anySpec, insertJob } from '../../support/job.js';
-import { command, createEvaluation, createSession, ended } from '../../support/jobs-over-http.js';
+import { command, createSession, ended } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { startTestService, type TestService } from '../../support/service.js';
+import { startTestService } from '../../support/service.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
+import { evaluationServiceOfFile } from '../evaluations/service.js';
 
 // What a review found by thinking of unlucky moments; each was a defect once.
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
-
-const container = containersOfEachTest();
+const { on, container, create } = evaluationServiceOfFile();
 const policy = { provider: 'local', model: 'local' };
-const evaluate = (url: string, seeds: number, more: object = {}, at = service) =>
-  createEvaluation(at, { container_url: url, seeds: range(0, seeds), policy, ...more });
+const evaluate = (url: string, seeds: number, more: object = {}, at = on.service) =>
+  create(url, range(0, seeds), more, at);
 const search = (url: string) =>
-  createSession(service, {
+  createSession(on.service, {
     container_url: url,
     policy,
     gepa: { population_size: 1, generations: 1, evaluation: { seeds: [0] } },
   });
 const typesOf = async (id: string) =>
-  (await service.query<{ type: string }>('select type from events where job_id = $1 order by seq', [id])).map(
+  (await on.service.query<{ type: string }>('select type from events where job_id = $1 order by seq', [id])).map(
     ({ type }) => type,
   );
 const rows = (id: string) =>
-  service.query<{ status: string; n: number }>(
+  on.service.query<{ status: string; n: number }>(
     'select status, count(*) as n from rollouts where job_id = $1 group by 1',
     [id],
   );
@@ -49,8 +43,8 @@ test('a graceful stop lets rollouts in flight call their model and finish', asyn
   });
   const id = await evaluate(box.url, 6, { max_concurrent: 3 });
   await until('three are in flight', () => box.ledger.length === 3);
-  await service.restart();
-  expect(await ended(service, id)).toMatchObject({ status: 'completed' });
+  await on.service.restart();
+  expect(await ended(on.service, id)).toMatchObject({ status: 'completed' });
   expect(await rows(id)).toEqual([{ status: 'succeeded', n: 6 }]);
   expect(box.ledger).toHaveLength(6);
 });
@@ -68,10 +62,10 @@ test.each(['session', 'evaluation'])(
     const { box, answer } = await heldAtProbe();
     const id = await (kind === 'session' ? search(box.url) : evaluate(box.url, 3));
     await until('it is probed', () => box.probes.length > 0);
-    await command(service, id, 'cancel');
+    await command(on.service, id, 'cancel');
     answer();
     // Whatever the late activity does, it does before a job that is made after it has ended.
-    await ended(service, await evaluate(box.url, 1));
+    await ended(on.service, await evaluate(box.url, 1));
     expect(await typesOf(id)).toEqual([kind === 'session' ? 'job_cancelled' : 'eval.policy.job.cancelled']);
     expect(await rows(id)).toEqual([]);
   },
@@ -81,10 +75,10 @@ test('a session that is paused while its container is still being probed: its lo
   const { box, answer } = await heldAtProbe();
   const id = await search(box.url);
   await until('it is probed', () => box.probes.length > 0);
-  await command(service, id, 'pause');
+  await command(on.service, id, 'pause');
   expect(await typesOf(id)).toEqual(['session_started', 'paused']);
   answer();
-  await command(service, id, 'resume');
+  await command(on.service, id, 'resume');
   await until('a rollout is asked', () => box.ledger.length > 0);
   expect((await typesOf(id)).slice(0, 3)).toEqual(['session_started', 'paused', 'resumed']);
   expect((await typesOf(id)).filter((type) => type === 'session_started')).toHaveLength(1);
@@ -96,19 +90,19 @@ test('rollouts whose reward comes later keep their slots over pauses', async () 
   const waiting = async () => (await rows(id)).find((row) => row.status === 'awaiting_reward')?.n;
   await until('two wait', async () => (await waiting()) === 2);
   for (let round = 0; round < 2; round += 1) {
-    await command(service, id, 'pause');
-    await command(service, id, 'resume');
+    await command(on.service, id, 'pause');
+    await command(on.service, id, 'resume');
     await until('a runner is at work again', async () => {
-      const { raw } = await service.workflow(id).describe();
+      const { raw } = await on.service.workflow(id).describe();
       return (raw.pendingActivities ?? []).some((activity) => activity.activityType?.name === 'runRollouts');
     });
   }
   // A reward frees one slot, and one slot only: by then every runner has had its turn.
-  await command(service, id, 'reward', { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
+  await command(on.service, id, 'reward', { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
   await until('the third is asked', () => box.ledger.length >= 3);
   expect(await waiting()).toBeLessThanOrEqual(2);
   expect(box.ledger).toHaveLength(3);
-  await command(service, id, 'cancel');
+  await command(on.service, id, 'cancel');
 });
 
 test('a reward that comes long after makes room for the next rollout, while others go on waiting', async () => {
@@ -118,12 +112,12 @@ test('a reward that comes long after makes room for the next rollout, while othe
   const real = Date.now;
   const later = jest.spyOn(Date, 'now').mockImplementation(() => real() + 10 * 60_000);
   try {
-    await command(service, id, 'reward', { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
+    await command(on.service, id, 'reward', { rollout_id: box.ledger[0]!.rolloutId, reward: 1 });
     await until('the third is asked', () => box.ledger.length === 3);
   } finally {
     later.mockRestore();
   }
-  await command(service, id, 'cancel');
+  await command(on.service, id, 'cancel');
 });
 
 test('a stored key that cannot be decrypted any more fails the job with the reason', async () => {
@@ -149,17 +143,17 @@ test('a create whose start was lost is started by the reconciler', async () => {
     container: { url: box.url, envName: null, envConfig: {}, hasApiKey: false },
   };
   // As a create leaves it that dies between its commit and the start of the workflow.
-  const { jobId } = await insertJob(service.db, 'default', spec);
-  await service.query(`update jobs set created_at = now() - interval '1 minute' where id = $1`, [jobId]);
-  expect(await ended(service, jobId)).toMatchObject({ status: 'completed' });
+  const { jobId } = await insertJob(on.service.db, 'default', spec);
+  await on.service.query(`update jobs set created_at = now() - interval '1 minute' where id = $1`, [jobId]);
+  expect(await ended(on.service, jobId)).toMatchObject({ status: 'completed' });
   expect(box.ledger).toHaveLength(spec.seeds.length);
 });
 
 test('a workflow whose history is gone: the row is closed, with the reason', async () => {
-  const { jobId } = await insertJob(service.db);
-  await service.query(
+  const { jobId } = await insertJob(on.service.db);
+  await on.service.query(
     `update jobs set created_at = now() - interval '1 minute', workflow_started = true where id = $1`,
     [jobId],
   );
-  expect(await ended(service, jobId)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_gone' } });
+  expect(await ended(on.service, jobId)).toMatchObject({ status: 'failed', error_details: { code: 'workflow_gone' } });
 });

@@ -1,63 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { judgeFrames, totalsOf } from '../../support/frames.js';
-import {
-  createSession,
-  ended,
-  pathOf,
-  resultsOf,
-  type Session,
-  type SessionResults,
-} from '../../support/jobs-over-http.js';
+import { ended, pathOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
-import { callsShown, echo, guess, startLiveWorld, startTraffic, type Traffic } from '../../support/fakes/traffic.js';
+import { isRising, liveServiceOfFile, rewardsOf, rules, score } from './live-service.js';
+import { callsShown, echo, guess } from '../../support/fakes/traffic.js';
 
 // Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
 
-const on = serviceOfFile(startLiveWorld);
-const running: Traffic[] = [];
-// Before the service is stopped, whatever failed.
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((traffic) => traffic.stop()));
-});
+const { on, create, send } = liveServiceOfFile();
 
 interface Evaluated {
   rollout_id: string;
   seed: number | null;
   reward: number;
-}
-
-const rules = 4;
-const baseline = 'Answer well.';
-const isRising = (values: number[]) => values.every((value, at) => at === 0 || value >= values[at - 1]!);
-const rewardsOf = ({ history }: SessionResults) => history.map(({ best_reward }) => best_reward);
-
-/** Instance n needs the rule n mod `rules`. */
-const score = (prompt: string, n: number) => ({
-  reward: prompt.includes(`rule-${n % rules}.`) ? 1 : 0,
-  feedback: `needs rule-${n % rules}.`,
-});
-
-const create = (more: Record<string, unknown> = {}) =>
-  createSession(on.service, {
-    rollouts: 'caller',
-    policy: { provider: 'fake', model: 'live' },
-    proposer: { provider: 'fake', model: 'proposer' },
-    initial_prompt: { messages: [{ role: 'system', content: baseline }] },
-    gepa: { population_size: 2, generations: 12, minibatch_size: 3, evaluation: { seeds: [0, 1, 2, 3] } },
-    ...more,
-  });
-function send(id: string, more: Partial<Parameters<typeof startTraffic>[0]> = {}): Traffic {
-  const traffic = startTraffic({
-    urls: () => [on.service.url],
-    apiKey: on.service.apiKey,
-    sessionId: id,
-    inFlight: 8,
-    score,
-    ...more,
-  });
-  running.push(traffic);
-  return traffic;
 }
 
 describe('live traffic that names nothing', () => {

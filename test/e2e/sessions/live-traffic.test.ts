@@ -1,49 +1,14 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { judgeFrames } from '../../support/frames.js';
-import {
-  command,
-  createSession,
-  ended,
-  readJob,
-  resultsOf,
-  type Session,
-  type SessionResults,
-} from '../../support/jobs-over-http.js';
+import { command, ended, readJob, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
-import { startLiveWorld, startTraffic, type Traffic } from '../../support/fakes/traffic.js';
+import { baseline, isRising, liveServiceOfFile, rewardsOf, rules } from './live-service.js';
 import { until } from '../../support/until.js';
 
 // Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
 
-const on = serviceOfFile(startLiveWorld);
-const running: Traffic[] = [];
-// Before the service is stopped, whatever failed.
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((traffic) => traffic.stop()));
-});
-
-const rules = 4;
-const baseline = 'Answer well.';
-const isRising = (values: number[]) => values.every((value, at) => at === 0 || value >= values[at - 1]!);
-const rewardsOf = ({ history }: SessionResults) => history.map(({ best_reward }) => best_reward);
-
-/** Instance n needs the rule n mod `rules`. */
-const score = (prompt: string, n: number) => ({
-  reward: prompt.includes(`rule-${n % rules}.`) ? 1 : 0,
-  feedback: `needs rule-${n % rules}.`,
-});
-
-const create = (more: Record<string, unknown> = {}) =>
-  createSession(on.service, {
-    rollouts: 'caller',
-    policy: { provider: 'fake', model: 'live' },
-    proposer: { provider: 'fake', model: 'proposer' },
-    initial_prompt: { messages: [{ role: 'system', content: baseline }] },
-    gepa: { population_size: 2, generations: 12, minibatch_size: 3, evaluation: { seeds: [0, 1, 2, 3] } },
-    ...more,
-  });
+const { on, create, send } = liveServiceOfFile();
 const read = (id: string) => readJob<Session>(on.service, id);
 /** One call of live traffic; answers who served it. */
 async function call(id: string, correlationId: string): Promise<string | null> {
@@ -56,18 +21,6 @@ async function call(id: string, correlationId: string): Promise<string | null> {
   return response.headers.get('x-gepa-candidate-id');
 }
 const reward = (id: string, body: object) => command(on.service, id, 'reward', body);
-function send(id: string, more: Partial<Parameters<typeof startTraffic>[0]> = {}): Traffic {
-  const traffic = startTraffic({
-    urls: () => [on.service.url],
-    apiKey: on.service.apiKey,
-    sessionId: id,
-    inFlight: 8,
-    score,
-    ...more,
-  });
-  running.push(traffic);
-  return traffic;
-}
 
 describe('live traffic that names its instances', () => {
   test('is searched as a container is: pair by pair, to the prompt that has all the rules', async () => {

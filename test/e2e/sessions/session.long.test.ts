@@ -1,39 +1,12 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { gepaLimits } from '../../../src/core/algorithms/gepa/config.js';
-import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { answers } from '../../support/fakes/container.js';
-import {
-  command,
-  createSession,
-  ended,
-  eventsOf,
-  readJob,
-  resultsOf,
-  type Session,
-} from '../../support/jobs-over-http.js';
-import { range } from '../../support/range.js';
-import { baseline, propose, startRulesWorld } from '../../support/worlds/rules.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
+import { command, ended, eventsOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
+import { baseline, propose } from '../../support/worlds/rules.js';
+import { rulesServiceOfFile } from './rules-service.js';
 import { until } from '../../support/until.js';
 
-const on = serviceOfFile(startRulesWorld);
-afterEach(() => on.world.reset());
-
-const create = (more: object = {}, gepa: object = {}) =>
-  createSession(on.service, {
-    ...on.world.job,
-    gepa: {
-      population_size: 2,
-      generations: 6,
-      minibatch_size: 3,
-      train_seeds: range(100, 40),
-      evaluation: { seeds: range(0, 12) },
-      ...gepa,
-    },
-    ...more,
-  });
-const container = containersOfEachTest();
-const read = (id: string) => readJob<Session>(on.service, id);
+const { on, create, container, read } = rulesServiceOfFile();
 
 describe('a GEPA session', () => {
   test('is the same for the same rng_seed and answers, and another for another seed', async () => {

@@ -1,41 +1,14 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventsOfType } from '../../support/events.js';
 import type { EventType } from '../../../src/contracts/events/schema.js';
-import { containersOfEachTest } from '../../support/fakes/containers-of-each-test.js';
 import { answers } from '../../support/fakes/container.js';
-import {
-  command,
-  createSession,
-  ended,
-  eventsOf,
-  pathOf,
-  readJob,
-  resultsOf,
-  type Session,
-} from '../../support/jobs-over-http.js';
+import { command, ended, eventsOf, pathOf, resultsOf, type Session } from '../../support/jobs-over-http.js';
 import { range } from '../../support/range.js';
-import { baseline, propose, startRulesWorld } from '../../support/worlds/rules.js';
-import { serviceOfFile } from '../../support/service-of-file.js';
+import { baseline, propose } from '../../support/worlds/rules.js';
+import { rulesServiceOfFile } from './rules-service.js';
 import { until } from '../../support/until.js';
 
-const on = serviceOfFile(startRulesWorld);
-afterEach(() => on.world.reset());
-
-const create = (more: object = {}, gepa: object = {}) =>
-  createSession(on.service, {
-    ...on.world.job,
-    gepa: {
-      population_size: 2,
-      generations: 6,
-      minibatch_size: 3,
-      train_seeds: range(100, 40),
-      evaluation: { seeds: range(0, 12) },
-      ...gepa,
-    },
-    ...more,
-  });
-const container = containersOfEachTest();
-const read = (id: string) => readJob<Session>(on.service, id);
+const { on, create, container, read } = rulesServiceOfFile();
 
 describe('a GEPA session', () => {
   test('finds the prompt with all rules, and everything it says about itself adds up', async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
-import { createSession, evaluationRequest as good, startHttp, type TestHttp } from '../support.js';
+import { createSession, evaluationRequest as good, httpOfFile } from '../support.js';
 
 const url = '/api/v1/offline/jobs';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 async function specOf(jobId: string) {
   const [row] = await http.db.org('default', (tx) => tx.query('select spec from jobs where id = $1', [jobId]));

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { seedRollouts } from '../seed.js';
-import { createEvaluation, finish, startHttp, type TestHttp } from '../support.js';
+import { createEvaluation, finish, httpOfFile } from '../support.js';
 
 const base = '/api/v1/offline/jobs';
-let http: TestHttp;
+const http = httpOfFile();
 let id: string;
 const get = async (path = '') => (await http.call('GET', `${base}/${id}${path}`)).body;
 
 beforeAll(async () => {
-  http = await startHttp();
   id = await createEvaluation(http, { seeds: [7, 3, 7, 9, 4] });
 });
-afterAll(() => http.close());
 
 const empty = {
   mean_reward: null,

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readJob, type GraphHead } from '../../../src/storage/jobs/jobs.js';
-import { startHttp, type TestHttp } from '../support.js';
+import { httpOfFile } from '../support.js';
 
 const url = '/api/graphgen/jobs';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const tasks = Array.from({ length: 12 }, (_, i) => ({ id: `t${i}`, input: { question: `q${i}`, context: 'c' } }));
 const dataset = {

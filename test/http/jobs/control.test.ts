@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { statuses, transition, type Status } from '../../../src/core/jobs/status.js';
 import { TemporalUnavailableError, WorkflowGoneError } from '../../../src/temporal/commands.js';
-import { createEvaluation, createGraphJob, createSession, finish, startHttp, type TestHttp } from '../support.js';
+import {
+  createEvaluation,
+  createGraphJob,
+  createSession,
+  finish,
+  httpOfFile,
+  startHttp,
+  type TestHttp,
+} from '../support.js';
 
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 beforeEach(() => {
   http.commander.onSend = (job, kind, commandId) => http.commander.decide(job, kind, commandId);
 });

@@ -1,20 +1,18 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { generationComplete } from '../../../src/core/events/search.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
 import { until } from '../../support/until.js';
-import { createEvaluation, createSession, finish, startHttp, type TestHttp } from '../support.js';
+import { createEvaluation, createSession, finish, httpOfFile, startHttp } from '../support.js';
 
-let http: TestHttp;
+const http = httpOfFile({ timing: { pollMs: 5_000, heartbeatMs: 300, stallMs: 500 } });
 let base: string;
 beforeAll(async () => {
-  http = await startHttp({ timing: { pollMs: 5_000, heartbeatMs: 300, stallMs: 500 } });
   base = await http.listen();
 });
-afterAll(() => http.close());
 
 const sessions = '/api/v1/online/sessions';
 

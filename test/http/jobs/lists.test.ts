@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEvaluation, createSession, startHttp, type TestHttp } from '../support.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createEvaluation, createSession, httpOfFile } from '../support.js';
 
 const url = '/api/v1/online/sessions';
-let http: TestHttp;
+const http = httpOfFile();
 let ids: string[];
 const list = async (query: string) => (await http.call('GET', `${url}?${query}`)).body;
 const idsOf = (page: { data: { job_id: string }[] }) => page.data.map(({ job_id }) => job_id);
 
 beforeAll(async () => {
-  http = await startHttp();
   ids = [];
   for (let i = 0; i < 7; i += 1) ids.unshift(await createSession(http));
   // Two created in the very same instant, another a day ago.
@@ -19,7 +18,6 @@ beforeAll(async () => {
   });
   await createEvaluation(http);
 });
-afterAll(() => http.close());
 
 describe('a list', () => {
   test('is newest first, of one kind, with everything that a list needs', async () => {

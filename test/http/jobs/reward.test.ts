@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { claimCallerRollout } from '../../../src/storage/rollouts/calls.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { createEvaluation, createSession, finish, sessionRequest, startHttp, type TestHttp } from '../support.js';
+import { createEvaluation, createSession, finish, httpOfFile, sessionRequest } from '../support.js';
 
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const sessions = '/api/v1/online/sessions';
 const report = (jobId: string, body: unknown) => http.call('POST', `${sessions}/${jobId}/reward`, body);

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Db, Tx } from '../../../src/storage/db/db.js';
 import { claimCallerRollout } from '../../../src/storage/rollouts/calls.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { unzip } from '../../support/unzip.js';
 import { seedCandidates, seedRollouts } from '../seed.js';
-import { createEvaluation, createSession, startHttp, type TestHttp } from '../support.js';
+import { createEvaluation, createSession, httpOfFile, startHttp, type TestHttp } from '../support.js';
 
 const jobs = '/api/v1/offline/jobs';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 describe("an evaluation's archive", () => {
   test('holds one trace for each rollout that began, word for word', async () => {

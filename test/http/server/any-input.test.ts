@@ -1,25 +1,16 @@
 /** Whatever is sent, the answer is one of the contract's: never a 500, never a hang, always a request id. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  createEvaluation,
-  createSession,
-  evaluationRequest,
-  sessionRequest,
-  startHttp,
-  type TestHttp,
-} from '../support.js';
+import { createEvaluation, createSession, evaluationRequest, httpOfFile, sessionRequest } from '../support.js';
 import { runs } from '../../support/runs.js';
 
-let http: TestHttp;
+const http = httpOfFile();
 let session: string;
 let evaluation: string;
 beforeAll(async () => {
-  http = await startHttp();
   session = await createSession(http);
   evaluation = await createEvaluation(http);
 });
-afterAll(() => http.close());
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),

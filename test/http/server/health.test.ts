@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Check } from '../../../src/temporal/readiness.js';
-import { startHttp, type TestHttp } from '../support.js';
+import { httpOfFile } from '../support.js';
 
-let http: TestHttp;
+const http = httpOfFile({ readiness: async () => checks });
 let checks: Check[] = [];
-beforeAll(async () => {
-  http = await startHttp({ readiness: async () => checks });
-});
-afterAll(() => http.close());
 
 describe('/readyz', () => {
   test('is 200 when every part is there', async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { claimForCreate } from '../../../src/storage/access/idempotency.js';
 import { TemporalUnavailableError } from '../../../src/temporal/commands.js';
-import { createSession, evaluationRequest, sessionRequest, startHttp, type TestHttp } from '../support.js';
+import { createSession, evaluationRequest, sessionRequest, httpOfFile } from '../support.js';
 
 const sessions = '/api/v1/online/sessions';
 const request = { policy_optimization: sessionRequest };
-let http: TestHttp;
+const http = httpOfFile();
 let keys = 0;
 let key: string;
 
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
 beforeEach(() => {
   key = `key-${(keys += 1)}`;
   http.commander.sent = [];

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventSchemas } from '../../../src/contracts/events/schema.js';
-import { startHttp, type TestHttp } from '../support.js';
+import { httpOfFile } from '../support.js';
 
 interface Operation {
   summary?: string;
@@ -11,7 +11,7 @@ interface Operation {
   parameters?: { name: string; in: string; required?: boolean }[];
 }
 
-let http: TestHttp;
+const http = httpOfFile();
 interface EventSchema {
   title: string;
   description: string;
@@ -28,10 +28,8 @@ let document: {
   components: { schemas: { Event: { anyOf: EventSchema[] } } };
 };
 beforeAll(async () => {
-  http = await startHttp();
   document = (await http.call('GET', '/openapi.json')).body;
 });
-afterAll(() => http.close());
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readSecret } from '../../../src/storage/access/secrets.js';
-import { sessionRequest as good, startHttp, type TestHttp } from '../support.js';
+import { httpOfFile, sessionRequest as good, startHttp } from '../support.js';
 
 const url = '/api/v1/online/sessions';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const message = (name?: string) => ({ role: 'system', content: 'x', ...(name !== undefined && { name }) });
 

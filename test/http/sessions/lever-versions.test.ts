@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { componentTexts } from '../../../src/core/prompts/components.js';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
@@ -6,17 +6,13 @@ import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, demosPart, leverId } from '../../../src/core/jobs/ids.js';
 import { addCandidate, setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { project } from '../seed.js';
-import { createSession, startHttp, type TestHttp } from '../support.js';
+import { createSession, httpOfFile } from '../support.js';
 import { runs } from '../../support/runs.js';
 
 // Every version that a lever id is said to have can be read, and is the text of those who are said to have it.
 
 const base = '/api/v1/online/sessions';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const ask = (id: string, path = '') => http.call('GET', `${base}/${id}${path}`);
 const get = async (id: string, path = '') => (await ask(id, path)).body;

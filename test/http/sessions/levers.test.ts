@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { setBaseline } from '../../../src/storage/candidates/candidates.js';
 import { project, seedCandidates } from '../seed.js';
-import { createSession, startHttp, type TestHttp } from '../support.js';
+import { createSession, httpOfFile } from '../support.js';
 
 const base = '/api/v1/online/sessions';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 const get = async (id: string, path = '') => (await http.call('GET', `${base}/${id}${path}`)).body;
 
 /** A prompt of three components. */

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { claimCallerRollout } from '../../../src/storage/rollouts/calls.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { project, seedCandidates, seedRollouts } from '../seed.js';
-import { createSession, finish, startHttp, type TestHttp } from '../support.js';
+import { createSession, finish, httpOfFile } from '../support.js';
 
 const base = '/api/v1/online/sessions';
-let http: TestHttp;
+const http = httpOfFile();
 let id: string;
 let cand: string[];
 const get = async (path = '') => (await http.call('GET', `${base}/${id}${path}`)).body;
 
 beforeAll(async () => {
-  http = await startHttp();
   id = await createSession(http, { budget: { max_rollouts: 40 }, container_api_key: 'hush-hush-key' });
   cand = [0, 1, 2].map((version) => candidateId(id, version));
 });
-afterAll(() => http.close());
 
 describe('before anything has happened', () => {
   test('the state says so', async () => {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { candidateId, leverId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
 import { seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
-import { createSession, finish, startHttp, type TestHttp } from '../support.js';
+import { createSession, finish, httpOfFile } from '../support.js';
 
 const base = '/api/v1/online/sessions';
-let http: TestHttp;
+const http = httpOfFile();
 let id: string;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
 beforeEach(async () => {
   id = await createSession(http, { max_concurrent: 7 });
   await seedCandidates(http, id, [

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import {
   ensureBootstrapKey,
   findKey,
@@ -10,14 +8,10 @@ import {
   isWholeKey,
   touchKey,
 } from '../../../src/storage/access/keys.js';
-import { createDatabase } from '../../support/servers/embedded.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 const secretKey = Buffer.alloc(32, 1);
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(2);
 
 const find = (key: string) => findKey(db, hashKey(secretKey, key));
 

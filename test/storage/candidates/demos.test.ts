@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuid } from 'uuid';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall, type CallRecord } from '../../../src/storage/rollouts/call-records.js';
 import { addCandidate, readOpenPrompts, readPool, setBaseline } from '../../../src/storage/candidates/candidates.js';
-import { connect, type Db, type Tx } from '../../../src/storage/db/db.js';
+import { type Tx } from '../../../src/storage/db/db.js';
 import { buildDemos, usableDemos } from '../../../src/storage/candidates/demos.js';
 import type { JobRef } from '../../../src/storage/jobs/events.js';
 import { readComponentLevers } from '../../../src/storage/candidates/levers.js';
 import { readExamples } from '../../../src/storage/candidates/reflection-examples.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
-let db: Db;
+const db = databaseOfFile(2);
 let job: JobRef;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
-});
-afterAll(() => db.close());
 beforeEach(async () => {
   job = await insertJob(db);
   await add(0, [system('Do.')], []);

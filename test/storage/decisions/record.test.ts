@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { expect, test } from '@jest/globals';
 import { generationComplete } from '../../../src/core/events/search.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { recordDecision } from '../../../src/storage/decisions/record.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(2);
 
 test('a decision that a later one has overtaken, or that is there already, changes nothing', async () => {
   const job = await insertJob(db);

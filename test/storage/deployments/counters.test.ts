@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import {
   maxCounted,
   readCounters,
@@ -10,15 +8,11 @@ import {
   type DeploymentCounter,
 } from '../../../src/storage/deployments/counters.js';
 import { counterOf } from '../../support/counters.js';
-import { createDatabase } from '../../support/servers/embedded.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: whatever states of counters are written, how often and in which order, the totals are the sums over the counters' latest.
 
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 4);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(4);
 
 const write = (...counters: DeploymentCounter[]) =>
   db.orgApart('default', (tx) => writeCounters(tx, 'default', counters));

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import type { Message } from '../../../src/core/jobs/spec.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import {
   deleteDeployment,
   insertDeployment,
@@ -18,23 +16,21 @@ import { lockJob } from '../../../src/storage/jobs/events.js';
 import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
 import { finishJob } from '../../../src/storage/decisions/record.js';
 import { contentOf, putSnapshot } from '../../../src/storage/deployments/snapshots.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { range } from '../../support/range.js';
 import { runs } from '../../support/runs.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: a name is served by the deployment that took it last, or has it back, unless that is deleted; a roll back gives it to what
 // served it before, deleted ones left out; what one organization does another neither sees nor feels; publishes at once are as publishes
 // one after the other.
 
-let db: Db;
+const db = databaseOfFile(10);
 const orgs = ['one', 'two'] as const;
 type Org = (typeof orgs)[number];
 beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 10);
   for (const org of orgs)
     await db.org(org, (tx) => tx.query('insert into orgs (id, name) values ($1, $1) on conflict do nothing', [org]));
 });
-afterAll(() => db.close());
 
 const policy = { provider: 'fake', model: 'any', params: {} };
 

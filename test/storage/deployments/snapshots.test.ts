@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import type { GraphJson } from '../../../src/contracts/graphs/graph.js';
 import type { SnapshotContent } from '../../../src/contracts/deployments/snapshot.js';
 import { graphFromJson } from '../../../src/core/graphs/json.js';
 import { graphText } from '../../../src/core/graphs/text.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { putSnapshot, readSnapshot, snapshotId } from '../../../src/storage/deployments/snapshots.js';
-import { createDatabase } from '../../support/servers/embedded.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: the same content has the same id, in whatever order its fields are written; what is stored is what was hashed, and stays.
 
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 4);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(4);
 
 const put = (content: SnapshotContent, org = 'one') => db.org(org, (tx) => putSnapshot(tx, org, content));
 const read = (id: string, org = 'one') => db.org(org, (tx) => readSnapshot(tx, id));

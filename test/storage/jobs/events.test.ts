@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { expect, test } from '@jest/globals';
 import { paused } from '../../../src/core/events/jobs.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { appendEvents, lockJob } from '../../../src/storage/jobs/events.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: seq is 1, 2, 3 … per job without a gap, however many write at once; a key is there once.
 
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 10);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(10);
 
 const event = (key: string) => ({ ...paused(0), key });
 

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { expect, test } from '@jest/globals';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../../src/storage/rollouts/answers.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
-let db: Db;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 2);
-});
-afterAll(() => db.close());
+const db = databaseOfFile(2);
 
 test('an answer is used as it is on record; of two to one call the first stays, whoever comes later', async () => {
   const job = await insertJob(db);

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { endEvents, paused } from '../../../src/core/events/jobs.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { insertCommand } from '../../../src/storage/jobs/commands.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
@@ -17,18 +15,14 @@ import { recordReward } from '../../../src/storage/rollouts/rewards.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { areWhole, planRollouts, readAnswers } from '../../../src/storage/rollouts/rollouts.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: one runner holds a job; an outcome counts only under the attempt that claimed the row and the token that
 // holds the lease; each rollout has one outcome and one event; nothing is claimed unless control says `run`.
 
-let db: Db;
+const db = databaseOfFile(6);
 let job: JobRef;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 6);
-});
-afterAll(() => db.close());
 beforeEach(async () => {
   job = await insertJob(db);
   await db.org('default', (tx) =>

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import type { Stage } from '../../../src/core/search/protocol.js';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { expireAwaiting, settleAwaited } from '../../../src/storage/rollouts/outcomes.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { planRollouts } from '../../../src/storage/rollouts/rollouts.js';
 import { maxTraces, readFrames, readLatestFrames, type FrameRow } from '../../../src/storage/rollouts/sensors.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { runs } from '../../support/runs.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: each finished rollout of a session is in exactly one frame, whatever is written twice or how the session ends; a frame is of one
 // candidate in one batch of one stage; what is not known is null.
 
-let db: Db;
+const db = databaseOfFile(4);
 let job: JobRef;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 4);
-});
-afterAll(() => db.close());
 beforeEach(async () => {
   job = await newSession();
 });

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { addCandidate } from '../../../src/storage/candidates/candidates.js';
 import { callerRolloutId } from '../../../src/storage/rollouts/calls.js';
-import { connect, type Db } from '../../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../../src/storage/jobs/events.js';
 import { finishJob, recordDecision } from '../../../src/storage/decisions/record.js';
 import { recordReward } from '../../../src/storage/rollouts/rewards.js';
@@ -16,19 +14,15 @@ import {
   readTraffic,
   type LiveCall,
 } from '../../../src/storage/rollouts/slots.js';
-import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
+import { databaseOfFile } from '../../support/database-of-file.js';
 
 // Invariants: a slot has one call at a time, and one answer; a correlation id has one candidate for good; nothing is claimed
 // while the job may not start anything.
 
-let db: Db;
+const db = databaseOfFile(8);
 let job: JobRef;
-beforeAll(async () => {
-  db = connect(await createDatabase(), pino({ level: 'silent' }), 8);
-});
-afterAll(() => db.close());
 beforeEach(async () => {
   job = await insertJob(db);
   for (const leverVersion of [0, 1]) {
