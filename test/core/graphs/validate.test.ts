@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { limits, maxAttempts, maxCalls, type Graph, type Step } from '../../../src/core/graphs/graph.js';
+import {
+  limits,
+  maxAttempts,
+  maxCalls,
+  type AnswerForm,
+  type Graph,
+  type LlmStep,
+  type Step,
+} from '../../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../../src/core/graphs/single-step.js';
 import { graphProblems } from '../../../src/core/graphs/validate.js';
 import { anyGraph, graphWith, llm, oneStep, solve, user } from './cases.js';
@@ -31,53 +39,40 @@ const route = (when: Record<string, unknown>): Graph =>
     otherwise: 'input',
   } as unknown as Step);
 
+const inputA = 'steps[1].inputs.a';
+const many = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
+const refs = (count: number, ref: (at: number) => string) =>
+  Object.fromEntries(many(count, (at) => [`i${at}`, ref(at)] as const));
+const asked = (count: number, changes: Partial<LlmStep>) => many(count, (at) => llm(`s${at}`, { a: 'input' }, changes));
+const lower = op({ op: 'lower', inputs: { text: 'input' } });
+const closed = { type: 'object', properties: { a: {} }, additionalProperties: false };
+
 describe('graphProblems rejects a graph', () => {
   test.each<[string, Graph, string]>([
     ['without steps', graphWith([], 'input'), 'steps'],
-    [
-      'with too many steps',
-      graphWith(
-        Array.from({ length: 51 }, (_, at) => llm(`s${at}`, { a: 'input' })),
-        's0',
-      ),
-      'steps',
-    ],
+    ['with too many steps', graphWith(asked(51, {}), 's0'), 'steps'],
     ['with too many texts', oneStepGraph({ messages: user('x'.repeat(500_000)) }), ''],
-    [
-      'with too many inputs',
-      { ...oneStep, inputs: ['question', ...Array.from({ length: 50 }, (_, at) => `i${at}`)] },
-      'inputs',
-    ],
+    ['with too many inputs', { ...oneStep, inputs: ['question', ...many(50, (at) => `i${at}`)] }, 'inputs'],
     ['with an input of two names', { ...oneStep, inputs: ['question', 'a.b'] }, 'inputs[1]'],
-    ['with an input that is named twice', { ...oneStep, inputs: ['question', 'question'] }, 'inputs[1]'],
+    ['with a repeated input', { ...oneStep, inputs: ['question', 'question'] }, 'inputs[1]'],
     ['with a bad id', graphWith([llm('so-lve', { a: 'input' })], 'so-lve'), 'steps[0].id'],
     ['with a step called input', graphWith([llm('input', { a: 'input.question' })], 'input'), 'steps[0].id'],
-    ['with an id twice', graphWith([solve, { ...solve }], 'solve'), 'steps[1].id'],
-    ['with a step that nothing uses', graphWith([solve, llm('idle', { a: 'solve' })], 'solve'), 'steps[1]'],
+    ['with a repeated id', graphWith([solve, { ...solve }], 'solve'), 'steps[1].id'],
+    ['with an unused step', graphWith([solve, llm('idle', { a: 'solve' })], 'solve'), 'steps[1]'],
     ['with a cycle', graphWith([cycleStep('a', 'c'), cycleStep('b', 'a'), cycleStep('c', 'b')], 'a'), 'steps[0]'],
     ['with a step that takes itself', graphWith([cycleStep('a', 'a')], 'a'), 'steps[0]'],
     [
       'with too many tries',
-      graphWith(
-        [
-          ...Array.from({ length: 8 }, (_, at) => llm(`s${at}`, { a: 'input' }, { samples: 20, tries: 10 })),
-          op({ op: 'list', inputs: Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`i${at}`, `s${at}`])) }),
-        ],
-        'op',
-      ),
+      graphWith([...asked(8, { samples: 20, tries: 10 }), op({ op: 'list', inputs: refs(8, (at) => `s${at}`) })], 'op'),
       'steps',
     ],
     [
       'with too many model calls',
       graphWith(
         [
-          ...Array.from({ length: 26 }, (_, at) => llm(`s${at}`, { a: 'input' }, { samples: 20 })),
-          op({ op: 'list', inputs: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`i${at}`, `s${at}`])) }),
-          op({
-            id: 'more',
-            op: 'list',
-            inputs: { o: 'op', ...Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`i${at}`, `s${at + 20}`])) },
-          }),
+          ...asked(26, { samples: 20 }),
+          op({ op: 'list', inputs: refs(20, (at) => `s${at}`) }),
+          op({ id: 'more', op: 'list', inputs: { o: 'op', ...refs(6, (at) => `s${at + 20}`) } }),
         ],
         'more',
       ),
@@ -86,232 +81,103 @@ describe('graphProblems rejects a graph', () => {
     ['whose output is no ref', { ...oneStep, output: 'solve..answer' }, 'output'],
     ['whose output is an unknown step', { ...oneStep, output: 'slove' }, 'output'],
     ['whose output has no such field', { ...oneStep, output: 'solve.text' }, 'output'],
-
-    [
-      'with a ref that is too long',
-      oneStepGraph({ inputs: { question: `input.${'x'.repeat(500)}` } }),
-      'steps[0].inputs.question',
-    ],
-    ['with a ref to an unknown step', oneStepGraph({ inputs: { question: 'nobody' } }), 'steps[0].inputs.question'],
-    [
-      'with a ref to an unknown input',
-      oneStepGraph({ inputs: { question: 'input.topic' } }),
-      'steps[0].inputs.question',
-    ],
-    ['with a ref to an item of no map', oneStepGraph({ inputs: { question: 'one' } }), 'steps[0].inputs.question'],
-    [
-      'with a path into a list',
-      graphWith([{ ...solve, samples: 2 }, llm('b', { a: 'solve.answer' })], 'b'),
-      'steps[1].inputs.a',
-    ],
-    [
-      'with a path into a text',
-      graphWith([op({ op: 'lower', inputs: { text: 'input' } }), llm('b', { a: 'op.x' })], 'b'),
-      'steps[1].inputs.a',
-    ],
+    ['with a path into a list', graphWith([{ ...solve, samples: 2 }, llm('b', { a: 'solve.answer' })], 'b'), inputA],
+    ['with a path into a text', graphWith([lower, llm('b', { a: 'op.x' })], 'b'), inputA],
     [
       'with a path into an object without it',
       graphWith([op({ op: 'object', inputs: { x: 'input' } }), llm('b', { a: 'op.y' })], 'b'),
-      'steps[1].inputs.a',
+      inputA,
     ],
     [
       'with a path that a schema rules out',
-      graphWith(
-        [
-          llm(
-            's',
-            { q: 'input' },
-            { output: { schema: { type: 'object', properties: { a: {} }, additionalProperties: false } } },
-          ),
-        ],
-        's.b',
-      ),
+      graphWith([llm('s', { q: 'input' }, { output: { schema: closed } as AnswerForm })], 's.b'),
       'output',
     ],
-
-    [
-      'with too many inputs of a step',
-      oneStepGraph({
-        inputs: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`i${at}`, 'input'])),
-        messages: user(Array.from({ length: 21 }, (_, at) => `{{i${at}}}`).join('')),
-      }),
-      'steps[0].inputs',
-    ],
-    [
-      'with a bad name of an input',
-      oneStepGraph({ inputs: { question: 'input', 'a b': 'input' } }),
-      'steps[0].inputs.a b',
-    ],
-    [
-      'with an input that no message has',
-      oneStepGraph({ inputs: { question: 'input', other: 'input' } }),
-      'steps[0].inputs.other',
-    ],
-    [
-      'with a placeholder that is no input',
-      oneStepGraph({ messages: user('{{question}} {{other}}') }),
-      'steps[0].messages[0].content',
-    ],
-    [
-      'with the item of no map',
-      oneStepGraph({ messages: user('{{question}} {{item}}') }),
-      'steps[0].messages[0].content',
-    ],
-    [
-      'with what is no placeholder',
-      oneStepGraph({ messages: user('{{question}} {{input.question}}') }),
-      'steps[0].messages[0].content',
-    ],
-    ['without messages', graphWith([{ ...solve, inputs: {}, messages: [] }], 'solve'), 'steps[0].messages'],
-    [
-      'with too many messages',
-      oneStepGraph({ messages: Array.from({ length: 21 }, () => user('{{question}}')[0]) }),
-      'steps[0].messages',
-    ],
-    [
-      'with a blank message',
-      oneStepGraph({ messages: [...user('{{question}}'), ...user(' \n')] }),
-      'steps[0].messages[1].content',
-    ],
-    [
-      'with a message that is too long',
-      oneStepGraph({ messages: user(`{{question}}${'x'.repeat(100_000)}`) }),
-      'steps[0].messages[0].content',
-    ],
-    [
-      'with a message that cannot be stored',
-      oneStepGraph({ messages: user('{{question}}\0') }),
-      'steps[0].messages[0].content',
-    ],
-    ['with a model without a name', oneStepGraph({ model: '' }), 'steps[0].model'],
-    ['with a model of a long name', oneStepGraph({ model: 'x'.repeat(201) }), 'steps[0].model'],
-    ['with no try', oneStepGraph({ tries: 0 }), 'steps[0].tries'],
-    ['with half a try', oneStepGraph({ tries: 1.5 }), 'steps[0].tries'],
-    ['with no time', oneStepGraph({ timeoutS: 0 }), 'steps[0].timeoutS'],
-    ['with a long time', oneStepGraph({ timeoutS: 3_601 }), 'steps[0].timeoutS'],
-    ['with no time that is a number', oneStepGraph({ timeoutS: NaN }), 'steps[0].timeoutS'],
-    ['with too many samples', oneStepGraph({ samples: 21 }), 'steps[0].samples'],
-    ['with a bad field', oneStepGraph({ output: { field: 'a.b' } }), 'steps[0].output.field'],
-    ['with a model that cannot be stored', oneStepGraph({ model: 'a\0' }), 'steps[0].model'],
-    [
-      'with a schema of the wrong form',
-      oneStepGraph({ output: { schema: { type: 'object', properties: null, additionalProperties: false } } }),
-      'steps[0].output.schema.properties',
-    ],
-    [
-      'with an unknown keyword',
-      oneStepGraph({ output: { schema: { format: 'date' } } }),
-      'steps[0].output.schema.format',
-    ],
-
-    [
-      'with a map whose item is called input',
-      singleStep(map({ as: 'input', messages: user('{{q}} {{input}}') })),
-      'steps[0].as',
-    ],
-    [
-      'with a map whose item is called like a step',
-      singleStep(map({ as: 'each', messages: user('{{q}} {{each}}') })),
-      'steps[0].as',
-    ],
-    [
-      'with a map whose item is called like an input',
-      singleStep(map({ as: 'q', messages: user('{{q}}') })),
-      'steps[0].as',
-    ],
-    ['with a map whose item has a bad name', singleStep(map({ as: 'a-b', messages: user('{{q}}') })), 'steps[0].as'],
-    ['with a map that does not look at its item', singleStep(map({ messages: user('{{q}}') })), 'steps[0].messages'],
-    ['with a map of too many items', singleStep(map({ maxItems: 101 })), 'steps[0].maxItems'],
-    ['with a map over its own item', singleStep(map({ over: 'one' })), 'steps[0].over'],
     ['with a map over an object', graphWith([solve, map({ over: 'solve' })], 'each'), 'steps[1].over'],
-    [
-      'with a map over a text',
-      graphWith([op({ op: 'lower', inputs: { text: 'input' } }), map({ over: 'op' })], 'each'),
-      'steps[1].over',
-    ],
-
-    ['with a vote over nothing', pick({}), 'steps[0].over'],
-    ['with a vote over two things', pick({ over: 'input', of: ['input', 'input'] }), 'steps[0].over'],
-    ['with a vote of one', pick({ of: ['input'] }), 'steps[0].of'],
-    ['with a vote of many', pick({ of: Array.from({ length: 21 }, () => 'input') }), 'steps[0].of'],
-    ['with a vote of an unknown step', pick({ of: ['input', 'x'] }), 'steps[0].of[1]'],
-    [
-      'with a judge that is not shown the candidates',
-      pick({ over: 'input', by: { judge: { ...judge, messages: user('{{q}}') } } }),
-      'steps[0].by.judge.messages',
-    ],
-    [
-      'with a judge that has candidates already',
-      pick({ over: 'input', by: { judge: { ...judge, inputs: { ...judge.inputs, candidates: 'input' } } } }),
-      'steps[0].by.judge.inputs.candidates',
-    ],
-    [
-      'with a judge that has an input too much',
-      pick({ over: 'input', by: { judge: { ...judge, inputs: { ...judge.inputs, x: 'input' } } } }),
-      'steps[0].by.judge.inputs.x',
-    ],
-    [
-      'with a judge of an unknown step',
-      pick({ over: 'input', by: { judge: { ...judge, inputs: { q: 'x' } } } }),
-      'steps[0].by.judge.inputs.q',
-    ],
-
-    [
-      'with a select without cases',
-      singleStep({ id: 'r', type: 'select', cases: [], otherwise: 'input' }),
-      'steps[0].cases',
-    ],
-    ['with a condition that has nothing to compare with', route({ is: 'equals' }), 'steps[0].cases[0].when.value'],
-    [
-      'with a condition of a long text',
-      route({ is: 'equals', value: 'x'.repeat(10_001) }),
-      'steps[0].cases[0].when.value',
-    ],
-    ['with a condition of an unknown step', route({ of: 'x', is: 'empty' }), 'steps[0].cases[0].when.of'],
-
-    [
-      'with an op that has another input',
-      singleStep(op({ op: 'lower', inputs: { value: 'input' } })),
-      'steps[0].inputs',
-    ],
-    [
-      'with an op that has two',
-      singleStep(op({ op: 'first', inputs: { list: 'input', b: 'input' } })),
-      'steps[0].inputs',
-    ],
-    ['with an op without inputs', singleStep(op({ op: 'list' })), 'steps[0].inputs'],
-    ['with a template of unknown inputs', singleStep(op({ op: 'template', text: '{{x}}' })), 'steps[0].text'],
-    [
-      'with a template that leaves out an input',
-      singleStep(op({ op: 'template', text: 'x', inputs: { a: 'input' } })),
-      'steps[0].inputs.a',
-    ],
-    ['with a template that is too long', singleStep(op({ op: 'template', text: 'x'.repeat(10_001) })), 'steps[0].text'],
-    ['with a split by nothing', singleStep(op({ op: 'split', by: '', inputs: { text: 'input' } })), 'steps[0].by'],
-    [
-      'with a join by a long text',
-      singleStep(op({ op: 'join', by: 'x'.repeat(10_001), inputs: { list: 'input' } })),
-      'steps[0].by',
-    ],
-    [
-      'with nothing before what is between',
-      singleStep(op({ op: 'between', start: '', end: 'x', inputs: { text: 'input' } })),
-      'steps[0].start',
-    ],
-    [
-      'with nothing after what is between',
-      singleStep(op({ op: 'between', start: 'x', end: '', inputs: { text: 'input' } })),
-      'steps[0].end',
-    ],
-    ['with half an index', singleStep(op({ op: 'item', index: 0.5, inputs: { list: 'input' } })), 'steps[0].index'],
-    [
-      'with a path that is none',
-      singleStep(op({ op: 'pluck', path: 'a..b', inputs: { list: 'input' } })),
-      'steps[0].path',
-    ],
+    ['with a map over a text', graphWith([lower, map({ over: 'op' })], 'each'), 'steps[1].over'],
   ])('%s', (_, graph, path) => {
-    const problems = graphProblems(graph);
-    expect(problems).toContainEqual({ path, message: expect.any(String) });
+    expect(graphProblems(graph)).toContainEqual({ path, message: expect.any(String) });
+  });
+
+  const q = (ref: string) => ({ inputs: { question: ref } });
+  const says = (content: string) => ({ messages: user(`{{question}}${content}`) });
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a ref that is too long', q(`input.${'x'.repeat(500)}`), 'inputs.question'],
+    ['a ref to an unknown step', q('nobody'), 'inputs.question'],
+    ['a ref to an unknown input', q('input.topic'), 'inputs.question'],
+    ['a ref to an item without a map', q('one'), 'inputs.question'],
+    [
+      'too many inputs',
+      { inputs: refs(21, () => 'input'), messages: user(many(21, (at) => `{{i${at}}}`).join('')) },
+      'inputs',
+    ],
+    ['a bad name of an input', { inputs: { question: 'input', 'a b': 'input' } }, 'inputs.a b'],
+    ['an input that no message has', { inputs: { question: 'input', other: 'input' } }, 'inputs.other'],
+    ['a placeholder that is no input', says(' {{other}}'), 'messages[0].content'],
+    ['the item of no map', says(' {{item}}'), 'messages[0].content'],
+    ['a malformed placeholder', says(' {{input.question}}'), 'messages[0].content'],
+    ['no messages', { inputs: {}, messages: [] }, 'messages'],
+    ['too many messages', { messages: many(21, () => user('{{question}}')[0]) }, 'messages'],
+    ['a blank message', { messages: [...user('{{question}}'), ...user(' \n')] }, 'messages[1].content'],
+    ['a message that is too long', says('x'.repeat(100_000)), 'messages[0].content'],
+    ['a message that cannot be stored', says('\0'), 'messages[0].content'],
+    ['a model without a name', { model: '' }, 'model'],
+    ['a model of a long name', { model: 'x'.repeat(201) }, 'model'],
+    ['a model that cannot be stored', { model: 'a\0' }, 'model'],
+    ['no try', { tries: 0 }, 'tries'],
+    ['half a try', { tries: 1.5 }, 'tries'],
+    ['no time', { timeoutS: 0 }, 'timeoutS'],
+    ['a long time', { timeoutS: 3_601 }, 'timeoutS'],
+    ['a time that is no number', { timeoutS: NaN }, 'timeoutS'],
+    ['too many samples', { samples: 21 }, 'samples'],
+    ['a bad field', { output: { field: 'a.b' } }, 'output.field'],
+    ['a malformed schema', { output: { schema: { ...closed, properties: null } } }, 'output.schema.properties'],
+    ['an unknown keyword', { output: { schema: { format: 'date' } } }, 'output.schema.format'],
+  ])('with a step with %s', (_, changes, path) => {
+    const problem = { path: `steps[0].${path}`, message: expect.any(String) as unknown };
+    expect(graphProblems(oneStepGraph(changes))).toContainEqual(problem);
+  });
+
+  const judged = (changes: object) => pick({ over: 'input', by: { judge: { ...judge, ...changes } } });
+  const judgedWith = (inputs: object) => judged({ inputs: { ...judge.inputs, ...inputs } });
+  const each = (changes: Record<string, unknown>) => singleStep(map(changes));
+  const transform = (fields: Record<string, unknown>) => singleStep(op(fields));
+  const between = (start: string, end: string) => transform({ op: 'between', start, end, inputs: { text: 'input' } });
+  test.each<[string, Graph, string]>([
+    ['a map whose item is called input', each({ as: 'input', messages: user('{{q}} {{input}}') }), 'as'],
+    ['a map whose item is called like a step', each({ as: 'each', messages: user('{{q}} {{each}}') }), 'as'],
+    ['a map whose item is called like an input', each({ as: 'q', messages: user('{{q}}') }), 'as'],
+    ['a map whose item has a bad name', each({ as: 'a-b', messages: user('{{q}}') }), 'as'],
+    ['a map that does not use its item', each({ messages: user('{{q}}') }), 'messages'],
+    ['a map of too many items', each({ maxItems: 101 }), 'maxItems'],
+    ['a map over its own item', each({ over: 'one' }), 'over'],
+    ['a vote over nothing', pick({}), 'over'],
+    ['a vote over two things', pick({ over: 'input', of: ['input', 'input'] }), 'over'],
+    ['a vote of one', pick({ of: ['input'] }), 'of'],
+    ['a vote of many', pick({ of: many(21, () => 'input') }), 'of'],
+    ['a vote of an unknown step', pick({ of: ['input', 'x'] }), 'of[1]'],
+    ['a judge that does not see the candidates', judged({ messages: user('{{q}}') }), 'by.judge.messages'],
+    ['a judge that has candidates already', judgedWith({ candidates: 'input' }), 'by.judge.inputs.candidates'],
+    ['a judge with an unused input', judgedWith({ x: 'input' }), 'by.judge.inputs.x'],
+    ['a judge of an unknown step', judgedWith({ q: 'x' }), 'by.judge.inputs.q'],
+    ['a select without cases', singleStep({ id: 'r', type: 'select', cases: [], otherwise: 'input' }), 'cases'],
+    ['a condition without a value', route({ is: 'equals' }), 'cases[0].when.value'],
+    ['a condition of a long text', route({ is: 'equals', value: 'x'.repeat(10_001) }), 'cases[0].when.value'],
+    ['a condition of an unknown step', route({ of: 'x', is: 'empty' }), 'cases[0].when.of'],
+    ['an op with another input', transform({ op: 'lower', inputs: { value: 'input' } }), 'inputs'],
+    ['an op with two inputs', transform({ op: 'first', inputs: { list: 'input', b: 'input' } }), 'inputs'],
+    ['an op without inputs', transform({ op: 'list' }), 'inputs'],
+    ['a template of unknown inputs', transform({ op: 'template', text: '{{x}}' }), 'text'],
+    ['a template without an input', transform({ op: 'template', text: 'x', inputs: { a: 'input' } }), 'inputs.a'],
+    ['a template that is too long', transform({ op: 'template', text: 'x'.repeat(10_001) }), 'text'],
+    ['a split by nothing', transform({ op: 'split', by: '', inputs: { text: 'input' } }), 'by'],
+    ['a join by a long text', transform({ op: 'join', by: 'x'.repeat(10_001), inputs: { list: 'input' } }), 'by'],
+    ['between without a start', between('', 'x'), 'start'],
+    ['between without an end', between('x', ''), 'end'],
+    ['half an index', transform({ op: 'item', index: 0.5, inputs: { list: 'input' } }), 'index'],
+    ['a malformed path', transform({ op: 'pluck', path: 'a..b', inputs: { list: 'input' } }), 'path'],
+  ])('with %s', (_, graph, path) => {
+    expect(graphProblems(graph)).toContainEqual({ path: `steps[0].${path}`, message: expect.any(String) });
   });
 
   test('with all its problems at once', () => {

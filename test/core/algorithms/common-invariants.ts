@@ -1,0 +1,86 @@
+/**
+ * Invariants of every search algorithm:
+ *  1. ordinals are 0..N-1 in the order of the requests;
+ *  2. the planned number is never below the requested number, and equals it at the end;
+ *  3. the same config and answers give the same path, through JSON at every turn and with the
+ *     answers of a batch in any order; `apply` leaves its argument alone and `next` only reads;
+ *  4. only failures of the infrastructure are requested again, at most twice;
+ *  5. a budget warning comes once, when 80 % of the budget is used.
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { RolloutRequest, SearchAlgorithm } from '../../../src/core/search/protocol.js';
+import { frozen, of, reorder } from './gepa/cases.js';
+import type { Run } from './gepa/driver.js';
+
+interface Given {
+  config: { maxRollouts: number | null };
+  answerSeed: number;
+}
+
+export function testCommonInvariants<State extends { asked: number; phase: object }, Case extends Given>(
+  search: SearchAlgorithm<State>,
+  cases: fc.Arbitrary<Case>,
+  drive: (given: Case, between?: (state: State) => State) => Run<State>,
+  numRuns: number,
+): void {
+  const check = (name: string, property: (run: Run<State>, given: Case) => void) =>
+    test(name, () => {
+      fc.assert(
+        fc.property(cases, (given) => property(drive(given), given)),
+        { numRuns },
+      );
+    });
+
+  check('numbers requests 0..N-1 in their order', (run) => {
+    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
+    const view = search.view(run.state);
+    expect(view.rolloutsCompleted).toBe(run.requests.length);
+    for (const { candidate, rolloutCount } of view.candidates) {
+      expect(rolloutCount).toBe(run.requests.filter((request) => request.candidate === candidate).length);
+    }
+  });
+
+  check('plans at least as many rollouts as it requests, within the budget', (run, { config }) => {
+    for (const { after } of run.turns) {
+      const { rolloutsPlanned, rolloutsCompleted } = search.view(after);
+      expect(rolloutsPlanned).toBeGreaterThanOrEqual(Math.max(after.asked, rolloutsCompleted));
+      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
+    }
+    const { rolloutsPlanned, rolloutsCompleted } = search.view(run.state);
+    expect(rolloutsPlanned).toBe(rolloutsCompleted);
+  });
+
+  check('repeats its path through JSON and with answers in any order', (run, given) => {
+    expect(drive(given, (state) => frozen(JSON.parse(JSON.stringify(state)) as State))).toEqual(run);
+    for (const { before, answers, after } of run.turns) {
+      expect(search.next(before)).toEqual(search.next(before));
+      expect(search.apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
+      const view = search.view(after);
+      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+    }
+  });
+
+  check('requests failures of the infrastructure again, at most twice', (run, { config }) => {
+    for (const { work, answers, after } of run.turns) {
+      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
+      const next = search.next(after);
+      const { batch } = after.phase as { batch?: { repeats: number } };
+      const repeats = batch?.repeats ?? 0;
+      expect(repeats).toBeLessThanOrEqual(2);
+      if (next.kind !== 'rollouts' || repeats === 0) continue;
+      const faulty = work.requests.filter((_, index) => answers.answers[index]!.infrastructure);
+      const pairOf = ({ candidate, seed, stage, generation }: RolloutRequest) => [candidate, seed, stage, generation];
+      const expected = faulty.map(pairOf);
+      const requested = next.requests.map(pairOf);
+      expect(requested).toEqual(config.maxRollouts === null ? expected : expected.slice(0, requested.length));
+    }
+  });
+
+  check('warns once when 80 % of the budget is used', (run, { config }) => {
+    const warnings = of(run, 'budget_warning');
+    const limit = config.maxRollouts;
+    expect(warnings).toHaveLength(limit !== null && run.state.asked >= 0.8 * limit ? 1 : 0);
+    for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
+  });
+}
