@@ -1,6 +1,6 @@
 /**
- * The arrows of the architecture, kept over the TypeScript AST: which part may import which, and who may read the
- * environment. A violation names the file, the line and the arrow.
+ * The arrows of the architecture, kept over the TypeScript AST: which part may import which, and
+ * who may read the environment. A violation names the file, the line and the arrow.
  */
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,10 @@ interface Rule {
 
 const anyPart = ['*'];
 
-/** The longest name that a file's path begins with is its part; within its own part a file may import anything. */
+/**
+ * The longest name that a file's path begins with is its part; within its own part a file may
+ * import anything.
+ */
 const rules: Record<string, Rule> = {
   'src/util': { values: [], packages: [] },
   'src/contracts': {
@@ -160,7 +163,10 @@ function areTypes(elements: readonly (ts.ImportSpecifier | ts.ExportSpecifier)[]
   return elements.length > 0 && elements.every((element) => element.isTypeOnly);
 }
 
-/** Lines with `process.env`, `process['env']`, `{ env } = process` or an import of `env` from node:process. */
+/**
+ * Lines with `process.env`, `process['env']`, `{ env } = process` or an import of `env` from
+ * node:process.
+ */
 function environmentReads(source: ts.SourceFile): number[] {
   const lines: number[] = [];
   const isProcess = (node: ts.Node | undefined) =>

@@ -9,7 +9,8 @@ import { ifItLives } from '../src/embedded/process.js';
 import { listen } from './support/loopback.js';
 import { startTree, type Tree } from './support/servers/tree.js';
 
-// Runs the shell blocks of the README and the reference against the built service, and compares what they print.
+// Runs the shell blocks of the README and the reference against the built service, and compares
+// what they print.
 //
 // - Every block marked `sh` runs, in order, in one shell; `sh skip` does not run.
 // - The `text` block after it is its output, stdout and stderr. Without one it prints nothing.

@@ -1,4 +1,7 @@
-/** What both optimizers send is what the bench's worlds take: the service's own clients, and the Python adapter. */
+/**
+ * What both optimizers send is what the bench's worlds take: the service's own clients, and the
+ * Python adapter.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** What the bench reads out of trajectories, on ones small enough to be seen through; and the file that they are kept in. */
+/**
+ * What the bench reads out of trajectories, on ones small enough to be seen through; and the file
+ * that they are kept in.
+ */
 import { afterAll, expect, test } from '@jest/globals';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

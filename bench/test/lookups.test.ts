@@ -1,6 +1,7 @@
 /**
- * The bench's worlds of lookups: a task model that makes one lookup a call, a proposer that is asked for texts and for edits, and
- * graph.txt, which it reads. Rewards are given by a formula, so what a structure is worth can be proved.
+ * The bench's worlds of lookups: a task model that makes one lookup a call, a proposer that is
+ * asked for texts and for edits, and graph.txt, which it reads. Rewards are given by a formula, so
+ * what a structure is worth can be proved.
  */
 import { expect, test } from '@jest/globals';
 import { editsSchema } from '../../src/contracts/graphs/graph.js';

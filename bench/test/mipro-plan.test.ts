@@ -1,4 +1,7 @@
-/** Which searches the bench beside DSPy asks for, and where its tables read what MIPROv2 took in all. */
+/**
+ * Which searches the bench beside DSPy asks for, and where its tables read what MIPROv2 took in
+ * all.
+ */
 import { expect, test } from '@jest/globals';
 import { tablesOf } from '../curve/summary.js';
 import type { Trajectory } from '../curve/trajectory.js';

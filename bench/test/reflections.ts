@@ -8,7 +8,10 @@ export function ours(instruction: string, feedbacks: string[]): string {
   return message!.content;
 }
 
-/** As `gepa` 0.1.4 asks: the default template of its `InstructionProposalSignature`, cut to its form. */
+/**
+ * As `gepa` 0.1.4 asks: the default template of its `InstructionProposalSignature`, cut to its
+ * form.
+ */
 export function theirs(instruction: string, feedbacks: string[]): string {
   const shown = feedbacks.map(
     (feedback, n) =>

@@ -1,4 +1,7 @@
-/** Worlds in which a model is called, over HTTP: a rollout is a call of the task model, and what it says is what was set up. */
+/**
+ * Worlds in which a model is called, over HTTP: a rollout is a call of the task model, and what it
+ * says is what was set up.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorlds, type TaskRun, type Worlds } from '../worlds/client.js';
 import { openTaskWorld } from '../worlds/tasks.js';

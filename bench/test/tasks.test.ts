@@ -1,6 +1,7 @@
 /**
- * The bench's worlds in which a model is called: it goes by the instruction, by demonstrations where they are of use, and else
- * guesses; in our messages and in DSPy's alike. The proposer learns the same from either's questions.
+ * The bench's worlds in which a model is called: it goes by the instruction, by demonstrations
+ * where they are of use, and else guesses; in our messages and in DSPy's alike. The proposer learns
+ * the same from either's questions.
  */
 import { describe, expect, test } from '@jest/globals';
 import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';

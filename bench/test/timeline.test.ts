@@ -1,4 +1,6 @@
-/** What the bench reads out of a ledger and of candidates, on ones small enough to be seen through. */
+/**
+ * What the bench reads out of a ledger and of candidates, on ones small enough to be seen through.
+ */
 import { describe, expect, test } from '@jest/globals';
 import { reachedLine, wallLine } from '../gepa/lines.js';
 import { reachedAfter, stepsOf, usageOf, type Usage } from '../gepa/timeline.js';

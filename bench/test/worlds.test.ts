@@ -1,7 +1,7 @@
 /**
- * What holds of every kind of world: all follows from kind and seed; the baseline scores nothing and the perfect prompt
- * everything; the proposer learns from true feedback and nothing from shuffled; only noise depends on the occurrence; and
- * the worlds are those that were frozen.
+ * What holds of every kind of world: all follows from kind and seed; the baseline scores nothing
+ * and the perfect prompt everything; the proposer learns from true feedback and nothing from
+ * shuffled; only noise depends on the occurrence; and the worlds are those that were frozen.
  */
 import { describe, expect, test } from '@jest/globals';
 import { frozenHash, worldsHash } from '../worlds/freeze.js';

@@ -1,7 +1,10 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { ReceivedRollout } from '../support/fakes/container-answers.js';
 
-/** How a model call ended for who asked: `status` 0 where the connection broke, `text` null without a whole answer. */
+/**
+ * How a model call ended for who asked: `status` 0 where the connection broke, `text` null without
+ * a whole answer.
+ */
 export interface Heard {
   status: number;
   text: string | null;
@@ -10,7 +13,9 @@ export interface Heard {
 /** How long it is waited for. */
 const waitMs = 10_000;
 
-/** Asks the model through the `inference_url` of the rollout, as containers do, streaming or not. */
+/**
+ * Asks the model through the `inference_url` of the rollout, as containers do, streaming or not.
+ */
 export async function askModel(call: ReceivedRollout, user: string, stream: boolean): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
   const { status, text } = await ask(base, key, { model, messages: [{ role: 'user', content: user }], stream });

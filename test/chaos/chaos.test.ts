@@ -7,7 +7,8 @@ import { kinds } from './kinds.js';
 import { play } from './play.js';
 import { Worlds } from './round.js';
 
-// A slice of `npm run chaos`: one round of one kind, of a few in all tests, on real processes. What a broken round leaves stays in its folder.
+// A slice of `npm run chaos`: one round of one kind, of a few in all tests, on real processes. What
+// a broken round leaves stays in its folder.
 
 const seed = seedOf('test/chaos', 4);
 // Cheapest first; kills have a test of their own.

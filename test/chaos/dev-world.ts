@@ -49,7 +49,8 @@ export async function startDev({ folder, logFile, env, stops }: Ground): Promise
         const { process: mark } = saved(target);
         process.kill(mark.pid, 'SIGKILL');
         goneAt = Date.now();
-        // It is brought back, or, where it has died too often, the service ends and can be started again.
+        // It is brought back, or, where it has died too often, the service ends and can be started
+        // again.
         await until(
           `${target} is back`,
           () => ended() || (saved(target).process.pid !== mark.pid && lives(saved(target).process)),

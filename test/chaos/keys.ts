@@ -19,8 +19,9 @@ export function questionOfClient(n: number): string {
 const mark = /\bjob=\S+ seed=\d+ rollout=\w+ ask=\d+|\bclient=\d+/;
 
 /**
- * What calls for the same answer have in common: who asks for a container or a client, and, where a graph answers that, a hash of what
- * its step is shown; a hash of all messages for the service's own calls.
+ * What calls for the same answer have in common: who asks for a container or a client, and, where a
+ * graph answers that, a hash of what its step is shown; a hash of all messages for the service's
+ * own calls.
  */
 export function keyOf(messages: readonly Message[]): string {
   const hash = () => createHash('sha256').update(JSON.stringify(messages)).digest('hex');

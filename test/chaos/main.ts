@@ -1,6 +1,7 @@
 /**
- * npm run chaos -- --seed S --rounds N [--kind name …]: plays N rounds of each kind, with the seeds S, S + 1, …, prints a line
- * for each and a table at the end; exit code 1 if a promise was broken. `--seed S --rounds 1 --kind name` plays one round again.
+ * npm run chaos -- --seed S --rounds N [--kind name …]: plays N rounds of each kind, with the seeds
+ * S, S + 1, …, prints a line for each and a table at the end; exit code 1 if a promise was broken.
+ * `--seed S --rounds 1 --kind name` plays one round again.
  */
 import { Command } from 'commander';
 import { tmpdir } from 'node:os';

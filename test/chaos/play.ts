@@ -12,7 +12,10 @@ export interface Played {
   violations: string[];
 }
 
-/** Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Rounds that hold leave nothing in `out`. */
+/**
+ * Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Rounds that hold leave
+ * nothing in `out`.
+ */
 export async function play(
   kinds: readonly Kind[],
   { seed, rounds, out }: { seed: number; rounds: number; out: string },

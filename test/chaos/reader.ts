@@ -59,7 +59,8 @@ export function startReader(name: string, url: () => string, apiKey: string): Re
         await connect();
       } catch (error) {
         if (signal.aborted) return;
-        // A text that is no JSON is the service's fault; a lost connection is what readers come back from.
+        // A text that is no JSON is the service's fault; a lost connection is what readers come
+        // back from.
         if (error instanceof SyntaxError) throw error;
         reader.cuts += 1;
       }

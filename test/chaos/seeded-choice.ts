@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { seedRng, uniformInt, weightedPick, type Rng } from '../../src/core/math/random.js';
 
-/** Chance that comes from a seed alone. `names` give a sequence of their own, whatever else was drawn before. */
+/**
+ * Chance that comes from a seed alone. `names` give a sequence of their own, whatever else was
+ * drawn before.
+ */
 export class Dice {
   private rng: Rng;
   private readonly seed: number;

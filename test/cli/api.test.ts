@@ -6,9 +6,13 @@ import { listen, type Listening } from '../support/loopback.js';
 let server: Listening | undefined;
 afterEach(() => server?.close());
 
-const event = (seq: number) => `id: ${seq}\ndata: ${JSON.stringify({ type: 'paused', seq, message: '', data: {} })}\n\n`;
+const event = (seq: number) =>
+  `id: ${seq}\ndata: ${JSON.stringify({ type: 'paused', seq, message: '', data: {} })}\n\n`;
 
-/** Streams events up to 4 from the last one that was seen; the first connection breaks in the middle of the third, then 204. */
+/**
+ * Streams events up to 4 from the last one that was seen; the first connection breaks in the middle
+ * of the third, then 204.
+ */
 async function serve(): Promise<{ api: Api; streams: () => number }> {
   let streams = 0;
   server = await listen(

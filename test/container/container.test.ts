@@ -418,7 +418,8 @@ describe('a caller that goes away', () => {
     const leave = postAndLeave(url, 'rol_1');
     await until('it runs', () => signals.length === 1);
     const waiting = post(url, body(), { 'idempotency-key': 'rol_1' });
-    // An answer to a request sent later shows that the second has been received, and then that the first has gone.
+    // An answer to a request sent later shows that the second has been received, and then that the
+    // first has gone.
     await fetch(`${url}/health`);
     await leave();
     await fetch(`${url}/health`);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { until } from '../support/until.js';
 
-// `npm run demo` as a user runs it: to its end, and broken off in the middle. Either way nothing of it is left running.
+// `npm run demo` to its end and interrupted: no process of it is left.
 
 const root = join(import.meta.dirname, '../..');
 const folders: string[] = [];

@@ -1,4 +1,7 @@
-/** For temporal-binary.test.ts: looks for a Temporal binary in the cache directory given and says what it found. */
+/**
+ * For temporal-binary.test.ts: looks for a Temporal binary in the cache directory given and says
+ * what it found.
+ */
 import { pino } from 'pino';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.js';
 

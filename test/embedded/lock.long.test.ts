@@ -42,7 +42,8 @@ describe('the lock of a folder', () => {
     expect(readdirSync(folder)).toEqual(['lock']);
   });
 
-  // A third that comes while the second has the lock in its hands finds no lock; it must not take it for free.
+  // A third that comes while the second has the lock in its hands finds no lock; it must not take
+  // it for free.
   test('belongs to one while it changes hands', () => {
     const folder = freshFolder();
     const file = join(folder, 'lock');

@@ -192,7 +192,10 @@ describe('embedded Postgres', () => {
 });
 
 describe('a clone', () => {
-  /** Our sources with a copy of the Postgres package, its links left out as by an npm that runs no install scripts. */
+  /**
+   * Our sources with a copy of the Postgres package, its links left out as by an npm that runs no
+   * install scripts.
+   */
   function clone(mode: number): string {
     const folder = freshFolder(mode);
     for (const part of ['src/embedded', 'test/support', 'package.json']) {

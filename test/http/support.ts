@@ -114,7 +114,9 @@ export interface Answer {
   raw: Buffer;
 }
 
-/** The real HTTP server on a database of its own, without Temporal: `overrides` replaces what it is given. */
+/**
+ * The real HTTP server on its own database, without Temporal; `overrides` replaces dependencies.
+ */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
   const log = pino({ level: logLevel('silent') });

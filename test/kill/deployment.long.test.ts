@@ -12,11 +12,12 @@ import { startTestService, type TestService } from '../support/service.js';
 import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: what is deleted before a worker has seen it never comes about. And kill -9 of the worker of a deployment, at the moments
-// at which most can go wrong: while its source is frozen, with its candidate half evaluated, between the evaluations of its gate, and when
-// it is about to take its name. Locks in the database and a container that does not answer hold it up there. It is ready all the same,
-// once; nothing that was recorded is asked again; and who asks the name meanwhile always has an answer, of what was live until it is of
-// what went live.
+// The promise: what is deleted before a worker has seen it never comes about. And kill -9 of the
+// worker of a deployment, at the moments at which most can go wrong: while its source is frozen,
+// with its candidate half evaluated, between the evaluations of its gate, and when it is about to
+// take its name. Locks in the database and a container that does not answer hold it up there. It is
+// ready all the same, once; nothing that was recorded is asked again; and who asks the name
+// meanwhile always has an answer, of what was live until it is of what went live.
 
 let world: RulesWorld;
 let service: TestService;
@@ -49,7 +50,10 @@ const release = () => {
   held?.gate.open();
   held = null;
 };
-/** How often each seed of each prompt came, and how often it was under way when the worker was killed. */
+/**
+ * How often each seed of each prompt came, and how often it was under way when the worker was
+ * killed.
+ */
 const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(promptOf(entry))}: ${entry.seed}`;
 const inFlight = () => world.container.ledger.filter(({ out }) => out === null).map(key);
 const lost: string[] = [];
@@ -71,7 +75,8 @@ async function killAt(lock: string, values: unknown[], begin: () => unknown): Pr
       pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
     await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
     await kill();
-    // What it had begun to write must not be written by a server that does not know yet that it is gone.
+    // What it had begun to write must not be written by a server that does not know yet that it is
+    // gone.
     for (const { pid } of (await waiting()).rows as { pid: number }[])
       await pool.query('select pg_terminate_backend($1)', [pid]);
   } finally {

@@ -9,10 +9,11 @@ import { startShortHistories, type OwnTemporal } from '../support/servers/short-
 import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which most can go wrong: between a model's
-// answer and its record, between the last answer of a rollout and the rollout's outcome, at the judge, in a run that has just continued
-// as new. Locks on tables hold the records up. No answer that was recorded is bought again, the same is found as without a kill, and
-// the books have every dollar that was answered.
+// The promise: kill -9 of the worker of graph jobs with a budget of money, at the moments at which
+// most can go wrong: between a model's answer and its record, between the last answer of a rollout
+// and the rollout's outcome, at the judge, in a run that has just continued as new. Locks on tables
+// hold the records up. No answer that was recorded is bought again, the same is found as without a
+// kill, and the books have every dollar that was answered.
 
 const maxUsd = 1;
 const tightUsd = 0.02;
@@ -59,11 +60,16 @@ function askedIn(said: string): Asked {
   return { job, asker: said.includes('Thought: ') ? 'solve' : 'think' };
 }
 
-/** Where a job is to stand still: from the first call that is so on, none of its calls is answered. */
+/**
+ * Where a job is to stand still: from the first call that is so on, none of its calls is answered.
+ */
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
-  /** For its calls by whom it stands, and for its others, which nobody waits for any more when they are answered. */
+  /**
+   * For its calls by whom it stands, and for its others, which nobody waits for any more when they
+   * are answered.
+   */
   gate: Gate;
   others: Gate;
 }
@@ -141,7 +147,8 @@ async function killWith(
   try {
     await until(`what follows waits for ${table}`, when, 30);
     await worker!.kill();
-    // What it had begun to write must not be written by a server that does not know yet that it is gone.
+    // What it had begun to write must not be written by a server that does not know yet that it is
+    // gone.
     await pool.query(
       `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
     );

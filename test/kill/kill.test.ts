@@ -10,10 +10,11 @@ import { startLedger } from '../support/fakes/ledger.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a session.
-// Judged from the container's own ledger, a file outside the product: no rollout whose outcome was recorded runs again,
-// each runs again at most once for each kill; events are 1..N; the winner is the one that a session without a kill finds; each
-// rollout is in one sensor frame.
+// The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an
+// evaluation and of a session. Judged from the container's own ledger, a file outside the product:
+// no rollout whose outcome was recorded runs again, each runs again at most once for each kill;
+// events are 1..N; the winner is the one that a session without a kill finds; each rollout is in
+// one sensor frame.
 
 const seed = 20_261_121;
 const kills = 3;
@@ -184,7 +185,8 @@ test('nothing is lost and nothing recorded is bought again', async () => {
   const calls = new Map<string, number>();
   for (const line of lines) if (line.what === 'in') calls.set(line.rollout, (calls.get(line.rollout) ?? 0) + 1);
   expect(Math.max(...calls.values())).toBeLessThanOrEqual(1 + kills);
-  // At each kill at most what was in flight, max_concurrent, and as many whose answers were on their way to Postgres.
+  // At each kill at most what was in flight, max_concurrent, and as many whose answers were on
+  // their way to Postgres.
   const resent = [...calls.values()].reduce((sum, n) => sum + n - 1, 0);
   expect(resent).toBeLessThanOrEqual(kills * 2 * (4 + 3));
 

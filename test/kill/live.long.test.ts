@@ -13,9 +13,10 @@ import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '.
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at seeded moments and while MIPRO waits
-// for a text: a correlation id keeps its candidate, a reward that was answered with 200 is never lost and counts once, and the search
-// ends as if nothing had happened. Judged from what the callers saw.
+// Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at
+// seeded moments and while MIPRO waits for a text: a correlation id keeps its candidate, a reward
+// that was answered with 200 is never lost and counts once, and the search ends as if nothing had
+// happened. Judged from what the callers saw.
 
 const seed = 20_261_122;
 const kills = 3;
@@ -66,7 +67,10 @@ afterAll(async () => {
 const gepa = { population_size: 2, generations: 12, minibatch_size: 3 };
 const mipro = { num_candidates: 4, num_trials: 10 };
 
-/** Sessions of both algorithms, by as many instances as calls name and without; instance n needs the rule n mod `rules`. */
+/**
+ * Sessions of both algorithms, by as many instances as calls name and without; instance n needs the
+ * rule n mod `rules`.
+ */
 const kinds = [
   { instances: 4, rules: 4, target: 0.7, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 4) } } } },
   { instances: null, rules: 2, target: 0.9, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 20) } } } },
@@ -135,7 +139,8 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
     counted += ended.length;
     for (const { rollout_id: rollout, reward } of ended) {
       const call = callOf.get(rollout);
-      // A call may have been claimed by a try whose answer the kill took; the next try then got the same rollout.
+      // A call may have been claimed by a try whose answer the kill took; the next try then got the
+      // same rollout.
       expect(call).toMatchObject({ candidateId: candidate });
       expect(rewardOf.get(call!.correlationId)?.reward).toBe(reward);
     }

@@ -8,9 +8,10 @@ import { range } from '../support/range.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 calls of a model under way for
-// each of two sessions, of GEPA and of MIPRO. Judged from the provider's ledger, which counts what it answered to callers that were
-// killed, too. Nor does a killed call hold its reservation for ever: the sessions spend what is left and complete.
+// The promise: budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree,
+// with 16 calls of a model under way for each of two sessions, of GEPA and of MIPRO. Judged from
+// the provider's ledger, which counts what it answered to callers that were killed, too. Nor does a
+// killed call hold its reservation for ever: the sessions spend what is left and complete.
 
 const apiKey = 'kill-test-key-0123456789';
 const base = '/api/v1/online/sessions';

@@ -1,7 +1,10 @@
 import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
 import { moments, type Point } from '../support/breakpoints.js';
 
-/** Where a session can be killed: calls of one kind and stage, by the rollouts [from, to) that they belong to or come before. */
+/**
+ * Where a session can be killed: calls of one kind and stage, by the rollouts [from, to) that they
+ * belong to or come before.
+ */
 export interface Place {
   stage: string;
   what: Point['what'];
@@ -9,7 +12,9 @@ export interface Place {
   to: number;
 }
 
-/** Between two points of a session, so that what ran ahead of the first is not beyond the second. */
+/**
+ * Between two points of a session, so that what ran ahead of the first is not beyond the second.
+ */
 const apart = 4;
 
 /** All that is left to chance, from one seed. */
@@ -39,9 +44,10 @@ function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: 
 }
 
 /**
- * Points of each session, in `waves` equal parts of its rollouts one in each (null: there is no place in it); of the stages and
- * moments that were met least. At every other the answer is delivered, for there most can go wrong, and mostly it is the last of
- * its batch, after which the search decides.
+ * Points of each session, in `waves` equal parts of its rollouts one in each (null: there is no
+ * place in it); of the stages and moments that were met least. At every other the answer is
+ * delivered, for there most can go wrong, and mostly it is the last of its batch, after which the
+ * search decides.
  */
 export function planPoints(sessions: readonly Place[][], waves: number, dice: Dice): (Point | null)[][] {
   const met = new Map<string, number>();
@@ -57,7 +63,8 @@ export function planPoints(sessions: readonly Place[][], waves: number, dice: Di
         .filter(({ from, to }) => from < to)
         .flatMap((index) => moments.map((moment) => ({ ...index, moment, key: `${index.stage} ${moment}` })))
         .filter(({ moment }) => (moment === 'delivered') === ((wave + at) % 2 === 0));
-      // Stages first: where a stage comes in one part only, the moments of the others must not use that part up.
+      // Stages first: where a stage comes in one part only, the moments of the others must not use
+      // that part up.
       const rarest = leastMet(
         leastMet(choices, ({ stage }) => stage, met),
         ({ key }) => key,

@@ -1,7 +1,10 @@
 import pg from 'pg';
 import { completionKey, questionKey, rolloutKey } from './session-variants.js';
 
-/** What a session asks for at once, as its rollouts lie in the database: `kind` is the stage, told apart where it comes twice. */
+/**
+ * What a session asks for at once, as its rollouts lie in the database: `kind` is the stage, told
+ * apart where it comes twice.
+ */
 export interface Batch {
   kind: string;
   from: number;
@@ -74,7 +77,10 @@ export class Records {
     });
   }
 
-  /** All that a session has come to, but for what differs from one to the next: ids, times, and in which order equals ended. */
+  /**
+   * All that a session has come to, but for what differs from one to the next: ids, times, and in
+   * which order equals ended.
+   */
   async found(jobId: string): Promise<unknown> {
     const [jobs, candidates, rollouts, frames, calls, events] = await Promise.all([
       this.ask('select status, stopped_by, error_details, projection from jobs where id = $1', [jobId]),

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Brink } from '../support/breakpoints.js';
+import type { Breakpoints } from '../support/breakpoints.js';
 import { modelSays } from '../support/fakes/container-answers.js';
 import { answers, startFakeContainer, type Behaviour, type ReceivedRollout } from '../support/fakes/container.js';
 import { startFakeModel, type ModelRequest } from '../support/fakes/model.js';
 import { baseline, propose } from '../support/worlds/rules.js';
 
-// Sessions that differ in what they do to the search, over one world: seed s needs the rule s mod `rules`, in the component
-// that the feedback names. What is answered follows from the question alone, so the path does not depend on timing.
+// Sessions that differ in what they do to the search, over one world: seed s needs the rule s mod
+// `rules`, in the component that the feedback names. What is answered follows from the question
+// alone, so the path does not depend on timing.
 
 const rules = 8;
 const seeds = (from: number, n: number) => Array.from({ length: n }, (_, i) => from + i);
@@ -16,18 +17,21 @@ const parts = [
 ];
 const whole = [{ role: 'system', content: baseline }];
 
-/** What of a session's request is its flavour's own; the rest is the same for all. */
-interface Flavour {
+/** What of a session's request is its variant's own; the rest is the same for all. */
+interface SessionVariant {
   mipro?: Record<string, unknown>;
   gepa?: Record<string, unknown>;
   [field: string]: unknown;
 }
 
-/** The budget of the flavour `tight`. */
+/** The budget of the variant `tight`. */
 export const tightRollouts = 70;
 
-/** By name. `noisy`, `asking`, `clumsy` and `demos` also change what container, model and proposer do. */
-export const flavours: Record<string, Flavour> = {
+/**
+ * By name. `noisy`, `asking`, `clumsy` and `demos` also change what container, model and proposer
+ * do.
+ */
+export const variants: Record<string, SessionVariant> = {
   plain: { initial_prompt: { messages: whole } },
   parts: { initial_prompt: { messages: parts } },
   all: { initial_prompt: { messages: parts }, gepa: { component_selection: 'all' }, target_reward: 0.9 },
@@ -52,9 +56,9 @@ export const flavours: Record<string, Flavour> = {
   },
 };
 
-/** The request that makes a session; `name` is its flavour's with an ending of its own. */
+/** The request that makes a session; `name` is its variant's with an ending of its own. */
 export function request(name: string, containerUrl: string, maxConcurrent: number) {
-  const { gepa, mipro, ...flavour } = flavours[flavourOf(name)]!;
+  const { gepa, mipro, ...variant } = variants[variantOf(name)]!;
   const where = { train_seeds: seeds(0, 24), evaluation: { seeds: seeds(100, 8), heldout_seeds: seeds(200, 4) } };
   return {
     policy_optimization: {
@@ -65,17 +69,17 @@ export function request(name: string, containerUrl: string, maxConcurrent: numbe
       ...(mipro
         ? { mipro: { ...where, ...mipro } }
         : { gepa: { population_size: 3, generations: 3, minibatch_size: 3, ...where, ...gepa } }),
-      rng_seed: Object.keys(flavours).indexOf(flavourOf(name)),
+      rng_seed: Object.keys(variants).indexOf(variantOf(name)),
       max_concurrent: maxConcurrent,
       rollout_timeout: 600,
-      ...flavour,
+      ...variant,
     },
   };
 }
 
-const flavourOf = (name: string) => name.split('-')[0]!;
+const variantOf = (name: string) => name.split('-')[0]!;
 /** Whether a session of this name searches by MIPRO. */
-export const isMipro = (name: string) => flavours[flavourOf(name)]!.mipro !== undefined;
+export const isMipro = (name: string) => variants[variantOf(name)]!.mipro !== undefined;
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /** The key of a question to the proposer, by what it says. */
@@ -87,13 +91,13 @@ export const questionKey = (messages: readonly { content: unknown }[]) =>
 export const rolloutKey = (ordinal: number) => `rollout ${ordinal}`;
 export const completionKey = (ordinal: number) => `completion ${ordinal}`;
 
-/** Container and model of all sessions; every call passes the brink. */
-export async function startFlavours(brink: Brink) {
+/** Container and model of all sessions; every call passes the breakpoints. */
+export async function startVariants(breakpoints: Breakpoints) {
   const container = await startFakeContainer({
     behave: (call) => async (_call, response) => {
       const session = call.body.env.env_name!;
       const ordinal = ordinalOf(call);
-      const answer = await brink.pass({ session, key: rolloutKey(ordinal), what: 'rollout', ordinal }, () =>
+      const answer = await breakpoints.pass({ session, key: rolloutKey(ordinal), what: 'rollout', ordinal }, () =>
         work(session, call, ordinal),
       );
       await answer(call, response);
@@ -104,10 +108,10 @@ export async function startFlavours(brink: Brink) {
     const user = messages.at(-1)!.content;
     const ordinal = /^rollout (\d+):/.exec(user)?.[1];
     return ordinal === undefined
-      ? brink.pass({ session, key: questionKey(messages), what: 'question', ordinal: null }, () => ({
+      ? breakpoints.pass({ session, key: questionKey(messages), what: 'question', ordinal: null }, () => ({
           text: reflect(session, asked),
         }))
-      : brink.pass(
+      : breakpoints.pass(
           { session, key: completionKey(Number(ordinal)), what: 'completion', ordinal: Number(ordinal) },
           () => ({ text: complete(session, messages) }),
         );
@@ -123,10 +127,13 @@ export async function startFlavours(brink: Brink) {
   };
 }
 
-/** What decides is the prompt, which the proxy has put in the place of the container's own, and what it shows. */
+/**
+ * What decides is the prompt, which the proxy has put in the place of the container's own, and what
+ * it shows.
+ */
 function complete(session: string, messages: ModelRequest['body']['messages']): string {
   const system = messages.find(({ role }) => role === 'system')!.content;
-  if (flavourOf(session) !== 'demos') return system;
+  if (variantOf(session) !== 'demos') return system;
   const seed = Number(/what of (\d+)\?$/.exec(messages.at(-1)!.content)![1]);
   const known = messages.filter(({ role }) => role !== 'user').map(({ content }) => content);
   return `${known.join(' ')}${seed % 3 === 0 ? ` rule-${seed % rules}.` : ''}`;
@@ -136,7 +143,7 @@ const ordinalOf = ({ rolloutId }: ReceivedRollout) => Number(rolloutId.split('_'
 
 /** What the container does for a rollout, and its answer. */
 async function work(session: string, call: ReceivedRollout, ordinal: number): Promise<Behaviour> {
-  const flavour = flavourOf(session);
+  const variant = variantOf(session);
   const rule = `rule-${call.seed % rules}.`;
   const part = parts[call.seed % parts.length]!.name;
   const sections = call.body.policy.config.prompt_template?.sections ?? [];
@@ -144,23 +151,26 @@ async function work(session: string, call: ReceivedRollout, ordinal: number): Pr
   const feedback = section ? `the ${part} needs ${rule}` : `needs ${rule}`;
   section ??= sections[0];
   let text = section?.content ?? '';
-  if (flavour === 'asking' || flavour === 'demos') {
+  if (variant === 'asking' || variant === 'demos') {
     const said = await modelSays(call, { system: baseline, user: `rollout ${ordinal}: what of ${call.seed}?` });
     if (!said.ok) return answers.status(500, said.text);
     text = said.text;
   }
-  if (flavour === 'clumsy' && ordinal % 29 === 17) return answers.status(502, 'out of luck');
+  if (variant === 'clumsy' && ordinal % 29 === 17) return answers.status(502, 'out of luck');
   const score = text.includes(rule) ? 1 : 0;
   const luck = digest(`${ordinal}`)[0]! % 5;
-  if (flavour === 'demos') return answers.reward(score, feedback, { expected: rule });
-  return answers.reward(flavour === 'noisy' ? 0.25 + score / 2 + (luck - 2) / 16 : score, feedback);
+  if (variant === 'demos') return answers.reward(score, feedback, { expected: rule });
+  return answers.reward(variant === 'noisy' ? 0.25 + score / 2 + (luck - 2) / 16 : score, feedback);
 }
 
-/** The proposer's answer; a clumsy one forgets the fence where it is asked for the first time, or has nothing new to say. */
+/**
+ * The proposer's answer; a clumsy one forgets the fence where it is asked for the first time, or
+ * has nothing new to say.
+ */
 function reflect(session: string, asked: ModelRequest): string {
   const { messages } = asked.body;
   const luck = digest(messages[0]!.content)[0]! % 4;
-  if (flavourOf(session) === 'clumsy' && luck === 0 && messages.length === 1) return 'Add what the feedback says.';
-  if (flavourOf(session) === 'clumsy' && luck === 1) return '```\nAnswer well.\n```';
+  if (variantOf(session) === 'clumsy' && luck === 0 && messages.length === 1) return 'Add what the feedback says.';
+  if (variantOf(session) === 'clumsy' && luck === 1) return '```\nAnswer well.\n```';
   return propose(asked);
 }

@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Api } from '../../src/cli/api.js';
 import { firstFree } from '../../src/embedded/ports.js';
-import { Brink, moments, type Call, type Point } from '../support/breakpoints.js';
+import { Breakpoints, moments, type Call, type Point } from '../support/breakpoints.js';
 import { startCluster, type Cluster } from '../support/servers/cluster.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
-import { startWires, type Wires } from '../support/servers/tcp-proxies.js';
-import { flavours, isMipro, request, startFlavours, tightRollouts } from './session-variants.js';
+import { startTcpProxies, type TcpProxies } from '../support/servers/tcp-proxies.js';
+import { variants, isMipro, request, startVariants, tightRollouts } from './session-variants.js';
 import { Dice, planPoints, type Place } from './plan.js';
 import { countOf, Records } from './records.js';
 
-// The promise: the same seed and the same answers give the same candidates, history and result whatever the timing, and after
-// kill -9 at any moment. Sessions of every flavour run side by side in one process. Each is brought to a call of its own choice
-// (a rollout, a question to the proposer, a rollout's model call; as it arrives, or answered), where it stands still; when all
-// stand, the process is killed. Where the answers are to be delivered, they all are at once, and the kill comes at a piece of
-// what the process then says to Postgres or Temporal. Containers, models and wires outlive it; nothing is chosen by the clock.
+// The promise: the same seed and the same answers give the same candidates, history and result
+// whatever the timing, and after kill -9 at any moment. Sessions of every variant run side by side
+// in one process. Each is brought to a call of its own choice (a rollout, a question to the
+// proposer, a rollout's model call; as it arrives, or answered), where it stands still; when all
+// stand, the process is killed. Where the answers are to be delivered, they all are at once, and
+// the kill comes at a piece of what the process then says to Postgres or Temporal. Containers,
+// models and proxies outlive it; nothing is chosen by the clock.
 
 const seed = 20_261_122;
 const waves = 5;
@@ -32,12 +34,12 @@ const stages = [
 ];
 
 let cluster: Cluster;
-let wires: Wires<'postgres' | 'temporal'>;
+let proxies: TcpProxies<'postgres' | 'temporal'>;
 let records: Records;
-let world: Awaited<ReturnType<typeof startFlavours>>;
+let world: Awaited<ReturnType<typeof startVariants>>;
 let settings: Record<string, string>;
 let tree: Tree | undefined;
-const brink = new Brink();
+const breakpoints = new Breakpoints();
 const dice = new Dice(seed);
 
 async function start(): Promise<void> {
@@ -48,15 +50,15 @@ beforeAll(async () => {
   cluster = await startCluster();
   const database = new URL(cluster.env['DATABASE_URL']!);
   records = new Records(database.href);
-  wires = await startWires({ postgres: database.host, temporal: cluster.env['TEMPORAL_ADDRESS']! });
-  world = await startFlavours(brink);
-  database.host = wires.addresses.postgres;
+  proxies = await startTcpProxies({ postgres: database.host, temporal: cluster.env['TEMPORAL_ADDRESS']! });
+  world = await startVariants(breakpoints);
+  database.host = proxies.addresses.postgres;
   settings = {
     ...cluster.env,
     ...world.env,
     PORT: String(await firstFree()),
     DATABASE_URL: database.href,
-    TEMPORAL_ADDRESS: wires.addresses.temporal,
+    TEMPORAL_ADDRESS: proxies.addresses.temporal,
   };
   await start();
 }, 120_000);
@@ -64,16 +66,16 @@ afterAll(async () => {
   if (tree?.process.signalCode === null) await tree.kill();
   await world.close();
   await records.close();
-  await wires.close();
+  await proxies.close();
   await cluster.close();
 }, 60_000);
 
-/** Makes a session of each flavour; their ids by name. */
+/** Makes a session of each variant; their ids by name. */
 async function createAll(run: string, maxConcurrent: number): Promise<Map<string, string>> {
   const api = new Api(tree!.url, cluster.apiKey);
   const ids = new Map<string, string>();
-  for (const flavour of Object.keys(flavours)) {
-    const name = `${flavour}-${run}`;
+  for (const variant of Object.keys(variants)) {
+    const name = `${variant}-${run}`;
     const body = request(name, world.container.url, maxConcurrent);
     ids.set(name, (await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', body)).session_id);
   }
@@ -86,7 +88,7 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
   const indexes = batches.map(({ kind, from, to }): Place => ({ stage: kind, what: 'rollout', from, to }));
   const asked = new Set<number>();
   let reached = -1;
-  for (const call of brink.noted.filter(({ session }) => session === name)) {
+  for (const call of breakpoints.noted.filter(({ session }) => session === name)) {
     if (call.what === 'rollout') reached = Math.max(reached, call.ordinal!);
     if (call.what === 'question') asked.add(reached + 1);
   }
@@ -95,12 +97,15 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
   const questions = [...asked].map((from, nth): Place => {
     return { stage: nth === 0 ? ofFirst : 'proposals', what: 'question', from, to: from + 1 };
   });
-  const hasCompletions = brink.noted.some(({ session, what }) => session === name && what === 'completion');
+  const hasCompletions = breakpoints.noted.some(({ session, what }) => session === name && what === 'completion');
   const completions = indexes.map((index): Place => ({ ...index, stage: 'completion', what: 'completion' }));
   return [...indexes, ...questions, ...(hasCompletions ? completions : [])];
 }
 
-/** Of a MIPRO session: in what follows the first two questions (the task's description, instructions), and in its last trials. */
+/**
+ * Of a MIPRO session: in what follows the first two questions (the task's description,
+ * instructions), and in its last trials.
+ */
 function pointsOfMipro(indexes: readonly Place[]): (Point | null)[] {
   const { from } = indexes.find(({ stage }) => stage === 'survey')!;
   const trials = indexes.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
@@ -113,21 +118,24 @@ function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, i
   return indexes.find((index) => index.what === what && index.from <= at && at < index.to)!.stage;
 }
 
-/** Kills the process, at once or at a piece of what it says when those that are to be released go on. */
+/**
+ * Kills the process, at once or at a piece of what it says when those that are to be released go
+ * on.
+ */
 async function kill(released: readonly string[]): Promise<void> {
   if (released.length > 0) {
     const isDeaf = dice.below(2) === 0;
-    const wire = !isDeaf && dice.below(2) === 0 ? 'temporal' : 'postgres';
+    const proxy = !isDeaf && dice.below(2) === 0 ? 'temporal' : 'postgres';
     // What is on record then is not known to the workflow.
-    if (isDeaf) wires.mute('temporal');
-    const isCut = wires.cutAt(wire, dice.between(1, wire === 'temporal' ? 12 : 90), dice.below(2) === 0);
-    for (const name of released) brink.release(name);
+    if (isDeaf) proxies.mute('temporal');
+    const isCut = proxies.cutAt(proxy, dice.between(1, proxy === 'temporal' ? 12 : 90), dice.below(2) === 0);
+    for (const name of released) breakpoints.release(name);
     await isCut;
   }
-  wires.cut();
+  proxies.cut();
   await tree!.kill();
-  brink.killed();
-  await wires.mend();
+  breakpoints.killed();
+  await proxies.mend();
 }
 
 test('killed wherever it stands, a session comes to the same, and no answer on record is bought again', async () => {
@@ -143,7 +151,7 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
   const planStops = (wave: number) => {
     for (const [at, name] of names.entries()) {
       const point = plan[at]![wave];
-      if (point) brink.stopAt(name, point);
+      if (point) breakpoints.stopAt(name, point);
     }
   };
   planStops(0);
@@ -156,12 +164,14 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
       `all stand still or have ended (wave ${wave})`,
       async () => {
         const ended = await records.ended([...killed.values()]);
-        return names.every((name, at) => !plan[at]![wave] || brink.standing(name) || ended.has(killed.get(name)!));
+        return names.every(
+          (name, at) => !plan[at]![wave] || breakpoints.standing(name) || ended.has(killed.get(name)!),
+        );
       },
       120,
     );
     const standing = names.flatMap((name, at) => {
-      const stand = brink.standing(name);
+      const stand = breakpoints.standing(name);
       return stand ? [{ name, moment: stand.point.moment, stage: stageOf(stand, indexes[at]!) }] : [];
     });
     met.push(...standing);
@@ -178,10 +188,13 @@ test('killed wherever it stands, a session comes to the same, and no answer on r
 
   const keysOf = (session: string, life?: number) =>
     countOf(
-      brink.noted.filter((one) => one.session === session && (life ?? one.life) === one.life).map(({ key }) => key),
+      breakpoints.noted
+        .filter((one) => one.session === session && (life ?? one.life) === one.life)
+        .map(({ key }) => key),
     );
   const twinOf = (name: string) => name.replace('killed', 'calm');
-  // A call on record is not made again; one that is not, no more often than if nothing had happened before.
+  // A call on record is not made again; one that is not, no more often than if nothing had happened
+  // before.
   const again = names.flatMap((name) => {
     const wanted = keysOf(twinOf(name));
     return onRecord.flatMap((before, life) => {

@@ -7,8 +7,9 @@ import { labelsOf, readIntents, type Intent, type LabelGuide } from '../../examp
 import { isCommon, wordsOf } from '../../src/local-model/words.js';
 import { optimize, type Found } from './optimizer.js';
 
-// The winner's prompt scores better on what nobody has seen because it says more. Neither the model nor the proposer knows
-// a data set: other words, other labels and labels exchanged among each other make no difference.
+// The winner's prompt scores better on what nobody has seen because it says more. Neither the model
+// nor the proposer knows a data set: other words, other labels and labels exchanged among each
+// other make no difference.
 
 const bank = join(import.meta.dirname, '../../examples/intents');
 const guideOf = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as LabelGuide;
@@ -101,7 +102,8 @@ test('the words that tell the labels of the samples apart are not known to the p
       }
     }
     expect(telling.size).toBeGreaterThan(10);
-    // A few everyday words (`same`) happen to tell labels apart: knowing them as common ones is no help.
+    // A few everyday words (`same`) happen to tell labels apart: knowing them as common ones is no
+    // help.
     expect([...telling].filter(isCommon).length).toBeLessThan(0.1 * telling.size);
   }
 });

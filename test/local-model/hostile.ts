@@ -1,4 +1,7 @@
-/** Asks the `local` provider what no honest caller would ask, several times each, and says `all ended` at the end. */
+/**
+ * Asks the `local` provider what no honest caller would ask, several times each, and says `all
+ * ended` at the end.
+ */
 import { completeLocally } from '../../src/local-model/complete.js';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { completeLocally } from '../../src/local-model/complete.js';
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 
-// One look into a passage of statements: what is looked up, and in which form it is answered, follows from the messages.
+// One look into a passage of statements: what is looked up, and in which form it is answered,
+// follows from the messages.
 const facts =
   'The keeper of Alder is Birk. The keeper of Fir is Mo. The height of Alder is 12 m. The height of Birk is 2 m.';
 const asking = (question: string, passage = facts) => `facts: ${passage}\n\nquestion: ${question}`;

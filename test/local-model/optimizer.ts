@@ -23,9 +23,9 @@ const evaluationSize = 30;
 const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 /**
- * A simplified GEPA without any service: the best prompt so far is the parent; its child must beat it on a minibatch and
- * is then evaluated; at most `maxRollouts`. Of the tasks 30 are for evaluation, `training` for minibatches, the others
- * are not seen.
+ * A simplified GEPA without any service: the best prompt so far is the parent; its child must beat
+ * it on a minibatch and is then evaluated; at most `maxRollouts`. Of the tasks 30 are for
+ * evaluation, `training` for minibatches, the others are not seen.
  */
 export function optimize(
   tasks: readonly Intent[],

@@ -6,7 +6,8 @@ import type { Json } from '../../src/core/graphs/values.js';
 import { graphProblems } from '../../src/core/graphs/validate.js';
 import { localSays } from './evolve.js';
 
-// What steps of a graph ask for beside plain text: JSON of a form, one call an item, a judge's choice.
+// What steps of a graph ask for beside plain text: JSON of a form, one call an item, a judge's
+// choice.
 const user = (content: string) => [{ role: 'user' as const, content }];
 
 function run(steps: Step[], output: string, input: Record<string, Json>) {

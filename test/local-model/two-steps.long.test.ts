@@ -9,7 +9,8 @@ import type { PromptMessage } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { evolve, localSays, meanReward } from './evolve.js';
 
-// On questions of two steps no single call does better than chance, whatever it is told, and a graph of two calls does.
+// On questions of two steps no single call does better than chance, whatever it is told, and a
+// graph of two calls does.
 const start = singleStepGraph([{ role: 'system', content: initialPrompt }], ['facts', 'question']);
 const budget = { rolloutBudget: 400, effort: 'medium' } as const;
 
@@ -21,7 +22,10 @@ test('the sample is what its generator writes', () => {
 });
 
 describe('one call', () => {
-  /** A prompt of pieces: guidance that is right, orders, forms, what tasks say, in any order and place. */
+  /**
+   * A prompt of pieces: guidance that is right, orders, forms, what tasks say, in any order and
+   * place.
+   */
   function prompts(theme: Theme, count: number): PromptMessage[][] {
     const dice = diceOf(5);
     const all = [...theme.links, ...theme.ofThings, ...theme.ofGroups];

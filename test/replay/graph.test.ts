@@ -6,7 +6,8 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// The path of a graph job through the workflow, with a pause and a resume; what of it is recorded replays as every history does.
+// The path of a graph job through the workflow, with a pause and a resume; what of it is recorded
+// replays as every history does.
 
 const on = serviceOfFile(() => startGraphWorld());
 

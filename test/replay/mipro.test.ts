@@ -7,7 +7,8 @@ import { serviceOfFile } from '../support/service-of-file.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials, what is held out.
+// The history of a MIPRO search: a survey, instructions, combinations with demonstrations, trials,
+// what is held out.
 
 const on = serviceOfFile(() => startDemosWorld({ topics: 5, labeled: true }));
 

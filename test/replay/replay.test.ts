@@ -8,7 +8,8 @@ import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// Workflow code must replay its own histories: a worker that restarts replays every job that is still running.
+// Workflow code must replay its own histories: a worker that restarts replays every job that is
+// still running.
 
 let service: TestService;
 let world: RulesWorld;

@@ -7,7 +7,8 @@ import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { replay } from './replay-history.js';
 
-// Histories of whole searches: components, merges, evaluations on the way, what is held out, and money that is spent.
+// Histories of whole searches: components, merges, evaluations on the way, what is held out, and
+// money that is spent.
 
 let world: RulesWorld;
 let service: TestService;

@@ -7,8 +7,8 @@ import { propose } from '../support/worlds/rules.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// What docs/operations.md says of restoring one of the two at an earlier moment than the other: nothing hangs, nothing is
-// told that did not happen, and what is on record is not bought again.
+// What docs/operations.md says of restoring one of the two at an earlier moment than the other:
+// nothing hangs, nothing is told that did not happen, and what is on record is not bought again.
 
 let service: TestService;
 let container: FakeContainer;
@@ -95,7 +95,10 @@ const recorded = async (id: string) =>
     )
   ).map((row) => row.id);
 
-/** As after a restore of Temporal: the workflow stands at its first decision again, or where it asked for rollouts. */
+/**
+ * As after a restore of Temporal: the workflow stands at its first decision again, or where it
+ * asked for rollouts.
+ */
 async function turnBack(id: string, to: 'the start' | 'its rollouts' = 'the start'): Promise<void> {
   const workflowId = `evaluation-${id}`;
   const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
@@ -181,7 +184,8 @@ test('Postgres at an earlier moment: a job that lacks what its workflow stands o
   let answer!: () => void;
   probed = new Promise((resolve) => (probe = resolve));
   proposed = new Promise((resolve) => (answer = resolve));
-  // The back-up has this session's baseline but not its first candidate, and this evaluation without its rollouts.
+  // The back-up has this session's baseline but not its first candidate, and this evaluation
+  // without its rollouts.
   probe();
   const session = await beginSession();
   await until('the proposer is asked', () => model.requests.length > 0);
@@ -205,7 +209,9 @@ test('Postgres at an earlier moment: a job that lacks what its workflow stands o
   expect(container.ledger.slice(calls)).toEqual([]);
 }, 120_000);
 
-/** A copy of the database as it is now, beside it. Whoever is connected is cut off and comes again. */
+/**
+ * A copy of the database as it is now, beside it. Whoever is connected is cut off and comes again.
+ */
 async function backUp(url: string): Promise<string> {
   const name = new URL(url).pathname.slice(1);
   const admin = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });

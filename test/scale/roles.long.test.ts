@@ -7,7 +7,8 @@ import { startFakeContainer, type FakeContainer } from '../support/fakes/contain
 import { refusedRole, startRole, type RoleProcess } from '../support/servers/processes.js';
 import { until } from '../support/until.js';
 
-// What each role needs to be told, what it says when it is not, and what an API can do while Temporal is away.
+// What each role needs to be told, what it says when it is not, and what an API can do while
+// Temporal is away.
 
 describe('settings of a role', () => {
   const whole = {

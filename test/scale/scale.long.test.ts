@@ -11,9 +11,10 @@ import { startRole, type RoleProcess } from '../support/servers/processes.js';
 import { propose } from '../support/worlds/rules.js';
 import { until } from '../support/until.js';
 
-// The promise: two APIs and three workers, each a process of its own, are one service. They start at once on an empty
-// database; jobs are created, controlled and followed through different APIs; workers and an API go, by SIGTERM and by
-// kill -9, at seeded moments of the container's ledger; every job ends as if nothing had happened.
+// The promise: two APIs and three workers, each a process of its own, are one service. They start
+// at once on an empty database; jobs are created, controlled and followed through different APIs;
+// workers and an API go, by SIGTERM and by kill -9, at seeded moments of the container's ledger;
+// every job ends as if nothing had happened.
 
 const seed = 20_261_121;
 const evaluations = 6;
@@ -136,7 +137,10 @@ const resent = async () =>
 const calls = (n: number) => until(`the container has had ${n} calls`, () => container.ledger.length >= n, 120);
 const status = async (job: Job, at = 0) => (await api(at).call<{ status: string }>('GET', job.path)).status;
 
-/** Where each recorded rollout stood in the ledger when it was seen on record: it must not come again after that. */
+/**
+ * Where each recorded rollout stood in the ledger when it was seen on record: it must not come
+ * again after that.
+ */
 const onRecordAt = new Map<string, number>();
 async function note(): Promise<void> {
   const ids = await recorded();

@@ -4,8 +4,9 @@ import { answers, startFakeContainer, type FakeContainer } from '../support/fake
 import { startTestService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// A new build beside running jobs: what an older build has begun it also ends, what begins later begins on the newer one,
-// and nobody has to tell Temporal. Without a build id there are no such ties.
+// A new build beside running jobs: what an older build has begun it also ends, what begins later
+// begins on the newer one, and nobody has to tell Temporal. Without a build id there are no such
+// ties.
 
 let service: TestService;
 let container: FakeContainer;
@@ -90,7 +91,8 @@ const workerCheck = async () => {
 
 test('jobs stay with the build that began them; later ones begin on the newer build; then the older one goes', async () => {
   const { namespace } = service.temporal.options;
-  // As an operator begins who has had no builds: this job belongs to none, and moves to the first there is.
+  // As an operator begins who has had no builds: this job belongs to none, and moves to the first
+  // there is.
   holding();
   const plain = await work(null);
   const unbound = await begin();
@@ -140,7 +142,8 @@ test('jobs stay with the build that began them; later ones begin on the newer bu
   expect(await builds(last)).toEqual(['two']);
   expect(await workerCheck()).toMatchObject({ ok: true });
 
-  // A build whose worker is gone is named, with the way out; Temporal lists a worker for a minute after its last poll.
+  // A build whose worker is gone is named, with the way out; Temporal lists a worker for a minute
+  // after its last poll.
   await sendNewJobsTo('one');
   const { detail } = await until(
     'the build is named',

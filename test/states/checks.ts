@@ -17,7 +17,10 @@ import {
 import { isTerminal, type Status } from './table.js';
 import type { World } from './world.js';
 
-/** All that must hold of a job at rest: row, log, rollouts, inbox, container and workflow tell one story. */
+/**
+ * All that must hold of a job at rest: row, log, rollouts, inbox, container and workflow tell one
+ * story.
+ */
 export async function checkJob(world: World, model: Model, job: Job): Promise<void> {
   assertNothingStarted(world, job);
   await atRest(world, job);
@@ -116,7 +119,10 @@ async function checkCounts(world: World, job: Job): Promise<void> {
 
 const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', failed: 'FAILED', cancelled: 'CANCELLED' };
 
-/** The row is closed before the workflow, so its end is waited for; what it says of itself is what the row says. */
+/**
+ * The row is closed before the workflow, so its end is waited for; what it says of itself is what
+ * the row says.
+ */
 async function checkWorkflow(world: World, job: Job): Promise<void> {
   const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');

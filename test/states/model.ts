@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { isTerminal, type Call, type ExpectedState } from './table.js';
 
-/** A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a whole. */
+/**
+ * A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a
+ * whole.
+ */
 interface InboxEntry {
   rollout: string | null;
   reward: number;
@@ -25,12 +28,18 @@ export interface Job {
   awaited: Set<string>;
   /** Rewards of rollouts that have ended. */
   outcomes: Map<string, number>;
-  /** Whether an outcome has come since the job was last seen at rest, so that a session may be about to end. */
+  /**
+   * Whether an outcome has come since the job was last seen at rest, so that a session may be about
+   * to end.
+   */
   stirred: boolean;
   inbox: InboxEntry[];
   /** When a pause that still holds was answered, in epoch milliseconds. */
   pausedAt: number | null;
-  /** How often the container had been asked when that pause was known to everybody; null: it is not yet. */
+  /**
+   * How often the container had been asked when that pause was known to everybody; null: it is not
+   * yet.
+   */
   callsWhenPaused: number | null;
   /** The job as it was first seen at its end. */
   atEnd: Record<string, unknown> | null;
@@ -44,7 +53,10 @@ export interface Model {
   mayKill: boolean;
   /** kill -9 of the worker so far. */
   kills: number;
-  /** Commands since the worker was killed: each waits 2 s for an answer, so a sequence has few of them. */
+  /**
+   * Commands since the worker was killed: each waits 2 s for an answer, so a sequence has few of
+   * them.
+   */
   sinceKill: number;
   /** What ran, in order. */
   ran: string[];
@@ -66,8 +78,8 @@ export const newModel = (mayKill: boolean): Model => ({
 export const slots = fc.nat(7);
 
 /**
- * The job that a number stands for, whatever number it is; undefined as long as there is none. Odd ones stand for jobs that
- * are open, where there are any: what has ended is soon told.
+ * The job that a number stands for, whatever number it is; undefined as long as there is none. Odd
+ * ones stand for jobs that are open, where there are any: what has ended is soon told.
  */
 export function jobAt({ jobs }: Readonly<Model>, slot: number): Job | undefined {
   const open = jobs.filter((job) => !isTerminal(job.state.status));

@@ -43,8 +43,9 @@ export const reached = (world: World, job: Job, status: Status) =>
   until(`${job.id} is ${status}`, async () => (await look(world, job)).status === status, patience);
 
 /**
- * Waits until a job is at rest: a running one has as many rollouts at the container as it may have, or has completed;
- * one whose work is done has completed; one that was terminated is closed. Nothing to wait for without a worker.
+ * Waits until a job is at rest: a running one has as many rollouts at the container as it may have,
+ * or has completed; one whose work is done has completed; one that was terminated is closed.
+ * Nothing to wait for without a worker.
  */
 export async function settle(world: World, job: Job, workerLives: boolean): Promise<void> {
   if (!workerLives) return;
@@ -101,7 +102,10 @@ export async function atRest(world: World, job: Job): Promise<void> {
   assert.deepEqual(lasting, job.atEnd, `${job.id} has changed after its end`);
 }
 
-/** Waits until the workflow has decided whatever was sent before, and the row says so; a closed one has nothing to decide. */
+/**
+ * Waits until the workflow has decided whatever was sent before, and the row says so; a closed one
+ * has nothing to decide.
+ */
 export async function flush(world: World, job: Job): Promise<void> {
   await until(
     `workflow and row of ${job.id} agree`,
@@ -116,7 +120,10 @@ export async function flush(world: World, job: Job): Promise<void> {
 export const askWorkflow = (world: World, job: Job) =>
   workflowOf(world, job).query<{ status: Status; generation: number; bestReward: number | null }>('status');
 
-/** Sends what an operator sends. A workflow that has closed takes nothing, which is as the table has it. */
+/**
+ * Sends what an operator sends. A workflow that has closed takes nothing, which is as the table has
+ * it.
+ */
 export async function asOperator(job: Job, send: () => Promise<unknown>): Promise<void> {
   await send().catch((error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError && isTerminal(job.state.status))) throw error;
@@ -124,8 +131,8 @@ export async function asOperator(job: Job, send: () => Promise<unknown>): Promis
 }
 
 /**
- * The table's part of an answer. 202 although a worker lives is only right when the outcome took longer than the API
- * waits; then it is waited for here.
+ * The table's part of an answer. 202 although a worker lives is only right when the outcome took
+ * longer than the API waits; then it is waited for here.
  */
 export async function answerTo(world: World, job: Job, reply: Reply): Promise<Answer> {
   const { code, body } = reply;
@@ -151,7 +158,8 @@ export function assertIds(job: Job, body: Record<string, unknown>): void {
 
 async function lateAnswer(world: World, job: Job, commandId: string): Promise<Answer> {
   const row = await until(`${commandId} is decided`, () => outcomeOf(world, commandId), patience);
-  // Both times are the database's, and the API waits for longer than this from the moment it has written the command.
+  // Both times are the database's, and the API waits for longer than this from the moment it has
+  // written the command.
   assert.ok(row.seconds > 1.9, `202 for ${commandId} of ${job.id}, which was decided within ${row.seconds} s`);
   return row.answer;
 }
@@ -181,8 +189,8 @@ export const callsOf = (world: World, job: Job) =>
   world.container.ledger.filter(({ rolloutId }) => rolloutId.startsWith(`rol_${job.id.slice(4)}_`));
 
 /**
- * Waits until a pause that was answered is known to whoever runs the job's rollouts, and until all that had begun by then
- * has come to the container: from there on nothing may come.
+ * Waits until a pause that was answered is known to whoever runs the job's rollouts, and until all
+ * that had begun by then has come to the container: from there on nothing may come.
  */
 export async function quieten(world: World, job: Job): Promise<void> {
   const { pausedAt } = job;

@@ -67,8 +67,8 @@ const commands: Commands[] = [
 ];
 
 /**
- * Runs sequences of commands against the service and against the table of the contract at once. Throws, with the shortest
- * sequence that fails and how to run it alone, at the first difference.
+ * Runs sequences of commands against the service and against the table of the contract at once.
+ * Throws, with the shortest sequence that fails and how to run it alone, at the first difference.
  */
 export async function runStateSequences(options: StateSequences): Promise<StateReport> {
   const { seed, sequences, only, servers, lanes = 2 } = options;
@@ -108,7 +108,8 @@ async function runLane(options: StateSequences & { servers: Servers }, shared: S
       ...(only?.replayPath ? { replayPath: only.replayPath } : {}),
     }),
     async (mayKill, first, rest) => {
-      // Another lane has failed, or this one has shrunk for long enough: nothing more is worth running.
+      // Another lane has failed, or this one has shrunk for long enough: nothing more is worth
+      // running.
       if (earliest === null ? shared.failed : Date.now() > earliest.at + shrinkMs) return;
       const model = newModel(mayKill);
       try {
@@ -136,7 +137,10 @@ async function runLane(options: StateSequences & { servers: Servers }, shared: S
   }
 }
 
-/** What went wrong, without the ids and numbers in which one failure differs from the same another time. */
+/**
+ * What went wrong, without the ids and numbers in which one failure differs from the same another
+ * time.
+ */
 const kindOf = (error: unknown): string =>
   String(error)
     .split('\n', 1)[0]!
@@ -150,7 +154,10 @@ async function failure<T>(details: fc.RunDetails<T>, ran: string[]): Promise<Err
   return new Error(text, { cause });
 }
 
-/** Brings back the worker, looks at every job, ends those that are open, one way or the other, and looks again. */
+/**
+ * Brings back the worker, looks at every job, ends those that are open, one way or the other, and
+ * looks again.
+ */
 async function end(world: World, model: Model): Promise<void> {
   if (!model.workerLives) await startWorker(world, model);
   for (const [i, job] of model.jobs.entries()) {

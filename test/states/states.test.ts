@@ -3,8 +3,9 @@ import { databaseUrl, statesOnly, suite, temporalAddress } from '../support/envi
 import { runs, seedOf } from '../support/runs.js';
 import { runStateSequences } from './sequences.js';
 
-// Random sequences of all that can be done to a job, against the table of the contract. `npm run chaos` runs many more.
-// A failure prints seed, path and replayPath: STATES_ONLY='<seed> <path> <replayPath>' runs that one alone.
+// Random sequences of all that can be done to a job, against the table of the contract. `npm run
+// chaos` runs many more. A failure prints seed, path and replayPath: STATES_ONLY='<seed> <path>
+// <replayPath>' runs that one alone.
 
 const seed = seedOf('test/states', 20_261_121);
 const sequences = runs(8, 60);

@@ -1,6 +1,6 @@
 /**
- * The table of the contract, written down a second time and apart from src/core/jobs/status.ts: what the product does is
- * compared with this. Pure.
+ * The table of the contract, written down a second time and apart from src/core/jobs/status.ts:
+ * what the product does is compared with this. Pure.
  */
 
 export type Status = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
@@ -29,7 +29,10 @@ export interface Answer {
   status: Status;
 }
 
-/** A verb under way. `native`: Temporal's own cancel, which Temporal may hand over after signals that came later. */
+/**
+ * A verb under way. `native`: Temporal's own cancel, which Temporal may hand over after signals
+ * that came later.
+ */
 export interface Call {
   verb: Verb;
   native?: boolean;
@@ -60,8 +63,9 @@ export function step(from: ExpectedState, verb: Verb): { answer: Answer; state: 
 }
 
 /**
- * Every course that calls may take: in any order, or, when `inOrder`, one after another. `done`: all of the job's work is
- * done, so that it may complete whenever it runs, and has completed at the end if it runs then.
+ * Every course that calls may take: in any order, or, when `inOrder`, one after another. `done`:
+ * all of the job's work is done, so that it may complete whenever it runs, and has completed at the
+ * end if it runs then.
  */
 export function courses(
   from: ExpectedState,

@@ -12,7 +12,9 @@ import { startHeldContainer, type HeldContainer } from './held-container.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The servers that a world is built on; the database's user must be allowed to create databases. */
+/**
+ * The servers that a world is built on; the database's user must be allowed to create databases.
+ */
 export interface Servers {
   databaseUrl: string;
   temporalAddress: string;
@@ -25,7 +27,10 @@ export interface Reply {
   body: Record<string, unknown>;
 }
 
-/** The built service as processes, one API and one worker, on a database and a namespace of its own, and its container. */
+/**
+ * The built service as processes, one API and one worker, on a database and a namespace of its own,
+ * and its container.
+ */
 export interface World {
   container: HeldContainer;
   temporal: Client;
@@ -82,7 +87,8 @@ export async function startWorld(servers: Servers): Promise<World> {
       return {
         code: response.status,
         headers: response.headers,
-        // Not response.json(): under jest its objects are of another realm, and equal to none of ours.
+        // Not response.json(): under jest its objects are of another realm, and equal to none of
+        // ours.
         body: JSON.parse(await response.text()) as Record<string, unknown>,
       };
     },

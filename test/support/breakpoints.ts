@@ -1,10 +1,10 @@
 import { gate, type Gate } from './gate.js';
 
-/** When a call stops its session: as it comes, or when it is answered and the answer is not delivered (yet). */
+/** When a call blocks its session: on arrival, or after the answer, which is then not delivered. */
 export const moments = ['arrived', 'answered', 'delivered'] as const;
 export type Moment = (typeof moments)[number];
 
-/** A call as the outside sees it. `key` is the same for calls that ask for the same; `what` is for whoever chooses points. */
+/** A call as seen from outside. Calls with the same request have the same `key`. */
 export interface Call {
   session: string;
   key: string;
@@ -33,16 +33,17 @@ interface Stand {
 }
 
 /**
- * Containers and models pass every call through here, outside of what is killed. It is the ledger, and it has sessions stand
- * still, each at its point: from then on none of the session's calls is answered, so that the service can be killed there.
+ * Every call to containers and models passes here, outside the killed processes. It is the ledger,
+ * and it blocks sessions: from its point on, no call of a session is answered, so that the test can
+ * kill.
  */
-export class Brink {
+export class Breakpoints {
   readonly noted: Noted[] = [];
   private life = 0;
   private readonly stands = new Map<string, Stand>();
   private readonly reached = new Map<string, number>();
 
-  /** Answers a call of this life; rejects where the service is killed before the answer is delivered. */
+  /** Answers a call of this life; rejects if the service is killed before delivery. */
   async pass<T>(call: Call, answer: () => Promise<T> | T): Promise<T> {
     const { life } = this;
     this.noted.push({ ...call, life });

@@ -8,7 +8,7 @@ const proto = createRequire(import.meta.url)('@temporalio/proto') as typeof Prot
 export const { History } = proto.temporal.api.history.v1;
 export type History = Proto.temporal.api.history.v1.History;
 
-/** The histories of a workflow's runs, each of which the one before continued as new; oldest first. */
+/** Histories of the runs of a workflow that continued as new, oldest first. */
 export async function chainOf(client: Client, workflowId: string): Promise<History[]> {
   const runs: History[] = [];
   let runId: string | null | undefined;

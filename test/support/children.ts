@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A TypeScript file of ours in a process of its own; `first` is its first line of output, as JSON. */
+/** Runs a TypeScript file in its own process; `first` is its first line of output, as JSON. */
 export interface Child<T> {
   process: ChildProcess;
   first: Promise<T>;

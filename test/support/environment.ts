@@ -1,4 +1,4 @@
-/** What the test run is told by its environment: the only reader of process.env for the settings of tests. */
+/** Environment of the test run; the only reader of process.env for test settings. */
 
 /** Which suite runs: `npm test` is quick, `npm run test:all` is all. */
 export const suite: 'quick' | 'all' = process.env['TEST_SUITE'] === 'all' ? 'all' : 'quick';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { JobEvent } from '../../src/cli/api.js';
 
-/** Follows a job's stream to its terminal event; when a connection breaks, at the next of the APIs, from the last event on. */
+/** Follows a job's stream to its terminal event; after a disconnect, resumes at the next API. */
 export async function follow(apis: () => string[], first: number, path: string, apiKey: string): Promise<JobEvent[]> {
   const seen: JobEvent[] = [];
   const parser = createParser({ onEvent: ({ data }) => seen.push(JSON.parse(data) as JobEvent) });

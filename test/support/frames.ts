@@ -28,8 +28,8 @@ const sum = <Item>(items: readonly Item[], value: (item: Item) => number | null)
   items.reduce((total, item) => total + (value(item) ?? 0), 0);
 
 /**
- * Judges the frames of a session that has ended, over HTTP alone: each finished rollout of the search is in exactly one, and each frame says of
- * its traces, all of which are read, what they say themselves. Where `live`, calls may have come after the reward, which are in the trace alone.
+ * Judges the frames of an ended session over HTTP: each finished rollout is in exactly one frame,
+ * and each frame agrees with its traces. `live`: calls after the reward are in the trace only.
  */
 export async function judgeFrames(api: Api, id: string, { live = false } = {}): Promise<Frame[]> {
   const session = await api.call<Session>('GET', pathOf(id));

@@ -35,7 +35,10 @@ interface Request {
   expected: number[];
 }
 
-/** Status codes of requests that the walk does not make: a wrong key, id or query, an unreachable database. */
+/**
+ * Status codes for which the walk has no request: a wrong key, id or query, an unreachable
+ * database.
+ */
 const errors = ['401', '404', '422', '503'];
 
 /** Responses that are read from the API itself: one page, or all traces. */
@@ -79,8 +82,9 @@ export class ApiReader {
 }
 
 /**
- * Requests every GET route of the OpenAPI document with every combination of ids, plain and once with each query
- * parameter. Returns the responses whose status the route does not document. Throws on a parameter without a value.
+ * Requests every GET route of the OpenAPI document with every combination of ids, plain and with
+ * each query parameter. Returns responses with undocumented statuses. Throws on a parameter without
+ * a value.
  */
 export async function walkGetRoutes(
   served: Served,

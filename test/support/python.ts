@@ -7,14 +7,17 @@ import { describe, test } from '@jest/globals';
 const openaiVersion = '3.54.0';
 const longestMs = 300_000;
 
-/** A Python with the openai package; and `describe` and `test` for what needs it, which are skipped where there is none. */
+/** A Python with the openai package, and `describe` and `test` that skip without it. */
 export interface WithPython {
   python: string;
   describe: typeof describe | typeof describe.skip;
   test: typeof test | typeof test.skip;
 }
 
-/** The Python of a virtual environment, made once and kept below .ratchet; on a machine where that cannot be it says why. */
+/**
+ * The Python of a virtual environment below .ratchet, created once; prints the reason if
+ * impossible.
+ */
 export function withPython(): WithPython {
   const home = resolve(__dirname, '../../.ratchet/test-venv', `openai-${openaiVersion}`);
   if (!existsSync(home)) {

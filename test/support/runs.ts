@@ -4,8 +4,8 @@ import { givenSeed, suite } from './environment.js';
 export const runs = (quick: number, all: number): number => (suite === 'all' ? all : quick);
 
 /**
- * Seed of a long seeded test: fixed in the quick suite, another in each run of all tests, which prints it once.
- * TEST_SEED repeats a run.
+ * Seed of a long seeded test: fixed in the quick suite, random and printed once in `npm run
+ * test:all`. TEST_SEED repeats a run.
  */
 export function seedOf(test: string, fixed: number): number {
   if (givenSeed !== undefined) return Number(givenSeed);

@@ -13,7 +13,7 @@ import { checkedEvent } from './events.js';
 import { kindOf } from './jobs-over-http.js';
 import { until } from './until.js';
 
-/** The whole service on a database and a Temporal namespace of the test file's own, with what tests look at it with. */
+/** The whole service on its own database and Temporal namespace, with clients for inspection. */
 export interface TestService {
   url: string;
   apiKey: string;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Waits for a condition: the first answer that is neither null, undefined nor false. An error counts as not yet. It looks every
- * `everyMs`: soon enough to act on what has just come; an end, which stays, can be looked for less often.
+ * Polls every `everyMs` until the condition is neither null, undefined nor false. Errors count as
+ * false.
  */
 export async function until<T>(
   what: string,

@@ -62,7 +62,10 @@ interface Judged {
   reward: number | null;
 }
 
-/** A request of a client to a name; `status` 0 where the connection broke, `text` null without a whole answer. Times are epoch milliseconds. */
+/**
+ * A request of a client to a name; `status` 0 where the connection broke, `text` null without a
+ * whole answer. Times are epoch milliseconds.
+ */
 export interface AskedByName {
   n: number;
   at: number;
@@ -91,13 +94,19 @@ export interface JobEvidence {
   completedAt: number | null;
   eventSeq: number;
   rollouts: RolloutRow[];
-  /** A session's sensor frames: the traces that each names, the first hundred, and of how many rollouts it says it is. */
+  /**
+   * A session's sensor frames: the traces that each names, the first hundred, and of how many
+   * rollouts it says it is.
+   */
   frames: { traces: string[]; count: number }[];
   events: (SeenEvent & { key: string })[];
   calls: CallRow[];
   /** `GET …/events` as JSON, page by page. */
   pages: SeenEvent[];
-  /** What each reader of the stream has seen, over all its connections. `ended`: it was told 204 in the end. */
+  /**
+   * What each reader of the stream has seen, over all its connections. `ended`: it was told 204 in
+   * the end.
+   */
   streams: { reader: string; events: SeenEvent[]; cuts: number; ended: boolean }[];
   /** `GET …/results` of an evaluation. */
   results: { seed: number; status: string; reward: number | null; error: string | null; traceId: string }[] | null;
@@ -117,7 +126,10 @@ export interface JobEvidence {
   deployment: DeploymentEvidence | null;
 }
 
-/** When processes were to be killed, when they were gone, and when all was ready again; `worker`: runners of rollouts were among them, `serving`: what answers clients was. */
+/**
+ * When processes were to be killed, when they were gone, and when all was ready again; `worker`:
+ * runners of rollouts were among them, `serving`: what answers clients was.
+ */
 export interface Kill {
   at: number;
   goneAt: number;

@@ -29,12 +29,15 @@ export interface JobContainer {
 
 /** How many rules there are to find; see rules-world.ts. */
 const rules = 4;
-/** By this the n-th answer to a rollout is less than the first, so that the row shows which of them was recorded. */
+/**
+ * By this the n-th answer to a rollout is less than the first, so that the row shows which of them
+ * was recorded.
+ */
 const attemptStep = 1e-6;
 
 /**
- * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not by the order of calls.
- * `job`: its name in the round.
+ * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not
+ * by the order of calls. `job`: its name in the round.
  */
 export async function startJobContainer(
   job: string,
@@ -81,7 +84,10 @@ function drawFault(dice: Dice, percent: number): ContainerFault | null {
 const score = (prompt: string, seed: number): number =>
   prompt === '' ? (seed % 5) / 5 : prompt.includes(`rule-${seed % rules}.`) ? 1 : 0;
 
-/** Works, asks the model, and answers with what it is worth; a model that gives no answer makes it 0. */
+/**
+ * Works, asks the model, and answers with what it is worth; a model that gives no answer makes it
+ * 0.
+ */
 function work(
   job: string,
   ledger: Ledger<ContainerLine>,
@@ -93,7 +99,8 @@ function work(
   const asks = dice.between(0, nature.asks);
   return async (call, response) => {
     const { rolloutId, attempt } = call;
-    // Most of the work comes after the model's answers: a kill then finds rollouts with answers on record.
+    // Most of the work comes after the model's answers: a kill then finds rollouts with answers on
+    // record.
     await delay(worksMs / 4);
     let answered = true;
     for (let n = 0; n < asks && !response.destroyed; n += 1) {

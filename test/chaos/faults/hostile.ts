@@ -13,12 +13,16 @@ export const containerKind: Judged = {
   play: (round) =>
     hostile(round, 0, {
       nature: { faults: 50, workMs: [1, 30], asks: 0, patienceMs: 0 },
-      // Three tries of a container that hangs have to be over soon; and on a busy machine no good answer may come too late.
+      // Three tries of a container that hangs have to be over soon; and on a busy machine no good
+      // answer may come too late.
       ...{ seeds: 40, generations: 2, maxConcurrent: 8, rolloutTimeout: 3, mayEnd: ['completed'] },
     }),
 };
 
-/** Models that answer wrongly in every way, to the container's calls through the proxy and to the proposer's. */
+/**
+ * Models that answer wrongly in every way, to the container's calls through the proxy and to the
+ * proposer's.
+ */
 export const modelKind: Judged = {
   name: 'model',
   play: (round) =>
@@ -40,14 +44,18 @@ async function hostile(
   const model = world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), modelFaults);
   const where = { world, folder, dice, after };
   const memory = peakMemory(world);
-  // The rollouts of a session wait for each other, and for those of the infrastructure's faults three times.
+  // The rollouts of a session wait for each other, and for those of the infrastructure's faults
+  // three times.
   const gentle = { ...plan, nature: { ...plan.nature, faults: plan.nature.faults / 2 } };
   const jobs = [await startEvaluation(where, 'evaluation', plan), await startSession(where, 'session', gentle)];
   const evidence = await conclude(round, world, jobs, { model, kills: [], lastFaultAt: Date.now() });
   return { ...evidence, memory: memory() };
 }
 
-/** Measures the memory of the service's processes from now on: what it answers tells the largest that each had resident, in MiB. */
+/**
+ * Measures the memory of the service's processes from now on: what it answers tells the largest
+ * that each had resident, in MiB.
+ */
 export function peakMemory(world: World): () => Record<string, number> {
   const processes = Object.entries(world.processes());
   for (const [, pid] of processes) forgetPeak(pid);

@@ -16,7 +16,10 @@ interface Asked {
   messages: { role: string; content: string }[];
 }
 
-/** A model for containers and proposers, over an OpenAI-compatible API, whose faults come from the dice of the round. */
+/**
+ * A model for containers and proposers, over an OpenAI-compatible API, whose faults come from the
+ * dice of the round.
+ */
 export interface ChaosModel {
   /** Base URL with /v1. */
   url: string;

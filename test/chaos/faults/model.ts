@@ -1,7 +1,9 @@
 import { answers, type Behaviour, type ReceivedRollout } from '../../support/fakes/container-answers.js';
 import { gzipBomb } from './container.js';
 
-/** One thing that a model does wrong. `whole`: what it answers passes for an answer all the same. */
+/**
+ * One thing that a model does wrong. `whole`: what it answers passes for an answer all the same.
+ */
 export interface ModelFault {
   name: string;
   weight: number;

@@ -2,7 +2,10 @@ import { containerFault } from '../faults/container.js';
 import type { JobEvidence } from '../evidence/evidence.js';
 import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 
-/** Largest resident memory of a process of the service, in MiB, while containers and models send 1 GiB and bombs. */
+/**
+ * Largest resident memory of a process of the service, in MiB, while containers and models send 1
+ * GiB and bombs.
+ */
 const memoryLimitMib = 600;
 
 /** A call of the container with what it did. */

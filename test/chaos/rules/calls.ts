@@ -3,15 +3,18 @@ import { askOf } from '../keys.js';
 import { modelFault } from '../faults/model.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
-/** From a record's time stamp to its commit, and from a look at the records to the model's ledger. */
+/**
+ * From a record's time stamp to its commit, and from a look at the records to the model's ledger.
+ */
 const betweenMs = 250;
 
 /** How often one question of a proposer is tried. */
 const triesOfProposal = 3;
 
 /**
- * A container asks each of its questions for one answer. A proposer is asked the same question for several candidates
- * when there is nothing new to show it; what it answered uselessly for one of them is on record as a failed proposal only.
+ * A container asks each of its questions for one answer. A proposer is asked the same question for
+ * several candidates when there is nothing new to show it; what it answered uselessly for one of
+ * them is on record as a failed proposal only.
  */
 const isProposal = (key: string): boolean => !key.startsWith('job=');
 const failedProposals = ({ events }: JobEvidence): number =>

@@ -25,7 +25,8 @@ export const clientRules: Rule[] = [
     const { deployment } = deploymentsIn(evidence.jobs).find(({ id }) => id === deploymentId) ?? {};
     if (!deployment || deployment.liveAt === null) return [`${deploymentId} answered, which never was live`];
     const isIts = deployment.prompt === null ? ofGraph.test(text!) : text === deployment.prompt;
-    // An object without a text passes: what a completion looks like is between the caller and the model.
+    // An object without a text passes: what a completion looks like is between the caller and the
+    // model.
     const isOfModel = text === '' && isModelAtFault(asked, evidence);
     return [
       ...(deployment.snapshotId === snapshotId ? [] : [`${deploymentId} answered by ${snapshotId}`]),

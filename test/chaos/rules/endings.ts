@@ -2,7 +2,9 @@ import { perJob, type Rule } from './rule.js';
 
 /** A job must be terminal this long after the last fault. */
 export const terminalWithinMs = 60_000;
-/** What is on its way when a job ends may still arrive: a runner hears of the end within a second. */
+/**
+ * What is on its way when a job ends may still arrive: a runner hears of the end within a second.
+ */
 const underWayMs = 2_000;
 
 const closes: Record<string, string[]> = {
@@ -22,7 +24,8 @@ export const endingRules: Rule[] = [
   ),
   perJob('row and workflow agree', (job) => {
     const wanted = [...(closes[job.status] ?? ['RUNNING'])];
-    // The reconciler closes the row of a workflow that was terminated; one that was about to end has closed its own.
+    // The reconciler closes the row of a workflow that was terminated; one that was about to end
+    // has closed its own.
     if (job.outside === 'terminate') wanted.push('TERMINATED');
     if (job.workflow === 'TERMINATED' && job.status === 'failed' && job.errorCode !== 'workflow_terminated') {
       return [`its workflow was terminated, and its reason is ${job.errorCode}`];

@@ -10,7 +10,10 @@ const isIn = (line: ContainerLine): line is In => line.event === 'in';
 const isPlan = (line: ContainerLine): line is Plan => line.event === 'plan';
 const open = new Set(['queued', 'running', 'awaiting_reward']);
 
-/** How often a rollout may be called that is sent once: as often as what the container did lets it be tried. */
+/**
+ * How often a rollout may be called that is sent once: as often as what the container did lets it
+ * be tried.
+ */
 const triesOf = (plans: Plan[]): number =>
   Math.max(1, ...plans.map(({ fault }) => containerFault(fault)?.tries[1] ?? 1));
 
@@ -55,7 +58,8 @@ export const rolloutRules: Rule[] = [
       (total, { id, resent }) => total + Math.max(0, resent - Math.max(0, (calls.get(id)?.length ?? 0) - 1)),
       0,
     );
-    // Claims that are committed in the instant of a kill count as sent, and were not. What a graph job's runner sent no ledger says.
+    // Claims that are committed in the instant of a kill count as sent, and were not. What a graph
+    // job's runner sent no ledger says.
     const most = job.kind === 'graph' ? Infinity : kills.length * job.maxConcurrent;
     return [
       ...(sum === job.resent ? [] : [`it says ${job.resent}, the rows ${sum}`]),

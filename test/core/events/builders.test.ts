@@ -8,7 +8,8 @@ import { costBudgetWarning, decisionEvents, graphJobStarted, sessionStarted } fr
 import { jobKinds, kindNames } from '../../../src/core/jobs/kinds.js';
 import { checkedEvent } from '../../support/events.js';
 
-// Invariants: each builder makes an event of its schema, each schema has a builder, each terminal event ends some kind of job.
+// Invariants: each builder's event fits its schema; each schema has a builder; each terminal event
+// ends a kind of job.
 
 const id = `ses_${'0'.repeat(32)}`;
 const at = { candidate: 1, generation: 0 };

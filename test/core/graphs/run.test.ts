@@ -1,6 +1,7 @@
 /**
  * Invariants for any graph and answers:
- *  1. Answers in any order give the same outcome, and a run ends when all pending calls are answered.
+ *  1. Answers in any order give the same outcome, and a run ends when all pending calls are
+ *     answered.
  *  2. No call is pending twice or after its answer; there are at most `maxCalls`.
  *  3. Replaying recorded answers restores a lost run.
  *  4. A run is immutable.

@@ -8,7 +8,8 @@ import {
   type LatencyCounts,
 } from '../../../src/core/math/latency-sketch.js';
 
-// Invariants: a quantile is off from the exact order statistic by relativeError at most; counts of two sketches add up to that of both.
+// Invariants: a quantile differs from the order statistic by at most relativeError; sketches add
+// up.
 
 function sketchOf(latencies: readonly number[]): LatencyCounts {
   const counts: LatencyCounts = {};

@@ -41,7 +41,9 @@ const cauchy: Reward = (uniform) => Math.tan(Math.PI * (uniform() - 0.5));
 /** A mean of 3, and an infinite variance: skewed as far as latencies or costs are. */
 const pareto: Reward = (uniform) => uniform() ** (-1 / 1.5);
 
-/** One comparison, looked at after every pair, as a search makes it: the unit is of 30 rewards of the control before. */
+/**
+ * One comparison, checked after every pair as in a search; the unit comes from 30 control rewards.
+ */
 function compare(child: Reward, control: Reward, horizon: number, uniform: () => number): TestVerdict {
   const before = Array.from({ length: 30 }, () => control(uniform));
   let on = openTest(Math.sqrt(sampleOf(before).variance));
@@ -122,7 +124,10 @@ describe('of a child that is better', () => {
   });
 });
 
-/** e by its definition: exp(l S - l^2 V / 2), weighted with a half-normal of scale 1 over l (midpoint rule). */
+/**
+ * e by definition: exp(l S - l^2 V / 2), weighted by a half-normal of scale 1 over l (midpoint
+ * rule).
+ */
 function evidenceByIntegral(sum: number, squares: number): number {
   const steps = 20_000;
   const width = 12 / steps;
@@ -194,7 +199,7 @@ describe('the evidence', () => {
         const plain = addPairs(openTest(deviation), pairs);
         const other = addPairs(addPairs(openTest(deviation * scale), scaled.slice(0, cut)), scaled.slice(cut));
         expect(other.pairs).toBe(plain.pairs);
-        // At a sum of 0 one bound takes over from another, and rounding decides which; no verdict is near.
+        // At a sum of 0 rounding decides between two bounds; no verdict is near.
         fc.pre(Math.abs(plain.sum) > 1e-9);
         expect(logEvidence(other.sum, other.squares)).toBeCloseTo(logEvidence(plain.sum, plain.squares), 6);
       }),

@@ -86,7 +86,8 @@ describe('a paired comparison', () => {
 
 describe('an independent comparison', () => {
   test('is the difference of the means and t times its standard error, by the degrees of freedom of Welch and Satterthwaite', () => {
-    // Variances 1 and 25 of 3 each: standard error sqrt(26 / 3), freedom (26/3)^2 / ((1/3)^2 / 2 + (25/3)^2 / 2) = 2.160.
+    // Variances 1 and 25 of 3 each: standard error sqrt(26 / 3), degrees of freedom (26/3)^2 /
+    // ((1/3)^2 / 2 + (25/3)^2 / 2) = 2.160.
     const left = sampleOf([1, 2, 3]);
     const right = sampleOf([-5, 0, 5]);
     expect(left).toEqual({ count: 3, mean: 2, variance: 1 });

@@ -22,7 +22,8 @@ describe('failures are grouped by what their feedback shares', () => {
   });
 
   test('a word that nearly all have makes no group', () => {
-    // "wrong", "on" and "say" are everywhere; the rare word decides, though 1 shares more words with 0 than 3 does.
+    // "wrong", "on" and "say" are common; the rare word decides, though 1 shares more words with 0
+    // than 3.
     const given = failures('wrong on say x', 'wrong on say y', 'wrong on say z', 'x alone');
     expect(clusterByFeedback(given, 2, 1)).toEqual([[0, 3]]);
   });

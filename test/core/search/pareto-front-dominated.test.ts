@@ -1,7 +1,8 @@
 /**
  * Invariants of dropping dominated candidates:
- *  1. what stays is what the reference's loop keeps: drop the first candidate, weakest first, all of whose seeds have
- *     another holder that is not dropped yet, and start again until none is found;
+ *  1. what stays is what the reference's loop keeps: drop the first candidate, weakest first, all
+ *     of whose seeds have another holder that is not dropped yet, and start again until none is
+ *     found;
  *  2. every seed keeps a holder, and whoever is alone on a seed stays.
  */
 import { describe, expect, test } from '@jest/globals';

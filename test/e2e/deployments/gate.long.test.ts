@@ -17,8 +17,8 @@ import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
-// The promise: a gate lets through what is better than what the name serves when it takes the name, not when it was asked for; and
-// however the making of a deployment ends, it is ready or has failed with the reason, and what was live stays live.
+// A gate compares with the deployment that is live at promotion, not at the request. A deployment
+// always ends ready or failed with a reason, and the live one stays live.
 
 const on = serviceOfFile(startRulesWorld);
 
@@ -135,7 +135,8 @@ describe('a gate whose name moves while what it serves is evaluated judges again
     else await on.service.api.call('POST', `${deployments}/${second.id}/rollback`, {});
     release();
     const deployment = await built(on.service, id);
-    // Where its name serves nothing, messages are judged against the container as it is, whose rewards are 0 and the seed's part.
+    // Without a live deployment, messages compete with the container as it is, rewarded 0 plus the
+    // seed's part.
     const [against, difference] = what === 'delete' ? [null, 0.9] : [first.id, 0.4];
     expect(deployment).toMatchObject({ status: 'ready', live: true, gate: { incumbent: { deployment_id: against } } });
     expect(deployment.gate!.comparison!.difference).toBeCloseTo(difference);
@@ -145,7 +146,10 @@ describe('a gate whose name moves while what it serves is evaluated judges again
 });
 
 describe('a gate whose name moves to and fro each time that it has judged', () => {
-  /** Has the name move in the very transaction that notes what a gate has found, so often at most. Answers how often one did. */
+  /**
+   * Moves the name in the transaction that records a gate's result, up to this often; returns how
+   * often.
+   */
   const moving = async (between: string[], times: number, meanwhile: () => Promise<void>): Promise<number> =>
     asSuperuser(async (client) => {
       const [one, other] = between.map((id) => client.escapeLiteral(id));

@@ -124,7 +124,8 @@ describe('a deployment', () => {
     const snapshots = await Promise.all(live.map(async (id) => (await readDeployment(on.service, id)).snapshot_id!));
     for (const { by, snapshot, n, text, known } of answered) {
       const version = live.indexOf(by);
-      // By whom it says it is, in whole, to this very question; and by no other than the one that the name is known to be served by.
+      // The named deployment answered this question, and it was the live one whenever that was
+      // known.
       expect([text, snapshot]).toEqual([`version ${version} question ${n}.`, snapshots[version]]);
       if (known !== null) expect(by).toBe(known);
     }

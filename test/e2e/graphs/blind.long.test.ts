@@ -7,8 +7,8 @@ import { startRole } from '../../support/servers/processes.js';
 import { startTestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
-// A graph job is read from Postgres alone: with no worker, and with a Temporal that cannot be reached, every read answers what it
-// answered before. Only commands wait.
+// Without a worker, and with Temporal unreachable, every read of a graph job answers as before.
+// Only commands wait.
 
 let end: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -4,7 +4,8 @@ import { startGraphWorld } from '../../support/worlds/graph.js';
 import { createGraphJob, ended, type GraphJob } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-// History carries places and rewards: what a graph, a task or an answer says stays in Postgres, however long it is, and so do keys.
+// History carries indexes and rewards; texts of graphs, tasks and answers stay in Postgres, and so
+// do keys.
 
 const on = serviceOfFile(() => startGraphWorld());
 afterEach(() => on.world.reset());

@@ -203,7 +203,7 @@ describe('a graph job', () => {
       await new Promise((later) => setTimeout(later, 200));
       return { ...on.world.answer(request), usage: { prompt_tokens: 1, completion_tokens: 1 } };
     });
-    // Room for the reservation of one call at a time: a run of eight calls takes longer than it may.
+    // Room for one reserved call at a time: a run of eight calls exceeds its time limit.
     const model = { policy_model: 'gpt-4o-mini', policy_provider: 'openai', proposer: undefined };
     const id = await create(6, {
       ...model,

@@ -150,7 +150,10 @@ describe('a provider that refuses its key', () => {
 });
 
 describe('budget.max_cost_usd', () => {
-  /** Dollars of what the provider answered, at the public price of gpt-4o-mini, a quarter of what each request allows. */
+  /**
+   * Cost of all answers at the price of gpt-4o-mini; each answer has a quarter of the allowed
+   * tokens.
+   */
   function priced(solved: boolean) {
     let answered = 0;
     on.world.model.reply((request) => {

@@ -37,7 +37,7 @@ const mean = (values: number[]) => sum(values) / values.length;
 const keyOf = (model: string, messages: readonly { role: string; content: string }[]) =>
   JSON.stringify([model, messages.map(({ role, content }) => [role, content])]);
 
-/** What every call was answered and what it took, by what was asked: the same question has the same answer. */
+/** Answer and usage of every call by its request; equal requests have equal answers. */
 function keepLedger(): Map<string, Answered> {
   const ledger = new Map<string, Answered>();
   on.world.model.reply((request) => {
@@ -77,7 +77,7 @@ async function readAll(id: string) {
   return { items, details, rows, pareto: await get<Pareto>('/pareto') };
 }
 
-/** What a run of a graph on each of the tasks takes on average, by the ledger alone: it must have every call. */
+/** Mean usage of a graph's run on each task, from the ledger, which must have every call. */
 async function takenBy({ graph }: Detail, seeds: number[], ledger: Map<string, Answered>, policy: string) {
   const made: Answered[] = [];
   for (const seed of seeds) {

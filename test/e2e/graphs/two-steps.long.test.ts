@@ -24,8 +24,8 @@ import {
 } from '../../support/jobs-over-http.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-// Through the whole service: on questions of two steps the graph that a job finds beats the best single prompt on tasks that neither has
-// seen, and on a data set of other words, posted when the test runs, about as much.
+// On two-step questions, a job's graph beats the best single prompt on unseen tasks, and about as
+// clearly on a data set of other words.
 
 const on = serviceOfFile(() => Promise.resolve({ env: {}, close: () => Promise.resolve() }));
 const jobs = {
@@ -39,7 +39,7 @@ const unseen = { sample: twoStepTasks(0, 300).slice(100), renamed: twoStepTasks(
 /** How tasks are divided in a job on the sample, and in a session that searches as it does. */
 const config = graphSearch({ tasks: 100, rolloutBudget: 400, effort: 'medium', rngSeed: 0 });
 
-/** What GEPA finds where there is nothing but one prompt: the reward of the winner on the held-out tasks. */
+/** Held-out reward of GEPA's winner with a single prompt. */
 async function bestPrompt(tasks: readonly TwoStepTask[]): Promise<number> {
   const container = createContainer({
     name: 'two-steps',
@@ -87,8 +87,8 @@ function evolvedOnce(name: keyof typeof jobs): Evolved {
 }
 
 /**
- * A job on a data set, the best that any of its candidates of one step gets on the held-out tasks, and what the winner is better than the baseline by on
- * tasks of which the job knows nothing.
+ * A job's reward on held-out tasks, the best of its one-step candidates, and its gain on unseen
+ * tasks.
  */
 async function evolved(name: keyof typeof jobs): Evolved {
   const id = await createGraphJob(on.service, { ...jobs[name](), max_concurrent: 8 });

@@ -5,7 +5,8 @@ import { range } from '../../support/range.js';
 import { startTestService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
-// Fewer rollouts at once while the container pushes back, and more again when it does not: judged from the container's ledger.
+// Concurrency falls while the container pushes back and recovers afterwards, by the container's
+// ledger.
 
 let service: TestService;
 let container: FakeContainer;

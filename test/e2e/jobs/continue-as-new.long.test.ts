@@ -19,8 +19,8 @@ import { startShortHistories, type OwnTemporal } from '../../support/servers/sho
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 
-// Jobs whose histories grow too long for one run go on in new ones, at any point and with nothing lost. The server's own
-// suggestion, which comes at 4,096 events by default, comes at 40 here.
+// Jobs continue as new at any point without losing anything. The server suggests it at 40 events
+// instead of 4,096.
 
 const suggested = 40;
 let temporal: OwnTemporal;
@@ -64,7 +64,7 @@ const runsOf = (id: string) => chainOf(short.temporal, short.workflow(id).workfl
 const unanswered = (id: string) =>
   short.query('select id, kind from commands where job_id = $1 and outcome is null', [id]);
 
-/** Every run ended soon after the suggestion came, and every event of the job is there once, in order. */
+/** Every run ended soon after the suggestion; every event of the job is there once, in order. */
 async function expectChain(id: string, least: number): Promise<History[]> {
   const runs = await runsOf(id);
   expect(runs.length).toBeGreaterThanOrEqual(least);
@@ -96,7 +96,10 @@ async function found(id: string, service = short) {
   };
 }
 
-/** Sends signals that change nothing, as a script of an operator's might, until the workflow has so many runs; says how many. */
+/**
+ * Sends signals without effect until the workflow has this many runs; returns the number of
+ * signals.
+ */
 async function flood(id: string, signal: string, runs: number): Promise<number> {
   let sent = 0;
   await until(`${id} has ${runs} runs`, async () => {
@@ -289,7 +292,7 @@ describe('an evaluation', () => {
     const { events } = runs.at(-1)!;
     const timers = events.map((event) => event.timerStartedEventAttributes?.startToFireTimeout);
     const ms = timers.filter(Boolean).map((t) => Number(t!.seconds) * 1_000 + Number(t!.nanos) / 1e6);
-    // The resume may have come while the last run but one still went on: then the last counts from its start.
+    // The resume may arrive during the second last run: then the last run counts from its start.
     const begun = events.find((event) => event.workflowTaskStartedEventAttributes);
     const counted = handed.at(-1)!.control.status === 'running' ? msOf(begun) - msOf(events[0]) : 0;
     expect(ms).toContain(left.at(-1)! - counted);

@@ -37,7 +37,9 @@ afterEach(() => behave('reward'));
 
 type Kind = 'evaluation' | 'session' | 'graph';
 
-/** What containers and models do from now on: reward every rollout, once `opened`, refuse the key, or never answer. */
+/**
+ * Containers and models now reward every rollout once `opened`, refuse the key, or never answer.
+ */
 function behave(how: 'reward' | 'refuse' | 'hang', opened: Promise<unknown> = Promise.resolve()): void {
   const reward = answers.held(opened, answers.reward(1));
   box.behave(() => ({ reward, refuse: answers.refuseKey(401), hang: answers.hang() })[how]);

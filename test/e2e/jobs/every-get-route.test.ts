@@ -26,7 +26,7 @@ import { until } from '../../support/until.js';
 import { startDemosWorld } from '../../support/worlds/demos.js';
 import { isProposal, startGraphWorld } from '../../support/worlds/graph.js';
 
-// Every GET route of the OpenAPI document answers for every kind of job, while it runs and after its end.
+// Every GET route of the OpenAPI document answers for every kind of job, running and ended.
 
 /** Opened when the running jobs may end. */
 const release = gate();

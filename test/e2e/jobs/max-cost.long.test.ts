@@ -5,7 +5,7 @@ import { range } from '../../support/range.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
-// budget.max_cost_usd: judged by the provider's own ledger. What was answered never costs more, with 16 rollouts at once.
+// By the provider's ledger, cost never exceeds budget.max_cost_usd, with 16 rollouts at once.
 
 const on = serviceOfFile(startPricedWorld);
 const create = (maxCostUsd: number, more: object = {}) =>

@@ -5,7 +5,7 @@ import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 import { until } from '../../support/until.js';
 
-// budget.max_minutes: minutes of running. When they are over nothing new starts, and the session has its best so far.
+// After budget.max_minutes of running nothing starts, and the session keeps its best candidate.
 
 const on = serviceOfFile(startRulesWorld);
 const gepa = { population_size: 2, generations: 50, minibatch_size: 2, evaluation: { seeds: [0, 1, 2, 3] } };

@@ -8,8 +8,8 @@ import { listen, type Listening } from '../../support/loopback.js';
 import { range } from '../../support/range.js';
 import { startTestService, type TestService } from '../../support/service.js';
 
-// The demo's promise through the whole service: the winner's prompt is clearly better on seeds that the session has not
-// seen, and about as much on a data set with other labels and other words that is served over HTTP while the test runs.
+// The winner's prompt is clearly better on unseen seeds, and about as much on a data set with other
+// labels and words that the test serves over HTTP.
 
 const bank = join(import.meta.dirname, '../../../examples/intents');
 const clinic = join(import.meta.dirname, '../../local-model');

@@ -4,7 +4,7 @@ import { range } from '../../support/range.js';
 import { promptOf, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-// What a session says of its winner: measured on seeds that the search never saw, with an interval, and how noisy it is.
+// A session's report on its winner: held-out seeds, an interval, and the noise.
 
 const on = serviceOfFile(startRulesWorld);
 afterEach(() => on.world.reset());
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect(evaluations.length).toBeGreaterThan(1);
     for (const { n, seeds } of evaluations) expect([n, seeds]).toEqual([24, 12]);
     const { noise_floor: noise } = await resultsOf(on.service, id);
-    // Pairs that lie 0.1 apart have a standard deviation of 0.07; a third rollout of a few makes it a little less.
+    // Pairs 0.1 apart have a standard deviation of 0.07; third rollouts reduce it a little.
     expect(noise!.rollout_sd).toBeGreaterThan(0.05);
     expect(noise!.rollout_sd).toBeLessThan(0.08);
     expect(noise!.reward_se).toBeCloseTo(noise!.rollout_sd / Math.sqrt(24), 10);

@@ -19,7 +19,7 @@ interface Page<Row> {
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 test('of each sentence of the winner it can be said which feedback it came from', async () => {
-  // The first answer of all is not usable, so that one candidate took two; a later one makes things worse.
+  // The first answer is unusable, so one candidate needs two; a later one makes the prompt worse.
   let asked = 0;
   on.world.model.reply((request) => {
     asked += 1;
@@ -73,7 +73,7 @@ test('of each sentence of the winner it can be said which feedback it came from'
     }
   }
 
-  // Without noise a verdict is about what was last measured: of the parent or an ancestor, and of the candidate.
+  // Without noise a verdict compares the last results of the candidate with those of its lineage.
   const verdicts = { accepted: 0, rejected: 0, merged: 0, unevaluated: 0 };
   for (const one of details.values()) {
     const { is_baseline: isBaseline, decision, status, reflection, minibatch, parent_ids: parents } = one;

@@ -5,7 +5,7 @@ import { range } from '../../support/range.js';
 import { isRising, liveServiceOfFile, rewardsOf, rules, score } from './live-service.js';
 import { callsShown, echo, guess } from '../../support/fakes/traffic.js';
 
-// Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
+// Caller-driven sessions: rollouts are live traffic through the proxy; rewards come by POST.
 
 const { on, create, send } = liveServiceOfFile();
 
@@ -52,7 +52,7 @@ describe('live traffic that names nothing', () => {
     });
     expect(isRising(rewardsOf(found))).toBe(true);
 
-    // Every rollout that the search counted is a call that was served that candidate, with the reward reported for it, once.
+    // Every counted rollout is a call served by that candidate, with its reported reward, once.
     const callOf = new Map(traffic.calls.map((call) => [call.rolloutId, call]));
     const rewardOf = new Map(traffic.rewards.map(({ correlationId, reward }) => [correlationId, reward]));
     const seen = new Set<string>();

@@ -6,7 +6,7 @@ import { range } from '../../support/range.js';
 import { baseline, isRising, liveServiceOfFile, rewardsOf, rules } from './live-service.js';
 import { until } from '../../support/until.js';
 
-// Caller-driven sessions: the rollouts are live traffic through the proxy, and rewards are reported by POST.
+// Caller-driven sessions: rollouts are live traffic through the proxy; rewards come by POST.
 
 const { on, create, send } = liveServiceOfFile();
 const read = (id: string) => readJob<Session>(on.service, id);

@@ -25,11 +25,14 @@ import { serviceOfFile } from '../../support/service-of-file.js';
 import { startShortHistories } from '../../support/servers/short-histories.js';
 import { until } from '../../support/until.js';
 
-// What every session is promised holds for MIPRO's: commands, budgets, a proposer that does not work, prompts of several parts.
+// MIPRO sessions: commands, budgets, a failing proposer, prompts of several components.
 
 const topics = 5;
 
-/** The demonstrations' world, with containers whose prompt has two parts: one asks no model, one marks its texts in its calls. */
+/**
+ * The demonstrations world plus containers with two components: one calls no model, one marks its
+ * texts.
+ */
 async function startWorld() {
   const [demos, priced] = await Promise.all([startDemosWorld({ topics }), startPricedWorld(5)]);
   const parts = await startFakeContainer({
@@ -84,7 +87,10 @@ const read = (id: string) => readJob<Session>(on.service, id);
 /** With one demonstration at most there is something left to learn after the first generation. */
 const slow = { max_bootstrapped_demos: 1, max_labeled_demos: 0 };
 
-/** Has the search's questions wait from the n-th on: the first is what the task is about, the fourth the second generation's first. */
+/**
+ * Holds proposer requests from the n-th on: the first describes the task, the fourth begins
+ * generation 2.
+ */
 function holdQuestion(n: number) {
   const { opened, open } = gate();
   let asked = 0;
@@ -94,7 +100,7 @@ function holdQuestion(n: number) {
   });
   return { open, asked: () => asked, reached: () => until(`question ${n} is asked`, () => asked >= n) };
 }
-/** Whatever a workflow had begun has ended and it has seen that: what it may still do it does only when it is told to. */
+/** Waits until the workflow has seen the end of everything it started; it acts on commands only. */
 const isAtRest = (id: string) =>
   until('nothing is pending', async () => {
     const { raw } = await on.service.workflow(id).describe();

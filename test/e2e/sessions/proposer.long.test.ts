@@ -4,7 +4,8 @@ import { createSession, ended, pathOf, resultsOf, type Session } from '../../sup
 import { propose, startRulesWorld } from '../../support/worlds/rules.js';
 import { serviceOfFile } from '../../support/service-of-file.js';
 
-// A proposer whose first answer is no use is told what was wrong with it, and one that never works fails the session.
+// A proposer with an unusable first answer learns the reason; one that never succeeds fails the
+// session.
 
 const on = serviceOfFile(startRulesWorld);
 beforeEach(() => void (on.world.model.requests.length = 0));

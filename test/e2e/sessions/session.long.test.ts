@@ -27,7 +27,7 @@ describe('a GEPA session', () => {
       return { shape, prompts, history: (await resultsOf(on.service, id)).history };
     };
     const first = await run(0, 1);
-    // The second time several are under way and every answer takes its own time; the path must not depend on it.
+    // The second run is concurrent, with varying delays; the path must not depend on that.
     on.world.container.behave((call) => answers.after((call.seed * 7) % 13, on.world.answer(call)));
     expect(await run(0, 9)).toEqual(first);
     expect(await run(5, 9)).not.toEqual(first);
@@ -41,7 +41,7 @@ describe('a GEPA session', () => {
     expect(seen).toMatchObject({ status: 'completed', stopped_by: 'max_rollouts' });
     const mine = on.world.container.callsOf(id);
     expect(mine.length).toBeLessThanOrEqual(maxRollouts);
-    // A proposal takes six, and what is reserved for the evaluation of a winner is spent only where there is one.
+    // A proposal takes six; the reserve for a winner's evaluation is spent only for a winner.
     expect(mine.length).toBeGreaterThan(maxRollouts - 6 - 12);
   });
 

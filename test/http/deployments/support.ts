@@ -10,7 +10,9 @@ import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 import { deployments } from '../../support/jobs-over-http.js';
 import { startHttp, type Answer, type TestHttp } from '../support.js';
 
-/** The HTTP server with the inference of deployments in front of a fake model; deployments are built as soon as they are created. */
+/**
+ * The HTTP server with deployment inference and a fake model; deployments are built at creation.
+ */
 export interface TestDeployments {
   http: TestHttp;
   url: string;

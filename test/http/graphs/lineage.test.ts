@@ -6,7 +6,8 @@ import { recordProposerCall } from '../../../src/storage/candidates/proposals.js
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
 import { createSession, startHttp, type TestHttp } from '../support.js';
 
-// What is the same for sessions is in lineage.test.ts; how it comes about in a real job in test/e2e/graphs/reads.long.test.ts.
+// Shared behaviour is tested in candidates/lineage.test.ts, real jobs in
+// e2e/graphs/reads.long.test.ts.
 
 const base = '/api/graphgen/jobs';
 let http: TestHttp;

@@ -4,7 +4,8 @@ import { openCostBudget, readCostBudget, readRefused } from '../../../src/storag
 import { unlimited } from '../../support/job.js';
 import { policy, proxyOfFile, question } from './support.js';
 
-// A rollout's call under max_cost_usd: bounded, reserved, settled by what it has cost, refused when it does not fit.
+// A rollout's call under max_cost_usd: bounded, reserved, settled by its cost, refused if too
+// large.
 
 const proxy = proxyOfFile();
 beforeEach(() => {

@@ -12,10 +12,11 @@ import { readCounters } from '../../../src/storage/deployments/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
-import { startWires, type Wires } from '../../support/servers/tcp-proxies.js';
+import { startTcpProxies, type TcpProxies } from '../../support/servers/tcp-proxies.js';
 
-// Invariants: every request is counted exactly once, whatever is lost between the service and the database; `count` resolves once it is, or when
-// its patience is over; an organization has one write under way, and none waits for another's.
+// Invariants: every request is counted once, whatever is lost on the way to the database; `count`
+// resolves when it is counted or its patience ends; an organization has one write in flight and
+// waits for no other.
 
 /** Longer than a test may take: what resolves did not wait for it. */
 const forEver = 600_000;
@@ -150,21 +151,21 @@ test('an organization whose write does not get on holds up no other', async () =
 });
 
 describe('where the database goes away', () => {
-  let wires: Wires<'db'>;
-  let wired: Db;
+  let proxies: TcpProxies<'db'>;
+  let proxied: Db;
   beforeEach(async () => {
     const direct = new URL(url);
-    wires = await startWires({ db: direct.host });
-    direct.host = wires.addresses.db;
-    wired = connect(direct.href, log, 2);
+    proxies = await startTcpProxies({ db: direct.host });
+    direct.host = proxies.addresses.db;
+    proxied = connect(direct.href, log, 2);
   });
   afterEach(async () => {
-    await wires.close();
-    await wired.close();
+    await proxies.close();
+    await proxied.close();
   });
 
   test('nothing is lost or doubled, whichever piece of a write is the last to arrive, and nobody waits for ever', async () => {
-    const meter = meterOn(wired, 100);
+    const meter = meterOn(proxied, 100);
     let made = 0;
     const count = async (n: number) => {
       made += n;
@@ -181,7 +182,7 @@ describe('where the database goes away', () => {
     for (const piece of [1, 2, 3]) {
       for (const through of [true, false]) {
         let isCut = false;
-        void wires.cutAt('db', piece, through).then(() => (isCut = true));
+        void proxies.cutAt('db', piece, through).then(() => (isCut = true));
         let before = 0;
         do {
           before = made;
@@ -189,7 +190,7 @@ describe('where the database goes away', () => {
         } while (!isCut);
         outcomes.add((await requests()) > before);
         await count(1);
-        await wires.mend();
+        await proxies.mend();
         await getThrough();
       }
     }
@@ -199,27 +200,27 @@ describe('where the database goes away', () => {
   });
 
   test('it is tried again without another request', async () => {
-    const meter = meterOn(wired, 100);
+    const meter = meterOn(proxied, 100);
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
-    wires.cut();
+    proxies.cut();
     await meter.count({ orgId: 'default', deploymentId }, ok);
     expect(await requests()).toBe(1);
-    await wires.mend();
+    await proxies.mend();
     await until('it is counted', async () => (await requests()) === 2);
   });
 
   test('what close cannot write in its patience it lets go of, and says so', async () => {
     const lines: { level: number; requests?: number }[] = [];
     const told = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
-    const meter = createMeter({ db: wired, log: told, patienceMs: 100 });
+    const meter = createMeter({ db: proxied, log: told, patienceMs: 100 });
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await until('the first is written', async () => (await requests()) === 1);
-    wires.cut();
+    proxies.cut();
     await meter.count({ orgId: 'default', deploymentId }, ok);
     await meter.close();
     expect(lines).toMatchObject([{ level: 50, requests: 1 }]);
-    await wires.close();
+    await proxies.close();
     await until('nothing is tried any more', () => lines.length === 2);
     expect(lines[1]).toMatchObject({ level: 50, org_id: 'default' });
     expect(await requests()).toBe(1);

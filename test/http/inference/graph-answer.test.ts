@@ -1,4 +1,4 @@
-/** A graph answers chat completion requests: its steps ask real providers, whose models are fake. */
+/** Graphs answer chat completion requests; their steps call real providers with fake models. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { json, text } from 'node:stream/consumers';
@@ -53,7 +53,7 @@ const one = graphOf([step('solve')]);
 const two = graphOf([step('plan'), step('write', { plan: 'plan.text' })]);
 const stepOf = ({ body }: ModelRequest) => body.messages[0]!.content.split(' ')[0]!;
 const asked = () => model.requests.map(({ body }) => body.messages[0]!.content);
-/** What the model says to each step; of several the first time, the second and so on, and the last for ever. */
+/** The model's replies per step; of several, one per request, the last one repeated. */
 function say(replies: Record<string, ModelReply | ModelReply[]>): void {
   const times = new Map<string, number>();
   model.reply((request) => {
@@ -419,7 +419,9 @@ describe('a stream', () => {
   });
 });
 
-/** What OpenAI's clients are told: not to buy all steps again where that would be in vain; by themselves they try again. */
+/**
+ * Headers for OpenAI's clients: they retry by default; a pointless retry would buy all steps again.
+ */
 const [inVain, passing] = [{ 'x-should-retry': 'false' }, {}];
 
 describe('a step that is not answered', () => {

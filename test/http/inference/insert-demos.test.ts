@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { demoMessages, type Demo } from '../../../src/core/prompts/demos.js';
 import { insertDemos } from '../../../src/http/inference/demos.js';
 
-// Invariants: what was inserted is not inserted again; everything that the request had is there, in order; without
-// demonstrations nothing is touched.
+// Invariants: insertion is idempotent; the request's messages stay in order; without demonstrations
+// nothing changes.
 
 const words = fc.constantFrom('', 'a', 'b', 'c');
 const role = fc.constantFrom('system', 'developer', 'user', 'assistant', 'tool', 7);

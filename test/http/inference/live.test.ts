@@ -4,7 +4,8 @@ import { publishSlots, readTraffic } from '../../../src/storage/rollouts/slots.j
 import { until } from '../../support/until.js';
 import { question, startProxy, system, systemOf, type TestProxy } from './support.js';
 
-// Live traffic of a caller-driven session: which candidate serves a call, and what of it the search counts.
+// Live traffic of a caller-driven session: which candidate serves a call, and what the search
+// counts.
 
 let proxy: TestProxy;
 let job: JobRef;

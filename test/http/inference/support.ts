@@ -79,7 +79,7 @@ export interface TestProxy {
   inferenceKey(job: JobRef, rollout: string): string;
   /** POSTs a chat completion below the job's path, e.g. `/rol_1`. */
   post(job: JobRef, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** The same by a caller that goes away: as soon as `when` resolves, whatever it has got by then. */
+  /** The same by a caller that disconnects as soon as `when` resolves. */
   postAndLeave(
     job: JobRef,
     path: string,
@@ -226,7 +226,10 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
   return proxy;
 }
 
-/** A proxy for a file's tests; each of them finds a model that was asked nothing yet and answers by default, and a database that works. */
+/**
+ * A proxy for the tests of a file; each test starts with a fresh default model and a working
+ * database.
+ */
 export function proxyOfFile(options: Partial<ProxyDeps> = {}): TestProxy {
   const proxy = {} as TestProxy;
   beforeAll(async () => {

@@ -128,7 +128,7 @@ describe('the transition table, cell by cell', () => {
       expect([cancel.status, cancel.body.status]).toEqual([200, 'cancelled']);
       const startedFirst = start.status === 200;
       if (!startedFirst) expect([start.status, start.body.current_status]).toEqual([409, 'cancelled']);
-      // Whoever was first: a job that has no workflow was closed by HTTP, else its workflow was asked.
+      // A job without a workflow was closed by HTTP; otherwise its workflow decided.
       expect(sentTo(jobId)).toHaveLength(startedFirst ? 1 : 0);
       expect((await http.call('GET', `${graphs}/${jobId}`)).body.status).toBe('cancelled');
     }

@@ -29,8 +29,8 @@ const close = (value: number) => expect.closeTo(value, 12) as unknown;
 
 describe('what a session will cost', () => {
   test('by the prompt’s length, by what is assumed, and by how many proposals go on', () => {
-    // The baseline's 4 and the winner's, 4 for each generation between that evaluates, 6 proposals with minibatches of 2; at most
-    // as many regression seeds, too, and 4 probes of noise.
+    // 4 each for baseline and winner, 4 per evaluating generation, 6 proposals with minibatches of
+    // 2, as many regression seeds at most, and 4 probes of noise.
     expect(sessionEstimate(session())).toEqual({
       rollouts: 4 * 4 + 6 * 8 + 4,
       cost_usd: {
@@ -113,7 +113,8 @@ describe('what a graph job will cost', () => {
   };
 
   test('a run is the calls of its steps: what they say, what the tasks hold, what steps before them answer', () => {
-    // A prompt of 100 tokens, a question of 50; graphs of the search take up to three times as much.
+    // A prompt of 100 tokens, a question of 50; graphs of the search take up to three times as
+    // much.
     expect(perRollout(job())).toBeCloseTo(3 * usd(100 + 50, 1_000), 12);
     const check = { ...solve, id: 'check', inputs: { draft: 'solve.answer' }, messages: one[0]!.messages };
     expect(perRollout(job({}, [...one, check]))).toBeCloseTo(3 * (usd(150, 1_000) + usd(100 + 1_000, 1_000)), 12);

@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer is one of the contract's: never a 500, never a hang, always a request id. */
+/** Any input gets an answer of the contract: never a 500, never a hang, always a request id. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createEvaluation, createSession, evaluationRequest, httpOfFile, sessionRequest } from '../support.js';

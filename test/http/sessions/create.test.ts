@@ -46,7 +46,8 @@ describe('a session is created', () => {
       proxy_url: base,
       online_url: base,
       chat_completions_url: `${base}/chat/completions`,
-      // 2 for the baseline, then 4 proposals, each with a minibatch for its parent and itself and an evaluation.
+      // 2 for the baseline, then 4 proposals, each with minibatches for parent and child and an
+      // evaluation.
       estimate: {
         rollouts: 42,
         cost_usd: { low: expect.any(Number), likely: expect.any(Number), high: expect.any(Number) } as unknown,
@@ -365,7 +366,8 @@ describe('bad input is 422 with the name of the field, before anything is stored
   test('a MIPRO session has as many trials and as large minibatches as its choices and seeds ask for', async () => {
     const { status, body } = await create(mipro);
     expect(status).toBe(201);
-    // 8 trials of 3 seeds, 2 generations with what is run beside: evaluations of 3 for each, before and after, and four to see the noise.
+    // 8 trials of 3 seeds, 2 generations with evaluations of 3 before and after, and four probes of
+    // noise.
     expect(body.estimate.rollouts).toBeLessThanOrEqual(3 + 8 * 3 + 3 * 2 * 3 + 4 * 3 + 4);
     const { body: seen } = await http.call('GET', `${url}/${body.session_id}`);
     expect(seen).toMatchObject({ algorithm: 'mipro', progress: { generation: 0, total_generations: 2 } });

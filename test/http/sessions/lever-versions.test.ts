@@ -9,7 +9,7 @@ import { project } from '../seed.js';
 import { createSession, httpOfFile } from '../support.js';
 import { runs } from '../../support/runs.js';
 
-// Every version that a lever id is said to have can be read, and is the text of those who are said to have it.
+// Every listed version of a lever can be read and is the text of its candidates.
 
 const base = '/api/v1/online/sessions';
 const http = httpOfFile();
@@ -48,7 +48,9 @@ const prompt = (texts: readonly string[]): Message[] =>
     ? [{ role: 'system', content: texts[0]! }]
     : texts.map((content, index) => ({ role: 'system', content, name: several[index]! }));
 
-/** Candidates as a search leaves them: versions ascend from 0 with gaps, texts come again, no two are all the same. */
+/**
+ * Candidates as a search leaves them: ascending versions with gaps, repeated texts, no two equal.
+ */
 const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
   fc.record({
     components: fc.constant(components),
@@ -92,7 +94,8 @@ test('whatever candidates there are, levers, versions and texts add up', async (
       expect(summary.selected_candidate_id).toBe(summary.best_candidate_id ?? summary.baseline_candidate_id);
       expect(versions[summary.prompt_lever_id]).toBe(summary.candidate_lever_versions[summary.selected_candidate_id]);
 
-      // Composite and components agree with the list of levers, and every version of each can be read.
+      // Composite and components agree with the list of levers, and every version of each can be
+      // read.
       const { data: levers } = await get(id, '/levers');
       expect(levers.map((one: { lever_id: string }) => one.lever_id).sort()).toEqual(Object.keys(versions).sort());
       expect(levers[0]).toEqual({

@@ -45,7 +45,9 @@ class Terminate implements fc.AsyncCommand<Model, World> {
   toString = () => `terminate(${this.slot})`;
 }
 
-/** kill -9 of the worker; `answering`: while the container answers what it holds of the first jobs. */
+/**
+ * kill -9 of the worker; `answering`: while the container answers what it holds of the first jobs.
+ */
 class KillWorker implements fc.AsyncCommand<Model, World> {
   private readonly answering: boolean;
 
@@ -90,7 +92,10 @@ export async function adoptOutcomes(world: World, job: Job): Promise<void> {
   );
 }
 
-/** A worker comes back: what was sent meanwhile takes effect, in the order in which it was sent, and every job goes on. */
+/**
+ * A worker comes back: what was sent meanwhile takes effect, in the order in which it was sent, and
+ * every job goes on.
+ */
 class StartWorker implements fc.AsyncCommand<Model, World> {
   check = (model: Readonly<Model>) => !model.workerLives;
 
@@ -128,7 +133,10 @@ async function catchUp(world: World, job: Job): Promise<void> {
   await adopt(world, job, possible, decided);
 }
 
-/** Moves the model along the course that was taken; fails when what is seen is none of those possible. */
+/**
+ * Moves the model along the course that was taken; fails when what is seen is none of those
+ * possible.
+ */
 export async function adopt(world: World, job: Job, possible: Course[], answers: (unknown | null)[]): Promise<void> {
   const fits = (course: Course) => answers.every((answer, i) => !answer || same(answer, course.answers[i]));
   const candidates = possible.filter(fits);
@@ -160,7 +168,10 @@ const same = (a: unknown, b: unknown): boolean => {
   }
 };
 
-/** kill -9 of the API and a new one; `during`: while a command is under way, so many milliseconds after it was sent. */
+/**
+ * kill -9 of the API and a new one; `during`: while a command is under way, so many milliseconds
+ * after it was sent.
+ */
 class KillApi implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly during: Verb | null;

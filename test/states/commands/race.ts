@@ -15,8 +15,8 @@ interface Entrant {
 }
 
 /**
- * Verbs at the same moment; `releasing`: while the container answers what it holds, so that an evaluation may complete.
- * Any order that the table allows explains the answers, but one must.
+ * Verbs at the same moment; `releasing`: while the container answers what it holds, so that an
+ * evaluation may complete. Any order that the table allows explains the answers, but one must.
  */
 class Race implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
@@ -31,7 +31,8 @@ class Race implements fc.AsyncCommand<Model, World> {
 
   check(model: Readonly<Model>) {
     const job = jobAt(model, this.slot);
-    // A session in which something has come in while it was paused may end as soon as it is resumed, or may not.
+    // A session in which something has come in while it was paused may end as soon as it is
+    // resumed, or may not.
     return job !== undefined && model.workerLives && !job.dying && !(job.kind === 'session' && job.stirred);
   }
 

@@ -7,7 +7,10 @@ import { isTerminal } from '../table.js';
 import { afterwards, commandable, take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
 
-/** Which rollout a reward is for; `held`: one at the container, which will answer with a reward of its own, or that it comes later. */
+/**
+ * Which rollout a reward is for; `held`: one at the container, which will answer with a reward of
+ * its own, or that it comes later.
+ */
 type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
 type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
 
@@ -56,7 +59,8 @@ class Reward implements fc.AsyncCommand<Model, World> {
         takeReward(job, rollout, reward, reply);
       }
     }
-    // What the first one set going must have come to rest, or the second comes while the job may be ending.
+    // What the first one set going must have come to rest, or the second comes while the job may be
+    // ending.
     if (job.stirred) await settle(world, job, model.workerLives);
     if (repeat === 'then the same') takeReward(job, rollout, reward, await this.post(world, job, rollout, reward));
     if (repeat === 'then another') {
@@ -119,7 +123,9 @@ function dueOf(job: Job, rollout: string | null, reward: number): 'new' | 'known
   return known === reward ? 'known' : 409;
 }
 
-/** Whether this reward may be the job's last: then what comes at the same time may find it closed. */
+/**
+ * Whether this reward may be the job's last: then what comes at the same time may find it closed.
+ */
 const mayEndJob = (job: Job, rollout: string | null): boolean =>
   rollout !== null &&
   job.awaited.has(rollout) &&

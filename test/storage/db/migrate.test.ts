@@ -8,7 +8,7 @@ import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
 
-/** A database of its own that belongs to a new login role with these attributes; answers the role's URL. */
+/** A database owned by a new login role with these attributes; returns the role's URL. */
 async function ownedBy(attributes: string): Promise<string> {
   const url = new URL(await createDatabase());
   const role = `owner_${randomUUID().slice(0, 8)}`;

@@ -16,8 +16,9 @@ import { counterOf } from '../../support/counters.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
-// Invariants: the service's role is no superuser and owns nothing; a transaction sees its own organization's rows in every
-// table and nothing where it names none; the two other scopes see exactly what they are for.
+// Invariants: the service's role is no superuser and owns nothing; a transaction sees its
+// organization's rows in every table, and none without an organization; the two other scopes see
+// exactly their rows.
 
 let url: string;
 let db: Db;

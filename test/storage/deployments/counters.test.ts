@@ -10,7 +10,8 @@ import {
 import { counterOf } from '../../support/counters.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: whatever states of counters are written, how often and in which order, the totals are the sums over the counters' latest.
+// Invariant: totals are the sums of the latest states of counters, in whatever order states were
+// written.
 
 const db = databaseOfFile(4);
 

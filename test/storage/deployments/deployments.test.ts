@@ -20,9 +20,8 @@ import { range } from '../../support/range.js';
 import { runs } from '../../support/runs.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: a name is served by the deployment that took it last, or has it back, unless that is deleted; a roll back gives it to what
-// served it before, deleted ones left out; what one organization does another neither sees nor feels; publishes at once are as publishes
-// one after the other.
+// Invariants: a name is served by the last promoted deployment; a rollback restores the previous
+// one that is not deleted; organizations are isolated; concurrent promotions are serializable.
 
 const db = databaseOfFile(10);
 const orgs = ['one', 'two'] as const;
@@ -254,7 +253,10 @@ describe('names', () => {
     }
   }
 
-  /** Lists show what is there and mark what is live. A list has the names of all sequences, so it is read once for each. */
+  /**
+   * Lists show what exists and mark the live one; read once, since a list has all names of all
+   * sequences.
+   */
   async function listedAs(model: Model, names: string[]): Promise<void> {
     for (const org of orgs) {
       const all = await db.org(org, (tx) => listDeployments(tx, { status: undefined, limit: 1_000, offset: 0 }));
@@ -326,7 +328,8 @@ describe('names', () => {
           for (const id of served) expect(() => chain(before, id)).not.toThrow();
           const now = await liveOf('one', name);
           if (now) expect([served.includes(now), gone.has(now)]).toEqual([true, false]);
-          // Whoever took it last serves it, unless it was rolled back or deleted since, which here only what was live before is.
+          // The last promoted one serves, unless rolled back or deleted since: possible for the
+          // previous one only.
           if (taken.length > 0) expect(taken.includes(now!)).toBe(true);
         }
       }),
@@ -335,7 +338,7 @@ describe('names', () => {
   }, 120_000);
 });
 
-/** Who served before this one, itself first; throws where it comes round again, or at one that never served. */
+/** The deployments that served before this one, itself first; throws on a cycle or a gap. */
 function chain(before: Map<string, string | null>, from: string | null): string[] {
   const found: string[] = [];
   for (let id = from; id !== null; id = before.get(id)!) {

@@ -7,7 +7,8 @@ import { graphText } from '../../../src/core/graphs/text.js';
 import { putSnapshot, readSnapshot, snapshotId } from '../../../src/storage/deployments/snapshots.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: the same content has the same id, in whatever order its fields are written; what is stored is what was hashed, and stays.
+// Invariants: equal content has an equal id in any order of fields; the stored content is the
+// hashed one and never changes.
 
 const db = databaseOfFile(4);
 

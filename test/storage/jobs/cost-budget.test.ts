@@ -18,8 +18,8 @@ import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 
-// Invariant: what was spent and what is reserved never exceed the budget together, whoever reserves at once, and nothing is
-// reserved for ever.
+// Invariant: spent plus reserved never exceeds the budget, with any concurrency; no reservation
+// lasts for ever.
 
 let db: Db;
 let living: Notifications;

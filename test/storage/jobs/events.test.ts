@@ -5,7 +5,7 @@ import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: seq is 1, 2, 3 … per job without a gap, however many write at once; a key is there once.
+// Invariants: seq is 1, 2, 3 … per job without gaps, with any number of writers; a key occurs once.
 
 const db = databaseOfFile(10);
 

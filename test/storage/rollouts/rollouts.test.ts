@@ -18,8 +18,8 @@ import { areWhole, planRollouts, readAnswers } from '../../../src/storage/rollou
 import { insertJob } from '../../support/job.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: one runner holds a job; an outcome counts only under the attempt that claimed the row and the token that
-// holds the lease; each rollout has one outcome and one event; nothing is claimed unless control says `run`.
+// Invariants: one runner holds a job; an outcome counts only under its attempt and the token of the
+// lease; a rollout has one outcome and one event; claims need the control `run`.
 
 const db = databaseOfFile(6);
 let job: JobRef;

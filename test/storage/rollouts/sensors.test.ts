@@ -12,8 +12,8 @@ import { insertJob } from '../../support/job.js';
 import { runs } from '../../support/runs.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: each finished rollout of a session is in exactly one frame, whatever is written twice or how the session ends; a frame is of one
-// candidate in one batch of one stage; what is not known is null.
+// Invariants: each finished rollout of a session is in exactly one frame, despite repeated writes
+// and any end; a frame has one candidate in one batch of one stage; unknown values are null.
 
 const db = databaseOfFile(4);
 let job: JobRef;

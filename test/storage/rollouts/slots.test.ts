@@ -18,8 +18,8 @@ import { insertJob } from '../../support/job.js';
 import { until } from '../../support/until.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
-// Invariants: a slot has one call at a time, and one answer; a correlation id has one candidate for good; nothing is claimed
-// while the job may not start anything.
+// Invariants: a slot has one call at a time and one answer; a correlation id keeps its candidate;
+// nothing is claimed while the job may not start anything.
 
 const db = databaseOfFile(8);
 let job: JobRef;

@@ -68,7 +68,7 @@ export const answers = {
     (make: (call: ReceivedRollout) => unknown, status = 200): Behaviour =>
     (call, response) =>
       send(response, status, JSON.stringify(make(call))),
-  /** The text as it is: what JSON.stringify would not write (NaN, Infinity, 1e400, half a document). */
+  /** Raw text, for what JSON.stringify does not write (NaN, Infinity, 1e400, half a document). */
   raw:
     (text: string | Buffer, status = 200, headers: Record<string, string> = {}): Behaviour =>
     (_call, response) =>
@@ -147,7 +147,7 @@ export const answers = {
     },
 };
 
-/** What the model answers to a rollout's container through `inference_url`; `text`: where it is not ok, the body as it is. */
+/** The model's answer through a rollout's `inference_url`; `text` is the raw body unless ok. */
 export async function modelSays(
   call: ReceivedRollout,
   { system, user }: { system: string; user: string },

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { listen } from '../loopback.js';
 
-/** One call of a rollout as the container saw it: `at` counts all lines of the ledger, in their order. */
+/** One event of a rollout at the container; `at` is its position in the ledger. */
 export interface LedgerLine {
   at: number;
   what: 'in' | 'out' | 'gone';
@@ -11,7 +11,7 @@ export interface LedgerLine {
   inFlight: number;
 }
 
-/** A server in front of a container that writes every rollout's coming and going into a file, then passes it on. */
+/** A proxy in front of a container that logs the start and end of every rollout to a file. */
 export async function startLedger(containerUrl: string, file: string) {
   let inFlight = 0;
   const note = (what: LedgerLine['what'], rollout: string, seed: number) =>

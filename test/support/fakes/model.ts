@@ -12,7 +12,7 @@ export interface ModelRequest {
   closed: boolean;
 }
 
-/** What the fake model does with a request; default: answers with a text and a usage counted in words. */
+/** Reply to a request; default: a text, with usage counted in words. */
 export interface ModelReply {
   text?: string;
   /** Merged over the completion (and over each chunk of a stream). */
@@ -26,9 +26,9 @@ export interface ModelReply {
   headers?: Record<string, string>;
   /** Breaks the connection after this many chunks of a stream, or before any answer for 0. */
   cutAfter?: number;
-  /** Sent in the place of everything after `cutAfter` chunks, instead of breaking the connection. */
+  /** Sent instead of everything after `cutAfter` chunks; absent: the connection breaks. */
   tail?: string;
-  /** Waited for after the first chunk of a stream (or after so many, `holdAfter`), before the rest. */
+  /** Awaited after the first chunk of a stream, or after `holdAfter` chunks. */
   hold?: Promise<unknown>;
   holdAfter?: number;
   /** Breaks the connection in the middle of a body that is no stream. */

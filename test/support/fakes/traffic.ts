@@ -4,8 +4,8 @@ import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } fr
 import { propose } from '../worlds/rules.js';
 
 /**
- * Live traffic of a caller's own product: each call goes through the session's proxy under a correlation id, and its reward is
- * reported some time later. What it is scored by is the answer: the model says back which prompt it was given.
+ * Live traffic of a caller: each call passes the session's proxy under a correlation id, and its
+ * reward is reported later. The model echoes its prompt, and the echo is scored.
  */
 export interface Traffic {
   /** Every call that got an answer, in the order of these. */
@@ -31,7 +31,7 @@ interface ReportedReward {
 }
 
 export interface TrafficOptions {
-  /** Where the service answers; calls take turns. An address that does not answer is tried again. */
+  /** Addresses of the service, used in turn; an unreachable address is retried. */
   urls: () => string[];
   apiKey: string;
   sessionId: string;
@@ -146,14 +146,14 @@ export async function startLiveWorld(): Promise<{
   return { model, env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url }, close: model.close };
 }
 
-/** A model says which prompt it was given; as the model `proposer` it writes the rules that the feedback asks for. */
+/** Echoes the prompt; as the model `proposer`, writes the rules that the feedback demands. */
 export function echo(request: ModelRequest): ModelReply {
   if (request.body.model === 'proposer') return { text: propose(request) };
   const system = request.body.messages.find(({ role }) => role === 'system');
   return { text: system?.content ?? '' };
 }
 
-/** Where demonstrations count it says what it is shown, too, and knows the rule of every third question. */
+/** With demonstrations: also echoes them, and knows the rule of every third question. */
 export function guess(request: ModelRequest, rules: number): ModelReply {
   const { messages } = request.body;
   const question = /^question (\d+)$/.exec(messages.at(-1)!.content)?.[1];
@@ -162,7 +162,10 @@ export function guess(request: ModelRequest, rules: number): ModelReply {
   return { text: `${known.join(' ')}${Number(question) % 3 === 0 ? ` rule-${Number(question) % rules}.` : ''}` };
 }
 
-/** Demonstrations are to be questions of one's own calls with what was answered to them, which scored well. Answers the calls. */
+/**
+ * Checks that demonstrations are well-scored questions and answers of this traffic; returns their
+ * calls.
+ */
 export function callsShown(
   demos: readonly { input: string; output: string }[],
   { calls }: Traffic,

@@ -11,7 +11,7 @@ declare global {
 }
 
 /**
- * Starts Temporal and Postgres once for the whole run and bundles the workflows straight from TypeScript. Tests find them in
+ * Starts Temporal and Postgres once per run and bundles the workflows. Tests find them by
  * TEST_TEMPORAL_ADDRESS, TEST_DATABASE_URL (superuser) and TEST_WORKFLOW_BUNDLE (a path).
  */
 export default async function setup(): Promise<void> {

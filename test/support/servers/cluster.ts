@@ -7,8 +7,8 @@ import { createDatabase } from './embedded.js';
 import { createNamespace } from '../service.js';
 
 /**
- * What several processes of one deployment share: a database that nobody has migrated, a Temporal namespace without search
- * attributes, the keys; and what a test looks at it with.
+ * Shared by several processes of one deployment: an unmigrated database, a Temporal namespace
+ * without search attributes, keys, and clients of both for the test.
  */
 export async function startCluster() {
   const databaseUrl = await createDatabase('empty');

@@ -8,8 +8,8 @@ const template = 'ratchet_template';
 const templateLock = 7_284_250;
 
 /**
- * A database of this test's own, migrated or empty, as the superuser's URL. It goes when the run ends, or when its worker
- * opens a new file.
+ * A database of its own, migrated or empty, as the superuser's URL; dropped with the run or the
+ * next file of its worker.
  */
 export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const url = new URL(databaseUrl());
@@ -42,7 +42,7 @@ async function dropEarlier(client: pg.Client): Promise<void> {
   dropped = true;
 }
 
-// Migrated once for all workers: whoever has the lock first makes it under another name, so that it is never seen half done.
+// Migrated once for all workers, under another name first: nobody sees a half-migrated template.
 async function makeTemplate(client: pg.Client, admin: URL): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [templateLock]);
   try {

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { listen } from '../loopback.js';
 
-/** One address in front of several servers, as a load balancer is: each connection goes to the next one that takes it. */
+/** A load balancer: each connection goes to the next server that accepts it. */
 export async function startFront(targets: () => string[]) {
   let turn = 0;
   const server = createServer((near) => {

@@ -23,7 +23,9 @@ function launch(role: 'serve' | 'worker', env: Record<string, string>, stderr: '
   });
 }
 
-/** Starts `ratchet serve` or `ratchet worker` with these settings alone; resolves when it says that it is ready. */
+/**
+ * Starts `ratchet serve` or `ratchet worker` with these settings only; resolves when it is ready.
+ */
 export async function startRole(role: 'serve' | 'worker', env: Record<string, string>): Promise<RoleProcess> {
   const child = launch(role, env, 'inherit');
   const url = (await ready(child)) ?? '';

@@ -1,6 +1,6 @@
 /**
- * A parent that a test can kill: node --import ts-loader.mjs run-embedded.ts postgres|temporal '<options as JSON>'. Starts the server,
- * prints one line of JSON about it and lives until it is told to stop by SIGTERM.
+ * A killable parent: node --import ts-loader.mjs run-embedded.ts postgres|temporal '<options as
+ * JSON>'. Starts the server, prints one line of JSON about it and lives until SIGTERM.
  */
 import { pino } from 'pino';
 import { startPostgres } from '../../../src/embedded/postgres.js';

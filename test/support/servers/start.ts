@@ -1,6 +1,7 @@
 /**
- * The embedded servers of one test run, in a process of their own: jest loads its global setup without our module mapping, and this
- * way the servers end, and their folder goes, even if jest is killed, because standard input then closes.
+ * The embedded servers of a test run in their own process: jest's global setup lacks our module
+ * mapping, and closed standard input ends the servers and removes their folder even if jest is
+ * killed.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,37 +3,39 @@ import { connect, createServer, type Socket } from 'node:net';
 import { listen } from '../loopback.js';
 
 /** TCP connections of a process to its servers, by name, that can be cut all at once. */
-export interface Wires<Name extends string> {
+export interface TcpProxies<Name extends string> {
   /** Where each of them begins, as host:port. */
   addresses: Record<Name, string>;
   /**
-   * From the `piece`-th piece on that the process sends over `wire`, nothing passes any more, of none and in no direction;
-   * `through`: that piece still does, its answer does not. Resolves when they are cut.
+   * Cuts all connections at the `piece`-th piece that the process sends to `proxy`; `through`:
+   * delivers that piece, but not its answer. Resolves when they are cut.
    */
-  cutAt(wire: Name, piece: number, through: boolean): Promise<void>;
-  /** What the process says over `wire` does not arrive any more. */
-  mute(wire: Name): void;
+  cutAt(proxy: Name, piece: number, through: boolean): Promise<void>;
+  /** What the process says over `proxy` does not arrive any more. */
+  mute(proxy: Name): void;
   cut(): void;
-  /** Makes way for another process, when the servers have done with all that reached them from the one before. */
+  /**
+   * Accepts connections again after the servers have processed everything received before the cut.
+   */
   mend(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startWires<Name extends string>(targets: Record<Name, string>): Promise<Wires<Name>> {
+export async function startTcpProxies<Name extends string>(targets: Record<Name, string>): Promise<TcpProxies<Name>> {
   let isCut = false;
-  let planned: { wire: string; left: number; through: boolean; done: () => void } | null = null;
+  let planned: { proxy: string; left: number; through: boolean; done: () => void } | null = null;
   const muted = new Set<string>();
   const pairs = new Set<{ near: Socket; far: Socket }>();
 
-  function passes(wire: string): boolean {
+  function passes(proxy: string): boolean {
     if (isCut) return false;
-    if (planned?.wire !== wire || (planned.left -= 1) > 0) return !muted.has(wire);
+    if (planned?.proxy !== proxy || (planned.left -= 1) > 0) return !muted.has(proxy);
     isCut = true;
     planned.done();
     return planned.through;
   }
 
-  function join(wire: string, target: string, near: Socket): void {
+  function join(proxy: string, target: string, near: Socket): void {
     const [host, port] = target.split(':') as [string, string];
     const far = connect(Number(port), host);
     const pair = { near, far };
@@ -46,23 +48,23 @@ export async function startWires<Name extends string>(targets: Record<Name, stri
         near.destroy();
       })
       .on('error', () => undefined);
-    near.on('data', (piece) => passes(wire) && far.write(piece));
+    near.on('data', (piece) => passes(proxy) && far.write(piece));
     far.on('data', (piece) => !isCut && near.write(piece));
   }
 
   const servers = await Promise.all(
-    Object.entries<string>(targets).map(async ([wire, target]) => {
-      const server = createServer((near) => (isCut ? near.destroy() : join(wire, target, near)));
-      return { wire, ...(await listen(server)) };
+    Object.entries<string>(targets).map(async ([proxy, target]) => {
+      const server = createServer((near) => (isCut ? near.destroy() : join(proxy, target, near)));
+      return { proxy, ...(await listen(server)) };
     }),
   );
   return {
-    addresses: Object.fromEntries(servers.map(({ wire, url }) => [wire, new URL(url).host])) as Record<Name, string>,
-    async cutAt(wire, piece, through) {
-      await new Promise<void>((done) => (planned = { wire, left: piece, through, done }));
+    addresses: Object.fromEntries(servers.map(({ proxy, url }) => [proxy, new URL(url).host])) as Record<Name, string>,
+    async cutAt(proxy, piece, through) {
+      await new Promise<void>((done) => (planned = { proxy, left: piece, through, done }));
     },
-    mute(wire) {
-      muted.add(wire);
+    mute(proxy) {
+      muted.add(proxy);
     },
     cut() {
       isCut = true;

@@ -19,7 +19,10 @@ export interface Tree {
   stop(): Promise<void>;
 }
 
-/** What starts the service, if not `npm start`: a role of the built service, or a whole command; and the file that takes its log. */
+/**
+ * Command that replaces `npm start`: a role of the built service or a whole command; and the log
+ * file.
+ */
 interface TreeOptions {
   command?: 'serve' | 'worker' | 'dev' | readonly [string, ...string[]] | undefined;
   logFile?: string;
@@ -61,7 +64,7 @@ export async function startTree(
   };
 }
 
-/** Waits until a process of ours says that it is ready; answers where its API is, null: it has none. */
+/** Waits until a process is ready; returns the URL of its API, or null without one. */
 export async function ready(child: ChildProcess): Promise<string | null> {
   let url: string | null = null;
   for await (const line of createInterface({ input: child.stdout! })) {

@@ -2,10 +2,10 @@ import { answers, startFakeContainer, type Behaviour, type FakeContainer } from 
 import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
 
 /**
- * A world in which demonstrations are worth something: seed s asks for the word on topic s mod `topics`, and the container asks
- * its model through the proxy. The model knows a topic's word from a line of the instruction or from a demonstration; without
- * either it guesses right on every second question. A writer of instructions states the word of one good example or of one failure
- * that its prompt lacks.
+ * A world that rewards demonstrations. Seed s asks for the word of topic s mod `topics` through the
+ * proxy. The model knows a word from an instruction line or a demonstration, else guesses every
+ * second question. The proposer adds the word of one good example or of one failure that the prompt
+ * lacks.
  */
 export interface DemosWorld {
   container: FakeContainer;

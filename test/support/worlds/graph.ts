@@ -1,10 +1,10 @@
 import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } from '../fakes/model.js';
 
 /**
- * A world of tasks with a known optimum, its models one fake provider, which also takes the place of OpenAI. Item k needs the rule k mod `rules`; the model `task` answers a
- * question for it with that rule if the rule stands in its messages, else `unknown`. The proposer, `writer`, adds the first rule
- * that the feedback expects and the prompt lacks, or, asked for edits, adds a step that verifies by that rule. `judge` gives 1 to outputs
- * that are the rule, else 0, and says which it is.
+ * A graph world with a known optimum on one fake provider, which also replaces OpenAI. Item k needs
+ * the rule k mod `rules`; the model `task` answers with that rule if its messages contain it, else
+ * `unknown`. The proposer `writer` adds the first missing rule, or, asked for edits, a step that
+ * verifies by it. `judge` scores the right rule 1, else 0, and names the rule.
  */
 export interface GraphWorld {
   model: FakeModel;
@@ -15,7 +15,7 @@ export interface GraphWorld {
   job(tasks: number, more?: object): Record<string, unknown>;
   /** What the models answer by their rules. */
   answer(request: ModelRequest): ModelReply;
-  /** The models answer by their rules from now on, as at the beginning, and nothing was asked yet. */
+  /** Resets the models to their rules and forgets their requests. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Said {
 export const isProposal = (messages: readonly Said[]): boolean =>
   messages.some(({ content }) => /Write a new instruction|The edits that there are/.test(content));
 
-/** What the models of a world of so many rules answer to these messages; who of them is asked the messages tell. */
+/** The models' answers in a world with this many rules; the model is recognized by its messages. */
 export function graphAnswer(messages: readonly Said[], rules = defaultRules): string {
   const said = messages.map(({ content }) => content).join('\n');
   if (isProposal(messages)) return write(said);

@@ -4,8 +4,9 @@ import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/mode
 import { propose } from './rules.js';
 
 /**
- * The rules world behind a model that costs money: containers ask the model through the proxy, the fake provider answers as many tokens
- * as it likes within what the request allows, and its own ledger adds up what they come to at the model's public price.
+ * The rules world behind a priced model: containers call it through the proxy, it returns any
+ * number of tokens within the request's limit, and its ledger adds up their cost at the model's
+ * public price.
  */
 export interface PricedWorld {
   container: FakeContainer;
@@ -75,7 +76,9 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
 
 const systemOf = ({ body }: ModelRequest) => body.messages.find(({ role }) => role === 'system')?.content;
 
-/** A rollout's call gets its system prompt back, which is what is scored; a reflection gets a better one. */
+/**
+ * Echoes the system prompt of a rollout, which is scored; writes a better prompt for a reflection.
+ */
 function textOf(request: ModelRequest): string {
   return systemOf(request) ?? propose(request);
 }

@@ -8,9 +8,10 @@ import {
 import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
 
 /**
- * A world with a known optimum. Seed s needs the rule s mod `rules`; a prompt scores 1 on it when it has the line `rule-k`,
- * else 0 with the feedback that it is missing. The proposer (a fake model over HTTP) adds the first rule that the feedback
- * names. So each accepted child has one rule more than its parent, and the best prompt has all of them.
+ * A world with a known optimum. Seed s needs the rule s mod `rules`; a prompt with the line
+ * `rule-k` scores 1, else 0 with feedback that names the rule. The proposer adds the first rule of
+ * the feedback, so each accepted child has one rule more than its parent, and the best prompt has
+ * all of them.
  */
 export interface RulesWorld {
   container: FakeContainer;
@@ -23,7 +24,10 @@ export interface RulesWorld {
   score(prompt: string, seed: number): number;
   /** The score of the prompt that a call carries. */
   scoreOf(call: ReceivedRollout): number;
-  /** The container's answer to a call: the score, or another reward, and the feedback which rule its seed needs. */
+  /**
+   * The container's answer: the score, or another reward, with feedback that names the rule of the
+   * seed.
+   */
   answer(call: ReceivedRollout, reward?: number): Behaviour;
   /** Container and proposer answer by the rules from now on, as at the beginning. */
   reset(): void;
@@ -64,8 +68,8 @@ export async function startRulesWorld(rules = 4): Promise<RulesWorld> {
 }
 
 /**
- * What the proposer of this world answers to a reflection. Of a prompt with several parts it writes what the feedback says of the
- * part that it is asked for (`the plan needs rule-1.`).
+ * The proposer's answer to a reflection; for prompts of several parts, the line for the requested
+ * part.
  */
 export function propose({ body }: Pick<ModelRequest, 'body'>): string {
   const shown = body.messages.map((message) => message.content).join('\n');

@@ -1,4 +1,4 @@
-/** How often the whole search is wrong, and how often it finds what is better, on traffic of yes or no from a seed. */
+/** Error rates and power of the whole search on seeded binary traffic. */
 import { expect, test } from '@jest/globals';
 import { config } from '../gepa/driver.js';
 import { of } from '../gepa/cases.js';
@@ -30,7 +30,7 @@ test('calls that come in a fixed rhythm favour nobody', () => {
   let children = 0;
   let accepted = 0;
   for (let seed = 0; seed < 150; seed++) {
-    // Every third call is easy: a control that always had its turn at the same place would have all of them, or none.
+    // Every third call is easy: a control at a fixed position would receive all of them, or none.
     const run = serve(
       task(seed),
       traffic(seed, ({ ordinal }) => (ordinal % 3 === 0 ? 1 : 0.1)),

@@ -1,14 +1,18 @@
 /**
  * What a search by live traffic keeps, whatever it is answered:
  *  1. it begins with the very requests of the search by seeds;
- *  2. it never asks for more rollouts than `maxRollouts`, and it ends and says by what; where children were accepted an
- *     evaluation of each, and the held-out comparison in the end, were always paid for;
- *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its place in its batch;
- *  4. the same config and answers give the same path, through JSON at every turn and with a batch's answers in any order;
- *  5. `history` has an entry for each generation and never falls; the best is whoever was accepted last;
+ *  2. it never asks for more rollouts than `maxRollouts`, and it ends and says by what; where
+ *     children were accepted an evaluation of each, and the held-out comparison in the end, were
+ *     always paid for;
+ *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its place in
+ *     its batch;
+ *  4. the same config and answers give the same path, through JSON at every turn and with a batch's
+ *     answers in any order;
+ *  5. `history` has an entry for each generation and never falls; the best is whoever was accepted
+ *     last;
  *  6. an evaluation is the mean of as many fresh rollouts as the config says;
- *  7. in a test all open children and the incumbent have as many rollouts, in rounds, and each verdict is that of the
- *     sequential test of just these rollouts;
+ *  7. in a test all open children and the incumbent have as many rollouts, in rounds, and each
+ *     verdict is that of the sequential test of just these rollouts;
  *  8. reflections are shown failures of the incumbent alone;
  *  9. each candidate has one verdict, and decisions come in the order of the candidates' numbers;
  * 10. held-out rollouts come in the end, baseline and winner in turns.
@@ -32,7 +36,7 @@ import { runs } from '../../../support/runs.js';
 
 const cases = casesOf(false, 800);
 
-/** Answers by what candidates are worth, some far more than others, with all that can go wrong with rollouts and proposals. */
+/** Answers by the value of a candidate, with every kind of failure of rollouts and proposals. */
 function trafficOf(given: Case): World {
   const { rollout, propose } = worldOf(given);
   const worth = (candidate: number) => (candidate === 0 ? 0.3 : chanceOf(given.answerSeed, -1 - candidate));

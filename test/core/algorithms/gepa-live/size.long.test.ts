@@ -11,7 +11,9 @@ const maxOfMessage = 500_000;
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
 
-/** Rewards as long as a number is written, and all of them failures; children are far better the later, or all alike. */
+/**
+ * Rewards with the longest notation, all of them failures; later children far better, or all equal.
+ */
 const better: World['rollout'] = ({ candidate, ordinal }) => (candidate + (ordinal % 1_000) / 7_777) / 501;
 const alike: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
 

@@ -194,7 +194,7 @@ describe('the end', () => {
     });
     const spent = serve(small({ generations: 9, maxRollouts: 115 }), still);
     expect(spent.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
-    // 20 for the baseline, 60 for a test; 20 stay reserved, and of the last 15 a wave of 8 is spent.
+    // 20 for the baseline, 60 for a test; 20 stay reserved; a round of 8 fits into the last 15.
     expect(spent.requests).toHaveLength(20 + 60 + 8);
     expect(of(spent, 'candidate_rejected').map(({ reason }) => reason)).toEqual(['not_better', 'budget']);
     const many = serve(
@@ -231,7 +231,8 @@ describe('the end', () => {
     const held = stagesOf(run.requests, 'heldout');
     expect(held).toHaveLength(8);
     const { verdict } = unpaired.view(run.state);
-    // Two of each value on each side: variances 0.04 / 3, standard error sqrt(2 * 0.04 / 12), 6 degrees of freedom.
+    // Two of each value per side: variances 0.04 / 3, standard error sqrt(2 * 0.04 / 12), 6 degrees
+    // of freedom.
     expect(verdict).toMatchObject({ verdict: 'better', basis: 'heldout', seeds: 4 });
     expect(verdict!.difference).toBeCloseTo(0.5, 9);
     expect(verdict!.low).toBeCloseTo(0.5 - studentT95(6) * Math.sqrt(0.08 / 12), 6);

@@ -5,7 +5,7 @@ import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { driveSearch, proposed, type Run, type World } from '../gepa/driver.js';
 
-/** Runs a search by live traffic to its end; `between` may replace the state between any two turns. */
+/** Runs a search by live traffic to its end; `between` may replace the state between turns. */
 export function serve(
   start: GepaConfig,
   world: World,
@@ -19,7 +19,7 @@ export function chanceOf(seed: number, ordinal: number): number {
   return uniformInt(seedRng(seed, ordinal + 1), 1_000_000)[0] / 1_000_000;
 }
 
-/** Traffic of yes or no, in which a candidate's calls are answered well with this chance; every proposal is a new text. */
+/** Binary traffic with this chance of a good answer; every proposal is a new text. */
 export function traffic(seed: number, chance: (request: RolloutRequest) => number): World {
   return { rollout: (request) => (chanceOf(seed, request.ordinal) < chance(request) ? 1 : 0), propose: proposed };
 }

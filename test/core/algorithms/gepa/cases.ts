@@ -12,7 +12,10 @@ export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }
 export interface Answering {
   /** Whether equal rollouts have equal rewards. */
   noisy: boolean;
-  /** Percent of rollouts that fail, that the infrastructure fails, of proposals that fail or are duplicates, of merges that conflict. */
+  /**
+   * Percentages of failed rollouts, infrastructure failures, failed and duplicate proposals,
+   * conflicts.
+   */
   failing: number;
   infrastructure: number;
   badProposals: number;
@@ -41,7 +44,9 @@ export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
   });
 }
 
-/** Cases with any world, or with one whose answers follow from candidate and seed alone; `spare`: rollouts beyond the least. */
+/**
+ * `steady`: answers depend on candidate and seed only; `spareRollouts`: rollouts above the minimum.
+ */
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
   const shapes = fc.record({
     populationSize: fc.integer({ min: 1, max: 4 }),
@@ -110,7 +115,10 @@ export interface Measured extends RolloutRequest {
   reward: number;
 }
 
-/** Every rollout whose answer counted, in the order asked: a failed one counts 0, one that was asked again does not count. */
+/**
+ * Every counted rollout in the order of the requests; a failed one counts 0, a repeated one
+ * nothing.
+ */
 export function measuredIn<State extends { phase: object }>({ turns }: Run<State>): Measured[] {
   return turns.flatMap(({ work, answers, after }) => {
     if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];

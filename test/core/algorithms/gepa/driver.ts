@@ -15,8 +15,8 @@ import type {
 } from '../../../../src/core/search/protocol.js';
 
 /**
- * What answers a search: a reward (null: failed) for each rollout, an outcome for each proposal, what can be shown for each
- * survey where there are any. `bench/worlds/in-process` is one too.
+ * Answers a search: a reward per rollout (null: failed), an outcome per proposal, demonstrations.
+ * `bench/worlds/in-process` is one too.
  */
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
@@ -113,7 +113,7 @@ export function driveSearch<State>(
   }
 }
 
-/** What a proposer answers that is shown the first failures its request offers; a merge and a combination succeed. */
+/** A proposal from the first failures of the request; merges and combinations succeed. */
 export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
   if (compose) return { outcome: 'proposed' };

@@ -1,7 +1,7 @@
 /**
- * What a search expects of its most promising candidate, against the truth: at the end of every generation, in the benchmark's
- * worlds for tuning and in worlds where a text is drawn seed by seed, so that it can be good for what it was shown alone.
- * Invariants: on average the expectation is neither above nor below, and its 95 % interval holds the truth about as often.
+ * The forecast for the most promising candidate against the truth at the end of each generation, in
+ * the benchmark's worlds and in worlds where a text may suit only the seeds it was shown.
+ * Invariants: no bias on average; the 95 % interval covers the truth about that often.
  */
 import { describe, expect, test } from '@jest/globals';
 import { taskOf } from '../../../../bench/curve/task.js';
@@ -54,7 +54,7 @@ function benchWorld(kind: WorldKind, seed: number, evaluationSeeds: readonly num
   };
 }
 
-/** In hundredths: what the baseline solves, of what a text is shown what it mends, of the rest what it mends and what it spoils. */
+/** Percentages: solved by the baseline, repaired among shown seeds and others, regressed. */
 interface Manner {
   solved: number;
   mendsShown: number;

@@ -1,17 +1,21 @@
 /**
  * What a GEPA search keeps, whatever it is answered:
  *  1. it never asks for more rollouts than `maxRollouts`, and it ends and says by what;
- *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and meets it at the end;
- *  3. the same config and answers give the same path, through JSON at every turn and with a batch's answers in any order;
- *     `apply` leaves its argument alone and `next` only reads;
- *  4. `history` has an entry for each generation, the baseline's first, and never falls; the best is the greatest mean among
- *     full evaluations, ties to the earlier;
- *  5. an evaluation is the mean over the evaluation seeds: without noise what was measured before counts and is not bought
- *     again; with noise, or with repeats, all of it is fresh;
- *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, which run each seed that often and
- *     count no earlier rollout; and four probes in generation 1, of the baseline, where there are no repeats;
- *  7. only the baseline and accepted candidates become parents, and a merge combines those accepted in its generation;
- *  8. a child is accepted only for a gain that was measured, a merge for no loss; a candidate has at most one verdict;
+ *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and
+ *     meets it at the end;
+ *  3. the same config and answers give the same path, through JSON at every turn and with a batch's
+ *     answers in any order; `apply` leaves its argument alone and `next` only reads;
+ *  4. `history` has an entry for each generation, the baseline's first, and never falls; the best
+ *     is the greatest mean among full evaluations, ties to the earlier;
+ *  5. an evaluation is the mean over the evaluation seeds: without noise what was measured before
+ *     counts and is not bought again; with noise, or with repeats, all of it is fresh;
+ *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, which run
+ *     each seed that often and count no earlier rollout; and four probes in generation 1, of the
+ *     baseline, where there are no repeats;
+ *  7. only the baseline and accepted candidates become parents, and a merge combines those accepted
+ *     in its generation;
+ *  8. a child is accepted only for a gain that was measured, a merge for no loss; a candidate has
+ *     at most one verdict;
  *  9. held-out seeds run in the end, on baseline and winner alone;
  * 10. a rollout is asked for at most three times, and only the infrastructure's failures are;
  * 11. a budget warning comes once, and exactly when 80 % is used.
@@ -141,7 +145,8 @@ describe('a GEPA search', () => {
       const stage = candidate === 0 ? 'baseline' : 'evaluation';
       const own = measured.filter((one) => one.candidate === candidate);
       const full = own.filter((one) => one.stage === stage);
-      // The decision falls with the last answer of the evaluation, or at once where nothing is missing.
+      // The decision comes with the last answer of the evaluation, or at once if nothing is
+      // missing.
       const decidedAt = run.turns.findIndex(({ decisions }) =>
         decisions.some((one) => one.type === 'candidate_evaluated' && one.candidate === candidate),
       );

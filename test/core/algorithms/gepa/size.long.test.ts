@@ -6,15 +6,18 @@ import { config, drive, scoring, type World } from './driver.js';
 import { datasetLimits } from '../../../../src/contracts/graphs/dataset.js';
 import { largestOf } from './largest.js';
 
-// What a session, or a graph job, at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
-// of each activity. Temporal refuses a payload of 2 MB.
+// Sizes at the limits of a session or a graph job: the state that continues as new, and the input
+// and result of each activity. Temporal refuses payloads above 2 MB.
 
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/** Rewards as long as a number is written, that grow with the candidate: every child is accepted, and so is every merge. */
+/**
+ * Rewards with the longest notation that grow with the candidate: every child and merge is
+ * accepted.
+ */
 const growing: World['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
 /** What runs of graphs cost, in as many digits as a number has. */
@@ -26,7 +29,7 @@ const limits: Partial<GepaConfig> = {
   rngSeed: -(2 ** 53 - 1),
 };
 
-/** A graph job on as many tasks as a data set may hold, with the least budget that buys as many candidates as there may be. */
+/** A graph job on the most tasks, with the smallest budget that buys the most candidates. */
 const graphJob = graphSearch({
   tasks: datasetLimits.tasks,
   rolloutBudget: 12_000,
@@ -46,7 +49,7 @@ test.each<[string, Partial<GepaConfig>]>([
       ...(shape === graphJob && { cost: costing }),
     });
     expect(state.candidates.length).toBeGreaterThan(490);
-    // The state grows, so that the last ones are the largest; the first have the baseline's evaluation.
+    // The state grows, so the last turns are the largest; the first have the baseline's evaluation.
     const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
     expect(largest).toBeLessThan(maxOfState);
     expect(Object.entries(messages).filter(([, size]) => size >= maxOfMessage)).toEqual([]);

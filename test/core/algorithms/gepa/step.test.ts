@@ -55,7 +55,7 @@ describe('the budget', () => {
   });
 
   test('is not overshot when an evaluation shows that another candidate is more promising', () => {
-    // Each child gains on what it was shown and loses everywhere else, as only its evaluation shows.
+    // Each child gains on its shown seeds and loses elsewhere, which only its evaluation reveals.
     const seeds = [0, 1, 2, 3, 4, 5, 6, 7];
     const world: World = {
       rollout: ({ candidate, seed, stage }) => {

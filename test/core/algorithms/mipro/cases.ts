@@ -18,7 +18,9 @@ export interface Case extends Answering {
   own: number;
 }
 
-/** Cases with any world, or with one whose answers follow from candidate and seed alone; `spare`: rollouts beyond the least. */
+/**
+ * `steady`: answers depend on candidate and seed only; `spareRollouts`: rollouts above the minimum.
+ */
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
   const shapes = fc.record({
     numCandidates: fc.integer({ min: 1, max: 8 }),

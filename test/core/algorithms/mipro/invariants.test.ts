@@ -1,14 +1,19 @@
 /**
  * What a MIPRO search keeps, whatever it is answered:
- *  1. it never asks for more rollouts than `maxRollouts`, leaves what its end needs, and it ends and says by what;
- *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and meets it at the end;
- *  3. the same config and answers give the same path, through JSON at every turn and with a batch's answers in any order;
- *     `apply` leaves its argument alone and `next` only reads;
+ *  1. it never asks for more rollouts than `maxRollouts`, leaves what its end needs, and it ends
+ *     and says by what;
+ *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and
+ *     meets it at the end;
+ *  3. the same config and answers give the same path, through JSON at every turn and with a batch's
+ *     answers in any order; `apply` leaves its argument alone and `next` only reads;
  *  4. `history` has an entry for each generation, the baseline's first, and never falls;
  *  5. an evaluation is the mean over the evaluation seeds, and only who has one is the best;
- *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, and four probes of the baseline;
- *  7. numbers of candidates ascend; what each is made of is in the space, and no component has more than `numCandidates` texts;
- *  8. demonstrations are of train seeds, one of a seed in a set, no more than the maxima, and what was answered was good;
+ *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, and four
+ *     probes of the baseline;
+ *  7. numbers of candidates ascend; what each is made of is in the space, and no component has more
+ *     than `numCandidates` texts;
+ *  8. demonstrations are of train seeds, one of a seed in a set, no more than the maxima, and what
+ *     was answered was good;
  *  9. a candidate is proposed once, accepted and rejected at most once each;
  * 10. held-out seeds run in the end, on baseline and winner alone;
  * 11. a rollout is asked for at most three times, and only the infrastructure's failures are;
@@ -343,7 +348,8 @@ describe('a MIPRO search', () => {
     }
     expect(verdict!.basis).toBe(heldoutSeeds.length > 0 ? 'heldout' : 'evaluation');
     if (heldoutSeeds.length === 0) {
-      // Later rollouts of the same seeds, where rewards are noisy, change nothing about what the winner won by.
+      // With noise, later rollouts of the same seeds do not change the comparison that the winner
+      // won.
       const { reward } = run.state.candidates.find(({ candidate }) => candidate === winner)!;
       expect(verdict!.winner).toBeCloseTo(reward!, 9);
       expect(verdict!.baseline).toBeCloseTo(run.state.history[0]!, 9);

@@ -1,4 +1,4 @@
-/** The densities by hand for a tiny case, and what holds of any: they sum to one, and what is drawn follows them. */
+/** Densities computed by hand; properties: densities sum to one, and draws follow them. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -12,8 +12,9 @@ import {
 import { nextUint32, seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import { combinations, mixtures } from './spaces.js';
 
-// Two kernels of weight 1 and the prior: total 3, so a kernel keeps its choice 3 times of 4 and else draws from all. Against
-// drawing from all: (3 * 2 + 1) / 4 = 7/4 of two choices, (3 * 3 + 1) / 4 = 10/4 of three, 1/4 for any other choice.
+// Two kernels of weight 1 and the prior, total 3: a kernel keeps its choice 3 times of 4, else
+// draws from all choices. Against a uniform draw: (3 * 2 + 1) / 4 = 7/4 of two choices, (3 * 3 + 1)
+// / 4 = 10/4 of three, 1/4 for any other choice.
 const tiny = parzen(
   [2, 3],
   [

@@ -4,8 +4,8 @@ import { mipro } from '../../../../src/core/algorithms/mipro/step.js';
 import { largestOf } from '../gepa/largest.js';
 import { config, drive, scoring, type MiproWorld } from './driver.js';
 
-// What a session at its limits makes Temporal carry: the state of a run that continues as new, and the input and the answer
-// of each activity. Temporal refuses a payload of 2 MB.
+// Sizes at the limits of a session: the state that continues as new, and the input and result of
+// each activity. Temporal refuses payloads above 2 MB.
 
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;
@@ -13,7 +13,9 @@ const maxOfMessage = 500_000;
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/** Rewards as long as a number is written, that grow with the candidate: there is always one to evaluate. */
+/**
+ * Rewards with the longest notation that grow with the candidate: there is always one to evaluate.
+ */
 const growing: MiproWorld['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
 const limits: Partial<MiproConfig> = {
@@ -23,7 +25,7 @@ const limits: Partial<MiproConfig> = {
   maxBootstrappedDemos: 32,
   maxLabeledDemos: 32,
   numCandidates: 50,
-  // As many rollouts as trials may have, in few generations: what candidates make of the state is small beside them.
+  // The most rollouts in few generations: candidates take little of the state.
   numTrials: 70,
   minibatchSize: 100,
 };

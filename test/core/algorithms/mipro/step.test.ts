@@ -16,7 +16,7 @@ const level = scoring(() => 0.5);
 /** Half of the seeds are hard for everybody. */
 const halves = scoring(({ seed }) => seed % 2);
 
-/** Every new instruction is better than what it was written from, a combination than those that it combines. */
+/** Every new instruction beats its parent; a combination equals the best of its texts. */
 function growing(components: string[] = ['system']): MiproWorld {
   const scores = new Map([[0, 0.1]]);
   const most = (candidates: readonly number[]) => Math.max(...candidates.map((one) => scores.get(one)!));
@@ -404,7 +404,7 @@ describe('answers', () => {
   });
 
   test('decide alone: what was answered on another path before changes nothing', () => {
-    // One state, two paths from it: in one of them the second proposal fails, in the other the first.
+    // Two paths from one state: the second proposal fails in one, the first in the other.
     const path = (failing: number, from: MiproState) => {
       const world: MiproWorld = {
         ...scoring(({ candidate, seed }) => ((candidate * 7 + seed * 3) % 11) / 20),

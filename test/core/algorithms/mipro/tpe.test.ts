@@ -1,7 +1,7 @@
 /**
- * Invariants: what is suggested is in the space; nothing is tried again, nor beside a running one, while anything is untried; of
- * values only the order matters; the same arguments give the same, and stay as they are. And it finds optima sooner than
- * drawing without repeats would.
+ * Invariants: suggestions are in the space; no combination repeats, nor runs twice at once, while
+ * an untried one remains; only the order of values matters; a suggestion is a pure function of its
+ * arguments. The sampler finds optima sooner than random search without repetition.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -76,7 +76,7 @@ describe('startup', () => {
 });
 
 test('with one draw what is tried follows the good trials; with many it keeps away from the bad ones too', () => {
-  // Only the best has 0 in the first dimension; the third says nothing, and leaves combinations of both untried.
+  // Only the best has 0 in the first dimension; the third keeps combinations of both untried.
   const trials = Array.from({ length: 10 }, (_, at) => ({
     choices: [at === 4 ? 0 : 1, at, 0],
     value: at === 4 ? 1 : 0,
@@ -195,7 +195,8 @@ test.each<[string, Space, Trial[], number[][], RegExp]>([
   expect(() => suggest(seedRng(1), space, trials, pending)).toThrow(message);
 });
 
-// Without repeats a random search needs (size + 1) / 2 trials on average, its standard error over 30 seeds is about a tenth of that.
+// Random search without repetition needs (size + 1) / 2 trials on average; its standard error over
+// 30 seeds is about a tenth of that.
 test.each<[string, Space, (choices: readonly number[]) => number, number]>([
   ['separable', [8, 8, 8], ([a, b, c]) => a! + ((b! * 3) % 8) + ((c! * 5) % 8), 0.3],
   ['with an interaction', [10, 10], ([a, b]) => a! + b! - 3 * Math.abs(a! - b!), 0.75],

@@ -1,6 +1,7 @@
 /**
- * run.py does what the interpreter does: for any graph, input and answers both come to the same value, or both fail, and then at a
- * step and for a reason that the interpreter fails at too; and they make the same calls, with the same messages, as often.
+ * run.py agrees with the interpreter: for any graph, input and answers both give the same value, or
+ * both fail at a step and for a reason at which the interpreter can fail; and they make the same
+ * calls.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -21,7 +21,7 @@ interface PythonCall {
 type PythonOutcome = { value: string } | { failed: { step: string | null; reason: string } };
 
 export interface Driver {
-  /** A run with these answers to calls by their keys, the last one again and again; null: no answer. */
+  /** A run with these answers by call key; the last answer repeats; null: no answer. */
   run(
     graph: Graph,
     input: string,
@@ -31,8 +31,8 @@ export interface Driver {
   /** A run whose calls the openai package makes. */
   overHttp(graph: Graph, input: string, url: string): Promise<PythonOutcome>;
   /**
-   * Characters of which Python knows another lower or upper case, or takes as white space what is none, or the reverse: each with the
-   * cases told and with Python's own.
+   * Characters whose lower case, upper case or white space Python sees differently, with both
+   * versions.
    */
   wrongCharacters(
     changed: Readonly<Record<string, [lower: string, upper: string]>>,

@@ -24,8 +24,8 @@ export function byKey(answers: Answers, otherwise = 'ok'): Answerer {
 }
 
 /**
- * The outcome on an input, which is JSON, the calls made, and the keys of all that were wanted; they are answered in the order in which
- * they are wanted, but for the call with the key `first`.
+ * The outcome on an input (JSON), the calls, and all requested keys. Calls are answered in their
+ * order, the key `first` before the others.
  */
 export function play(graph: Graph, input: string, answer: Answerer, first?: string) {
   let run = openRun(graph, JSON.parse(input) as Json);
@@ -51,7 +51,7 @@ export function play(graph: Graph, input: string, answer: Answerer, first?: stri
   return { outcome: outcomeOf(run), calls, keys };
 }
 
-/** What may come of a step when it alone is asked for: of several calls that fail, of steps or of the items of one, any may be told. */
+/** Possible outcomes of a step requested alone: any of several failing calls may be reported. */
 export function outcomesAt(graph: Graph, step: string, input: string, answer: Answerer) {
   const used = usedSteps({ steps: graph.steps, output: step });
   const part = { ...graph, steps: graph.steps.filter(({ id }) => used.has(id)), output: step };

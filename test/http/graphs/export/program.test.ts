@@ -1,4 +1,4 @@
-/** run.py as its user has it: out of an archive, with the real openai package, against a server that speaks the API of OpenAI. */
+/** run.py from an archive, with the real openai package, against a server with OpenAI's API. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -313,7 +313,7 @@ able.describe('run.py', () => {
   });
 });
 
-/** The graph with a model for each step, and time enough for every call; the tests of time-outs say their own. */
+/** The graph with a model per step and ample time-outs; tests of time-outs set their own. */
 function named(graph: Graph): Graph {
   const steps = graph.steps.map((step) => {
     const { model = 'big', timeoutS = 60 } = stepPrompt(step) ?? {};
