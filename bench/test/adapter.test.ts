@@ -1,6 +1,5 @@
 /**
- * What both optimizers send is what the bench's worlds take: the service's own clients, and the
- * Python adapter.
+ * Requests of both optimizers fit the bench's worlds: the service's clients and the Python adapter.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,4 @@
-/**
- * What the bench reads out of trajectories, on ones small enough to be seen through; and the file
- * that they are kept in.
- */
+/** Curves that the bench computes from small trajectories, and the file that stores them. */
 import { afterAll, expect, test } from '@jest/globals';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

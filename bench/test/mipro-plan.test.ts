@@ -1,7 +1,4 @@
-/**
- * Which searches the bench beside DSPy asks for, and where its tables read what MIPROv2 took in
- * all.
- */
+/** Searches that the bench runs beside DSPy, and where its tables read MIPROv2's totals. */
 import { expect, test } from '@jest/globals';
 import { tablesOf } from '../curve/summary.js';
 import type { Trajectory } from '../curve/trajectory.js';

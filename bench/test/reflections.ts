@@ -8,10 +8,7 @@ export function ours(instruction: string, feedbacks: string[]): string {
   return message!.content;
 }
 
-/**
- * As `gepa` 0.1.4 asks: the default template of its `InstructionProposalSignature`, cut to its
- * form.
- */
+/** A request of `gepa` 0.1.4: the default template of its `InstructionProposalSignature`. */
 export function theirs(instruction: string, feedbacks: string[]): string {
   const shown = feedbacks.map(
     (feedback, n) =>

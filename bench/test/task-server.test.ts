@@ -1,7 +1,4 @@
-/**
- * Worlds in which a model is called, over HTTP: a rollout is a call of the task model, and what it
- * says is what was set up.
- */
+/** Worlds with a task model over HTTP: a rollout is one call of the model. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorlds, type TaskRun, type Worlds } from '../worlds/client.js';
 import { openTaskWorld } from '../worlds/tasks.js';

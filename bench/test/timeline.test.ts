@@ -1,6 +1,4 @@
-/**
- * What the bench reads out of a ledger and of candidates, on ones small enough to be seen through.
- */
+/** Timelines that the bench computes from small ledgers and candidates. */
 import { describe, expect, test } from '@jest/globals';
 import { reachedLine, wallLine } from '../gepa/lines.js';
 import { reachedAfter, stepsOf, usageOf, type Usage } from '../gepa/timeline.js';

@@ -11,8 +11,8 @@ import type { Ledger, ModelLine } from './ledger.js';
 import type { Round } from './round.js';
 
 /**
- * A graph job or a session, deployments of one name, and a client that asks it: a prompt that is
- * served at once, one that a gate judges, and what the job has found, with a gate or without one.
+ * A job, deployments of one name (plain, gated, and of the job's result), and a client of that
+ * name.
  */
 export interface Cast {
   client: Client;
@@ -32,10 +32,7 @@ const [good, any] = [0.9, -1];
 /** A gain that a good prompt has over whatever else there is, but for another good one. */
 const gain = 0.1;
 
-/**
- * Begins everything; `sound`: containers and models answer well, so that it is known how
- * deployments end. `read` gets each job once it is there.
- */
+/** Starts everything; `sound`: containers and models answer well. `read` gets each job. */
 export async function begin(
   { kind, seed, folder, dice, after }: Round,
   { world, model }: { world: Where['world']; model: Ledger<ModelLine> },
@@ -92,10 +89,7 @@ const prompt = (model: string, content: string) => ({
   policy: { provider: 'chaos', model },
 });
 
-/**
- * Whether a job has found something, once it is over or, with `atOnce`, as soon as it has its
- * baseline.
- */
+/** Whether an ended job has a result; with `atOnce`, as soon as it has its baseline. */
 async function bestOf({ world }: Where, { name, path }: Job, atOnce: boolean): Promise<boolean> {
   const { best_candidate: best } = await until(
     `there is something to deploy of ${name}`,

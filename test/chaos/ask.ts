@@ -2,8 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { ReceivedRollout } from '../support/fakes/container-answers.js';
 
 /**
- * How a model call ended for who asked: `status` 0 where the connection broke, `text` null without
- * a whole answer.
+ * Result of a model call: `status` 0 for a broken connection, `text` null without a whole answer.
  */
 export interface Heard {
   status: number;
@@ -13,9 +12,7 @@ export interface Heard {
 /** How long it is waited for. */
 const waitMs = 10_000;
 
-/**
- * Asks the model through the `inference_url` of the rollout, as containers do, streaming or not.
- */
+/** Calls the model through the rollout's `inference_url`, streaming or not. */
 export async function askModel(call: ReceivedRollout, user: string, stream: boolean): Promise<Heard> {
   const { inference_url: base, inference_api_key: key, model } = call.body.policy.config;
   const { status, text } = await ask(base, key, { model, messages: [{ role: 'user', content: user }], stream });

@@ -15,10 +15,7 @@ const gateSeeds = 12;
 /** How long a create is repeated while the service is away. */
 const createdWithin = 60;
 
-/**
- * Has a deployment made of `served`, the name that clients ask; its gate has a container of its
- * own.
- */
+/** Creates a deployment of the name `served`; its gate has a container of its own. */
 export async function startDeployment(where: Where, name: string, served: string, plan: DeploymentPlan): Promise<Job> {
   const container = plan.gate && (await containerOf(where, `gate-${name}`, plan));
   const id = await create(where.world, name, {

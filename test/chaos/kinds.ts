@@ -14,10 +14,7 @@ interface RoundResult {
   violations: string[];
 }
 
-/**
- * A kind of chaos. A round that breaks a promise leaves what is needed to look into it in its
- * folder.
- */
+/** A kind of chaos. A round with a broken promise keeps its evidence in its folder. */
 export interface Kind {
   name: string;
   play(round: Round): Promise<RoundResult>;

@@ -1,9 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/**
- * What a job's container wrote down, a JSON line each; `at` is epoch milliseconds, `attempt` the
- * how-manieth call of the rollout.
- */
+/** A line of a container's ledger; `at` in epoch ms, `attempt` counts calls of the rollout. */
 export type ContainerLine =
   | { event: 'in'; at: number; rolloutId: string; seed: number; attempt: number; concurrency: number }
   | { event: 'out'; at: number; rolloutId: string; seed: number; attempt: number; status: number; finished: boolean }
@@ -13,10 +10,7 @@ export type ContainerLine =
   /** A model call as the container saw it end; `text` null: no whole answer came. */
   | { event: 'asked'; at: number; rolloutId: string; attempt: number; status: number; text: string | null };
 
-/**
- * What the model wrote down. `key` is the same for calls that ask for the same answer; `job` is the
- * name of a job in its round.
- */
+/** A line of a model's ledger. Calls for the same answer have the same `key`. */
 export type ModelLine =
   | { event: 'in'; at: number; job: string; key: string; fault: string }
   | { event: 'out'; at: number; job: string; key: string; fault: string; finished: boolean };

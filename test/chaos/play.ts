@@ -13,8 +13,8 @@ export interface Played {
 }
 
 /**
- * Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Rounds that hold leave
- * nothing in `out`.
+ * Plays `rounds` rounds of each kind from `seed` on; `say` gets a line each. Good rounds leave no
+ * files.
  */
 export async function play(
   kinds: readonly Kind[],

@@ -16,10 +16,7 @@ import { terminalWithinMs } from './rules/endings.js';
 import { startSplit } from './split-world.js';
 import { startWorld, type World } from './world.js';
 
-/**
- * The worlds of a run: each is started when it is first needed and then serves all rounds until
- * they are stopped.
- */
+/** The worlds of a run, started on first use and shared by all rounds. */
 export class Worlds {
   private readonly started = new Map<'split' | 'dev', Promise<World>>();
   private logFiles: [string, string][] = [];
@@ -71,9 +68,7 @@ export interface Incidents {
 /** What is still on its way when a job ends has arrived by then. */
 const settleMs = 2_500;
 
-/**
- * Waits for the jobs' ends, at most 60 s from the last fault, and gathers what is known of them.
- */
+/** Waits for the jobs' ends, at most 60 s after the last fault, and gathers the evidence. */
 export async function conclude(
   { kind, seed, folder }: Round,
   world: World,

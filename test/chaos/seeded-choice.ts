@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { seedRng, uniformInt, weightedPick, type Rng } from '../../src/core/math/random.js';
 
-/**
- * Chance that comes from a seed alone. `names` give a sequence of their own, whatever else was
- * drawn before.
- */
+/** Seeded randomness. `names` select a sequence that is independent of other draws. */
 export class Dice {
   private rng: Rng;
   private readonly seed: number;

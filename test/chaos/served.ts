@@ -10,10 +10,7 @@ import { conclude, type Round } from './round.js';
 /** About so many calls come in a round, those for the client left out. */
 const toCome = 160;
 
-/**
- * kill -9 at random moments while a graph job or a session runs, deployments are made and a client
- * asks them.
- */
+/** kill -9 at random moments while a job runs, deployments are made and a client calls them. */
 const kills: Judged[] = targets.map((target) => ({
   name: `served-kill-${target}`,
   async play(round) {
@@ -27,10 +24,7 @@ const kills: Judged[] = targets.map((target) => ({
   },
 }));
 
-/**
- * The same with readers of events that are cut off, and with gates' containers or models that
- * answer wrongly in every way.
- */
+/** The same with interrupted event readers and faulty containers or models of gates. */
 const hostile: Judged[] = [
   { name: 'served-sse', play: (round) => playHostile(round, 0, plan) },
   {

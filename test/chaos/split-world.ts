@@ -11,10 +11,7 @@ import { ready, type Engine, type Ground } from './world.js';
 /** The longest that something stays away after it was killed. */
 const awayMs = 3_000;
 
-/**
- * `ratchet serve` and `ratchet worker` as processes of their own, on a Temporal and a Postgres that
- * the harness starts.
- */
+/** `ratchet serve` and `ratchet worker` as processes, on Temporal and Postgres of the harness. */
 export async function startSplit({ folder, logFile, env, stops }: Ground): Promise<Engine> {
   const log = pino({ level: 'warn' }, pino.destination(logFile));
   const dataDir = join(folder, 'servers');

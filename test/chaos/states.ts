@@ -5,9 +5,7 @@ import type { Kind } from './kinds.js';
 /** So many sequences a round make 500 in the 20 rounds that are to hold. */
 const sequences = 25;
 
-/**
- * Sequences of commands against the state table; a failure is shrunk and says how to run it alone.
- */
+/** Sequences of commands against the state table; failures are shrunk and can be repeated alone. */
 export const statesKind: Kind = {
   name: 'states',
   async play({ seed }) {

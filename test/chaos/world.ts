@@ -17,19 +17,14 @@ export interface World {
   apiKey: string;
   api: Api;
   model: ChaosModel;
-  /**
-   * kill -9, and up again after a while; resolves when what was killed is ready again, with when it
-   * was gone (epoch milliseconds).
-   */
+  /** kill -9, then a restart; resolves when ready again, with the time of death (epoch ms). */
   kill(target: Target, dice: Dice): Promise<number>;
   /** Asks the database as superuser. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** The processes of the service, by name. */
   processes(): Record<string, number>;
-  /**
-   * Those that ended without having been killed since it was last asked; they are started again.
-   */
+  /** Processes that died on their own since the last call; they are restarted. */
   died(): Promise<string[]>;
   stop(): Promise<void>;
 }

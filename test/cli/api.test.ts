@@ -10,8 +10,8 @@ const event = (seq: number) =>
   `id: ${seq}\ndata: ${JSON.stringify({ type: 'paused', seq, message: '', data: {} })}\n\n`;
 
 /**
- * Streams events up to 4 from the last one that was seen; the first connection breaks in the middle
- * of the third, then 204.
+ * Streams events up to 4 after the last seen one; the first connection breaks within the third,
+ * then 204.
  */
 async function serve(): Promise<{ api: Api; streams: () => number }> {
   let streams = 0;

@@ -1,7 +1,4 @@
-/**
- * For temporal-binary.test.ts: looks for a Temporal binary in the cache directory given and says
- * what it found.
- */
+/** Helper of temporal-binary.test.ts: reports the Temporal binary of a cache directory. */
 import { pino } from 'pino';
 import { findTemporalBinary } from '../../src/embedded/temporal-binary.js';
 

@@ -193,8 +193,7 @@ describe('embedded Postgres', () => {
 
 describe('a clone', () => {
   /**
-   * Our sources with a copy of the Postgres package, its links left out as by an npm that runs no
-   * install scripts.
+   * Our sources with a Postgres package without links, as npm leaves it without install scripts.
    */
   function clone(mode: number): string {
     const folder = freshFolder(mode);

@@ -1,7 +1,4 @@
-/**
- * For lock.long.test.ts: waits until the given moment, tries the locks in turn, says how many it
- * got, and holds on to them.
- */
+/** Helper of lock.long.test.ts: waits, tries the locks in turn, reports and holds them. */
 import { tryLock } from '../../src/embedded/lock.js';
 
 const [at, ...files] = process.argv.slice(2);

@@ -16,10 +16,7 @@ const cached = 'temporal-1.5.1';
 const temporal = '#!/bin/sh\necho "temporal version 9.9.9"\n';
 const noProxy = 'http://127.0.0.1:1';
 
-/**
- * Looks for Temporal with nothing on PATH but these programs, and with no way to the network but
- * `proxy`.
- */
+/** Looks for Temporal with only these programs on PATH and only `proxy` as network. */
 async function find(cacheDir: string, programs: Record<string, string> = {}, proxy = noProxy): Promise<Found> {
   const bin = join(cacheDir, '..', 'bin');
   mkdirSync(bin, { recursive: true });

@@ -114,9 +114,7 @@ export interface Answer {
   raw: Buffer;
 }
 
-/**
- * The real HTTP server on its own database, without Temporal; `overrides` replaces dependencies.
- */
+/** The real HTTP server on its own database, without Temporal; `overrides` replaces parts. */
 export async function startHttp(overrides: Partial<HttpDeps> = {}): Promise<TestHttp> {
   const url = await createDatabase();
   const log = pino({ level: logLevel('silent') });

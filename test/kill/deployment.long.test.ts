@@ -50,10 +50,7 @@ const release = () => {
   held?.gate.open();
   held = null;
 };
-/**
- * How often each seed of each prompt came, and how often it was under way when the worker was
- * killed.
- */
+/** Calls of each seed and prompt, and those in flight at a kill. */
 const key = (entry: RulesWorld['container']['ledger'][number]) => `${worthOf(promptOf(entry))}: ${entry.seed}`;
 const inFlight = () => world.container.ledger.filter(({ out }) => out === null).map(key);
 const lost: string[] = [];

@@ -60,16 +60,11 @@ function askedIn(said: string): Asked {
   return { job, asker: said.includes('Thought: ') ? 'solve' : 'think' };
 }
 
-/**
- * Where a job is to stand still: from the first call that is so on, none of its calls is answered.
- */
+/** Where a job blocks: from the first matching call on, none of its calls is answered. */
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
-  /**
-   * For its calls by whom it stands, and for its others, which nobody waits for any more when they
-   * are answered.
-   */
+  /** `standing` for blocked calls; other calls no longer have a waiter when answered. */
   gate: Gate;
   others: Gate;
 }

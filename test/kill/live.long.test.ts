@@ -68,8 +68,7 @@ const gepa = { population_size: 2, generations: 12, minibatch_size: 3 };
 const mipro = { num_candidates: 4, num_trials: 10 };
 
 /**
- * Sessions of both algorithms, by as many instances as calls name and without; instance n needs the
- * rule n mod `rules`.
+ * Sessions of both algorithms, with and without named instances; n needs the rule n mod `rules`.
  */
 const kinds = [
   { instances: 4, rules: 4, target: 0.7, search: { gepa: { ...gepa, evaluation: { seeds: range(0, 4) } } } },

@@ -1,10 +1,7 @@
 import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
 import { moments, type Point } from '../support/breakpoints.js';
 
-/**
- * Where a session can be killed: calls of one kind and stage, by the rollouts [from, to) that they
- * belong to or come before.
- */
+/** A point to kill a session: calls of a kind and stage around the rollouts [from, to). */
 export interface Place {
   stage: string;
   what: Point['what'];
@@ -12,9 +9,7 @@ export interface Place {
   to: number;
 }
 
-/**
- * Between two points of a session, so that what ran ahead of the first is not beyond the second.
- */
+/** Distance between two points, so that prefetched work of the first is not beyond the second. */
 const apart = 4;
 
 /** All that is left to chance, from one seed. */

@@ -1,10 +1,7 @@
 import pg from 'pg';
 import { completionKey, questionKey, rolloutKey } from './session-variants.js';
 
-/**
- * What a session asks for at once, as its rollouts lie in the database: `kind` is the stage, told
- * apart where it comes twice.
- */
+/** A batch of a session's rollouts; `kind` is the stage, numbered if it repeats. */
 export interface Batch {
   kind: string;
   from: number;
@@ -77,10 +74,7 @@ export class Records {
     });
   }
 
-  /**
-   * All that a session has come to, but for what differs from one to the next: ids, times, and in
-   * which order equals ended.
-   */
+  /** A session's results without ids, times and the order of equal rollouts. */
   async found(jobId: string): Promise<unknown> {
     const [jobs, candidates, rollouts, frames, calls, events] = await Promise.all([
       this.ask('select status, stopped_by, error_details, projection from jobs where id = $1', [jobId]),

@@ -27,10 +27,7 @@ interface SessionVariant {
 /** The budget of the variant `tight`. */
 export const tightRollouts = 70;
 
-/**
- * By name. `noisy`, `asking`, `clumsy` and `demos` also change what container, model and proposer
- * do.
- */
+/** `noisy`, `asking`, `clumsy` and `demos` also change container, model and proposer. */
 export const variants: Record<string, SessionVariant> = {
   plain: { initial_prompt: { messages: whole } },
   parts: { initial_prompt: { messages: parts } },
@@ -127,10 +124,7 @@ export async function startVariants(breakpoints: Breakpoints) {
   };
 }
 
-/**
- * What decides is the prompt, which the proxy has put in the place of the container's own, and what
- * it shows.
- */
+/** Scores the prompt that the proxy inserted, with its demonstrations. */
 function complete(session: string, messages: ModelRequest['body']['messages']): string {
   const system = messages.find(({ role }) => role === 'system')!.content;
   if (variantOf(session) !== 'demos') return system;
@@ -163,10 +157,7 @@ async function work(session: string, call: ReceivedRollout, ordinal: number): Pr
   return answers.reward(variant === 'noisy' ? 0.25 + score / 2 + (luck - 2) / 16 : score, feedback);
 }
 
-/**
- * The proposer's answer; a clumsy one forgets the fence where it is asked for the first time, or
- * has nothing new to say.
- */
+/** The proposer's answer; a clumsy one first forgets the fence or repeats its parent. */
 function reflect(session: string, asked: ModelRequest): string {
   const { messages } = asked.body;
   const luck = digest(messages[0]!.content)[0]! % 4;

@@ -102,10 +102,7 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
   return [...indexes, ...questions, ...(hasCompletions ? completions : [])];
 }
 
-/**
- * Of a MIPRO session: in what follows the first two questions (the task's description,
- * instructions), and in its last trials.
- */
+/** Later points of a MIPRO session: its first two proposer requests and its last trials. */
 function pointsOfMipro(indexes: readonly Place[]): (Point | null)[] {
   const { from } = indexes.find(({ stage }) => stage === 'survey')!;
   const trials = indexes.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
@@ -118,10 +115,7 @@ function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, i
   return indexes.find((index) => index.what === what && index.from <= at && at < index.to)!.stage;
 }
 
-/**
- * Kills the process, at once or at a piece of what it says when those that are to be released go
- * on.
- */
+/** Kills the process at once, or at a piece of its traffic after the release of sessions. */
 async function kill(released: readonly string[]): Promise<void> {
   if (released.length > 0) {
     const isDeaf = dice.below(2) === 0;

@@ -49,8 +49,7 @@ export function meanReward(graph: Graph, tasks: readonly TwoStepTask[]): number 
 }
 
 /**
- * A graph job without any service: the search of `src/core`, with the `local` provider as its model
- * and its proposer. Without `edits` the proposals that edit the structure rewrite prompts instead.
+ * A graph job in process: the core's search with the `local` provider; `edits`: may edit structure.
  */
 export function evolve(
   start: Graph,

@@ -1,7 +1,4 @@
-/**
- * Asks the `local` provider what no honest caller would ask, several times each, and says `all
- * ended` at the end.
- */
+/** Sends hostile requests to the `local` provider, several times each, then prints `all ended`. */
 import { completeLocally } from '../../src/local-model/complete.js';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';

@@ -22,10 +22,7 @@ test('the sample is what its generator writes', () => {
 });
 
 describe('one call', () => {
-  /**
-   * A prompt of pieces: guidance that is right, orders, forms, what tasks say, in any order and
-   * place.
-   */
+  /** A prompt of random pieces: guidance, orders, formats and statements of tasks. */
   function prompts(theme: Theme, count: number): PromptMessage[][] {
     const dice = diceOf(5);
     const all = [...theme.links, ...theme.ofThings, ...theme.ofGroups];

@@ -95,10 +95,7 @@ const recorded = async (id: string) =>
     )
   ).map((row) => row.id);
 
-/**
- * As after a restore of Temporal: the workflow stands at its first decision again, or where it
- * asked for rollouts.
- */
+/** Simulates a restore of Temporal: resets the workflow to an earlier decision. */
 async function turnBack(id: string, to: 'the start' | 'its rollouts' = 'the start'): Promise<void> {
   const workflowId = `evaluation-${id}`;
   const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory();
@@ -209,9 +206,7 @@ test('Postgres at an earlier moment: a job that lacks what its workflow stands o
   expect(container.ledger.slice(calls)).toEqual([]);
 }, 120_000);
 
-/**
- * A copy of the database as it is now, beside it. Whoever is connected is cut off and comes again.
- */
+/** Copies the database; connected clients are disconnected and reconnect. */
 async function backUp(url: string): Promise<string> {
   const name = new URL(url).pathname.slice(1);
   const admin = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });

@@ -137,10 +137,7 @@ const resent = async () =>
 const calls = (n: number) => until(`the container has had ${n} calls`, () => container.ledger.length >= n, 120);
 const status = async (job: Job, at = 0) => (await api(at).call<{ status: string }>('GET', job.path)).status;
 
-/**
- * Where each recorded rollout stood in the ledger when it was seen on record: it must not come
- * again after that.
- */
+/** Ledger position at which each rollout was seen recorded: it must not run again after it. */
 const onRecordAt = new Map<string, number>();
 async function note(): Promise<void> {
   const ids = await recorded();

@@ -7,10 +7,7 @@ import { dirname, join } from 'node:path';
 const made: string[] = [];
 let project: string;
 
-/**
- * A project of its own with our scripts, an npm that only counts, and a TypeScript compiler that
- * only copies.
- */
+/** A project with our scripts, an npm that only counts, and a compiler that only copies. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'ratchet-scripts-'));
   made.push(project);

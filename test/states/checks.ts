@@ -17,10 +17,7 @@ import {
 import { isTerminal, type Status } from './table.js';
 import type { World } from './world.js';
 
-/**
- * All that must hold of a job at rest: row, log, rollouts, inbox, container and workflow tell one
- * story.
- */
+/** Checks that row, log, rollouts, inbox, container and workflow of a job at rest agree. */
 export async function checkJob(world: World, model: Model, job: Job): Promise<void> {
   assertNothingStarted(world, job);
   await atRest(world, job);
@@ -119,10 +116,7 @@ async function checkCounts(world: World, job: Job): Promise<void> {
 
 const closedAs: Partial<Record<Status, string>> = { completed: 'COMPLETED', failed: 'FAILED', cancelled: 'CANCELLED' };
 
-/**
- * The row is closed before the workflow, so its end is waited for; what it says of itself is what
- * the row says.
- */
+/** Waits for the end of the workflow, which follows the row's; both must agree. */
 async function checkWorkflow(world: World, job: Job): Promise<void> {
   const { status } = job.state;
   const due = job.wasTerminated ? 'TERMINATED' : (closedAs[status] ?? 'RUNNING');

@@ -1,9 +1,6 @@
 import { answers, startFakeContainer, type FakeContainer } from '../support/fakes/container.js';
 
-/**
- * A container that holds every rollout until it is told to answer, so that jobs run for as long as
- * a test wants.
- */
+/** A container that holds every rollout until its release. */
 export interface HeldContainer {
   url: string;
   /** Ids of the job's rollouts that wait here, in the order in which they came. */

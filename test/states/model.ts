@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { isTerminal, type Call, type ExpectedState } from './table.js';
 
-/**
- * A reward that was reported, as the inbox must hold it; without a rollout it is the job's as a
- * whole.
- */
+/** A reported reward as the inbox must hold it; without a rollout it is the job's. */
 interface InboxEntry {
   rollout: string | null;
   reward: number;
@@ -28,18 +25,12 @@ export interface Job {
   awaited: Set<string>;
   /** Rewards of rollouts that have ended. */
   outcomes: Map<string, number>;
-  /**
-   * Whether an outcome has come since the job was last seen at rest, so that a session may be about
-   * to end.
-   */
+  /** Whether an outcome came since the job was last at rest: a session may be about to end. */
   stirred: boolean;
   inbox: InboxEntry[];
   /** When a pause that still holds was answered, in epoch milliseconds. */
   pausedAt: number | null;
-  /**
-   * How often the container had been asked when that pause was known to everybody; null: it is not
-   * yet.
-   */
+  /** Container calls when the last pause was known to everybody; null: not yet. */
   callsWhenPaused: number | null;
   /** The job as it was first seen at its end. */
   atEnd: Record<string, unknown> | null;
@@ -53,10 +44,7 @@ export interface Model {
   mayKill: boolean;
   /** kill -9 of the worker so far. */
   kills: number;
-  /**
-   * Commands since the worker was killed: each waits 2 s for an answer, so a sequence has few of
-   * them.
-   */
+  /** Commands since the worker was killed; each waits 2 s, so a sequence has few of them. */
   sinceKill: number;
   /** What ran, in order. */
   ran: string[];
@@ -77,10 +65,7 @@ export const newModel = (mayKill: boolean): Model => ({
 /** Numbers that stand for jobs. */
 export const slots = fc.nat(7);
 
-/**
- * The job that a number stands for, whatever number it is; undefined as long as there is none. Odd
- * ones stand for jobs that are open, where there are any: what has ended is soon told.
- */
+/** The job of a slot; undefined without jobs. Odd slots prefer open jobs. */
 export function jobAt({ jobs }: Readonly<Model>, slot: number): Job | undefined {
   const open = jobs.filter((job) => !isTerminal(job.state.status));
   const among = slot % 2 === 1 && open.length > 0 ? open : jobs;

@@ -102,10 +102,7 @@ export async function atRest(world: World, job: Job): Promise<void> {
   assert.deepEqual(lasting, job.atEnd, `${job.id} has changed after its end`);
 }
 
-/**
- * Waits until the workflow has decided whatever was sent before, and the row says so; a closed one
- * has nothing to decide.
- */
+/** Waits until the workflow has decided earlier commands and the row agrees. */
 export async function flush(world: World, job: Job): Promise<void> {
   await until(
     `workflow and row of ${job.id} agree`,
@@ -120,20 +117,14 @@ export async function flush(world: World, job: Job): Promise<void> {
 export const askWorkflow = (world: World, job: Job) =>
   workflowOf(world, job).query<{ status: Status; generation: number; bestReward: number | null }>('status');
 
-/**
- * Sends what an operator sends. A workflow that has closed takes nothing, which is as the table has
- * it.
- */
+/** Sends an operator's signal. A closed workflow ignores it, as the table says. */
 export async function asOperator(job: Job, send: () => Promise<unknown>): Promise<void> {
   await send().catch((error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError && isTerminal(job.state.status))) throw error;
   });
 }
 
-/**
- * The table's part of an answer. 202 although a worker lives is only right when the outcome took
- * longer than the API waits; then it is waited for here.
- */
+/** Code and status of an answer; resolves a 202 of a slow outcome. */
 export async function answerTo(world: World, job: Job, reply: Reply): Promise<Answer> {
   const { code, body } = reply;
   if (code === 202) {
@@ -188,10 +179,7 @@ export const rolloutsOf = (world: World, job: Job) =>
 export const callsOf = (world: World, job: Job) =>
   world.container.ledger.filter(({ rolloutId }) => rolloutId.startsWith(`rol_${job.id.slice(4)}_`));
 
-/**
- * Waits until a pause that was answered is known to whoever runs the job's rollouts, and until all
- * that had begun by then has come to the container: from there on nothing may come.
- */
+/** Waits until the runner knows an answered pause and its last calls reached the container. */
 export async function quieten(world: World, job: Job): Promise<void> {
   const { pausedAt } = job;
   if (pausedAt === null || job.callsWhenPaused !== null) return;

@@ -66,10 +66,7 @@ const commands: Commands[] = [
   ...times(1, killApi),
 ];
 
-/**
- * Runs sequences of commands against the service and against the table of the contract at once.
- * Throws, with the shortest sequence that fails and how to run it alone, at the first difference.
- */
+/** Compares service and table on command sequences; throws the shortest failing sequence. */
 export async function runStateSequences(options: StateSequences): Promise<StateReport> {
   const { seed, sequences, only, servers, lanes = 2 } = options;
   if (!servers) return withServers((own) => runStateSequences({ ...options, servers: own }));
@@ -137,10 +134,7 @@ async function runLane(options: StateSequences & { servers: Servers }, shared: S
   }
 }
 
-/**
- * What went wrong, without the ids and numbers in which one failure differs from the same another
- * time.
- */
+/** A failure's message without ids and numbers, so that repetitions are equal. */
 const kindOf = (error: unknown): string =>
   String(error)
     .split('\n', 1)[0]!
@@ -154,10 +148,7 @@ async function failure<T>(details: fc.RunDetails<T>, ran: string[]): Promise<Err
   return new Error(text, { cause });
 }
 
-/**
- * Brings back the worker, looks at every job, ends those that are open, one way or the other, and
- * looks again.
- */
+/** Restarts the worker, checks every job, ends the open ones, and checks again. */
 async function end(world: World, model: Model): Promise<void> {
   if (!model.workerLives) await startWorker(world, model);
   for (const [i, job] of model.jobs.entries()) {

@@ -1,7 +1,4 @@
-/**
- * The table of the contract, written down a second time and apart from src/core/jobs/status.ts:
- * what the product does is compared with this. Pure.
- */
+/** A second, independent copy of the contract's table; the product is compared with it. Pure. */
 
 export type Status = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
 /** `stop` is a reward with `stop: true`. */
@@ -29,10 +26,7 @@ export interface Answer {
   status: Status;
 }
 
-/**
- * A verb under way. `native`: Temporal's own cancel, which Temporal may hand over after signals
- * that came later.
- */
+/** A command in flight. `native`: Temporal's cancel, which may arrive after later signals. */
 export interface Call {
   verb: Verb;
   native?: boolean;

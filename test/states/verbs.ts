@@ -4,10 +4,7 @@ import { answerTo, asOperator, assertIds, atRest, flush, pathOf, quieten, settle
 import { isTerminal, step, type ExpectedState, type Verb } from './table.js';
 import type { Reply, World } from './world.js';
 
-/**
- * By which of its doors a verb comes in. `signal`: an operator's, from the Temporal UI, without a
- * command id.
- */
+/** Ways to send a command. `signal`: from the Temporal UI, without a command id. */
 export type Door = 'post' | 'patch' | 'patch any kind' | 'signal';
 
 const states = { pause: 'paused', resume: 'running', cancel: 'cancelled' } as const;
@@ -26,10 +23,7 @@ export function signal(world: World, job: Job, verb: Verb): Promise<void> {
   return asOperator(job, () => (verb === 'stop' ? workflow.signal('reward', { stop: true }) : workflow.signal(verb)));
 }
 
-/**
- * The job of a command that may be given now: without a worker only two are, since each waits for
- * an answer in vain.
- */
+/** The job of a slot if it may get a command: without a worker at most two wait in vain. */
 export function commandable(model: Readonly<Model>, slot: number): boolean {
   return jobAt(model, slot) !== undefined && (model.workerLives || model.sinceKill < 2);
 }

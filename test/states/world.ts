@@ -12,9 +12,7 @@ import { startHeldContainer, type HeldContainer } from './held-container.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/**
- * The servers that a world is built on; the database's user must be allowed to create databases.
- */
+/** The servers of a world; the database's user must be able to create databases. */
 export interface Servers {
   databaseUrl: string;
   temporalAddress: string;
@@ -27,10 +25,7 @@ export interface Reply {
   body: Record<string, unknown>;
 }
 
-/**
- * The built service as processes, one API and one worker, on a database and a namespace of its own,
- * and its container.
- */
+/** One API and one worker as processes on their own database and namespace, with a container. */
 export interface World {
   container: HeldContainer;
   temporal: Client;

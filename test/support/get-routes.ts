@@ -35,10 +35,7 @@ interface Request {
   expected: number[];
 }
 
-/**
- * Status codes for which the walk has no request: a wrong key, id or query, an unreachable
- * database.
- */
+/** Statuses without a request in the walk: a wrong key, id or query, an unreachable database. */
 const errors = ['401', '404', '422', '503'];
 
 /** Responses that are read from the API itself: one page, or all traces. */

@@ -14,10 +14,7 @@ export interface WithPython {
   test: typeof test | typeof test.skip;
 }
 
-/**
- * The Python of a virtual environment below .ratchet, created once; prints the reason if
- * impossible.
- */
+/** The Python of a virtual environment below .ratchet; prints the reason if unavailable. */
 export function withPython(): WithPython {
   const home = resolve(__dirname, '../../.ratchet/test-venv', `openai-${openaiVersion}`);
   if (!existsSync(home)) {

@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Polls every `everyMs` until the condition is neither null, undefined nor false. Errors count as
- * false.
- */
+/** Polls until the condition is neither null, undefined nor false. Errors count as false. */
 export async function until<T>(
   what: string,
   look: () => Promise<T> | T,

@@ -62,10 +62,7 @@ interface Judged {
   reward: number | null;
 }
 
-/**
- * A request of a client to a name; `status` 0 where the connection broke, `text` null without a
- * whole answer. Times are epoch milliseconds.
- */
+/** A client's request; `status` 0: broken connection, `text` null: no whole answer. Epoch ms. */
 export interface AskedByName {
   n: number;
   at: number;
@@ -94,19 +91,13 @@ export interface JobEvidence {
   completedAt: number | null;
   eventSeq: number;
   rollouts: RolloutRow[];
-  /**
-   * A session's sensor frames: the traces that each names, the first hundred, and of how many
-   * rollouts it says it is.
-   */
+  /** A session's sensor frames: the first hundred traces and the number of rollouts of each. */
   frames: { traces: string[]; count: number }[];
   events: (SeenEvent & { key: string })[];
   calls: CallRow[];
   /** `GET …/events` as JSON, page by page. */
   pages: SeenEvent[];
-  /**
-   * What each reader of the stream has seen, over all its connections. `ended`: it was told 204 in
-   * the end.
-   */
+  /** Events that each stream reader saw over all connections. `ended`: the final answer was 204. */
   streams: { reader: string; events: SeenEvent[]; cuts: number; ended: boolean }[];
   /** `GET …/results` of an evaluation. */
   results: { seed: number; status: string; reward: number | null; error: string | null; traceId: string }[] | null;
@@ -126,10 +117,7 @@ export interface JobEvidence {
   deployment: DeploymentEvidence | null;
 }
 
-/**
- * When processes were to be killed, when they were gone, and when all was ready again; `worker`:
- * runners of rollouts were among them, `serving`: what answers clients was.
- */
+/** Kill times: planned, gone, ready again. `worker`: a runner died; `serving`: an API died. */
 export interface Kill {
   at: number;
   goneAt: number;

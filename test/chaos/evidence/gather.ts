@@ -6,10 +6,7 @@ import { gatherDeployment } from './gather-deployment.js';
 import type { ModelLine } from '../ledger.js';
 import type { World } from '../world.js';
 
-/**
- * Everything that service, database, Temporal and ledgers say of a job, once it has ended; `model`:
- * the ledger of the round.
- */
+/** Reads everything about an ended job from service, database, Temporal and ledgers. */
 export async function gather(world: World, job: Job, model: ModelLine[]): Promise<JobEvidence> {
   const { name, id, kind, maxConcurrent, seeds, mayEnd, outside } = job;
   const [row] = await world.sql<{ status: string; code: string | null; completed: number | null; seq: number }>(

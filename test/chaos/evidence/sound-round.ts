@@ -96,10 +96,7 @@ function evaluation(): JobEvidence {
   });
 }
 
-/**
- * Of a graph job: g0 is on record, the call of g1 was in flight at the kill and has been made
- * again.
- */
+/** A graph job: g0 is recorded; g1 was in flight at the kill and was called again. */
 function graph(): JobEvidence {
   const rollouts = [
     { ...row('g0', 0, 'succeeded', 1, 1_100), output: 'rule-0' },
@@ -156,10 +153,7 @@ function gateEvaluation(): JobEvidence {
   });
 }
 
-/**
- * A round of a kill in which everything is as it should be, with a job of each kind, and a client
- * that asks deployments.
- */
+/** A correct round of a kill with a job of each kind and a client of deployments. */
 export function sound(): Evidence {
   const evaluated = evaluation();
   const gate = { passed: true, candidate: { jobId: 'evl_2', reward: 0.9 }, incumbent: null };

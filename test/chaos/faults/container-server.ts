@@ -29,15 +29,11 @@ export interface JobContainer {
 
 /** How many rules there are to find; see rules-world.ts. */
 const rules = 4;
-/**
- * By this the n-th answer to a rollout is less than the first, so that the row shows which of them
- * was recorded.
- */
+/** Reward decrement of the n-th answer to a rollout, so that the row shows which was recorded. */
 const attemptStep = 1e-6;
 
 /**
- * Starts a container whose every act comes from the dice, by the job and the rollout's ordinal, not
- * by the order of calls. `job`: its name in the round.
+ * A container whose acts depend on the dice, the job and the ordinal, not on the order of calls.
  */
 export async function startJobContainer(
   job: string,
@@ -84,10 +80,7 @@ function drawFault(dice: Dice, percent: number): ContainerFault | null {
 const score = (prompt: string, seed: number): number =>
   prompt === '' ? (seed % 5) / 5 : prompt.includes(`rule-${seed % rules}.`) ? 1 : 0;
 
-/**
- * Works, asks the model, and answers with what it is worth; a model that gives no answer makes it
- * 0.
- */
+/** Works, calls the model, and answers with its worth; 0 without an answer of the model. */
 function work(
   job: string,
   ledger: Ledger<ContainerLine>,

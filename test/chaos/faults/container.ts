@@ -2,10 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { answers, type Behaviour } from '../../support/fakes/container-answers.js';
 import type { Dice } from '../seeded-choice.js';
 
-/**
- * One thing that a container does wrong, and what must follow (the table of the container
- * contract).
- */
+/** A fault of a container and its required consequence (the table of the container contract). */
 export interface ContainerFault {
   name: string;
   weight: number;
@@ -13,9 +10,7 @@ export interface ContainerFault {
   codes: string[];
   /** How often one attempt may call the container, where it does this every time. */
   tries: [least: number, most: number];
-  /**
-   * A retry may mend it: then half of the rollouts do it once only and answer well the next time.
-   */
+  /** Whether a retry may succeed: then half of the rollouts fail once only. */
   mendable: boolean;
   make(url: string, dice: Dice): Behaviour;
   /** Least time from this call to the next. */
@@ -23,10 +18,7 @@ export interface ContainerFault {
 }
 
 const gib = 1024 ** 3;
-/**
- * 1 GiB of zeros in 1 MiB: a gzip file may have many members. Made once, since it holds up the
- * ledgers.
- */
+/** 1 GiB of zeros in 1 MiB of gzip members. Made once, since it blocks the ledgers. */
 const member = gzipSync(Buffer.alloc(gib / 64));
 export const gzipBomb = Buffer.concat(Array.from({ length: 64 }, () => member));
 

@@ -1,10 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { listen, type Listening } from '../../support/loopback.js';
 
-/**
- * A TCP proxy that breaks each connection after so many bytes of the answer; `draw`: how many bytes
- * the next connection lives; Infinity for one that is left alone.
- */
+/** A TCP proxy that breaks connections; `draw`: bytes of the next one, Infinity for none. */
 export async function startCutter(target: string, draw: () => number): Promise<Listening> {
   const { hostname, port } = new URL(target);
   const server = createServer((client) => {

@@ -19,10 +19,7 @@ export const containerKind: Judged = {
     }),
 };
 
-/**
- * Models that answer wrongly in every way, to the container's calls through the proxy and to the
- * proposer's.
- */
+/** Models that answer wrongly in every way, to containers and to the proposer. */
 export const modelKind: Judged = {
   name: 'model',
   play: (round) =>
@@ -53,8 +50,7 @@ async function hostile(
 }
 
 /**
- * Measures the memory of the service's processes from now on: what it answers tells the largest
- * that each had resident, in MiB.
+ * Samples the service's processes; the result returns the largest resident memory of each, in MiB.
  */
 export function peakMemory(world: World): () => Record<string, number> {
   const processes = Object.entries(world.processes());

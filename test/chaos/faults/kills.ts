@@ -8,10 +8,7 @@ import type { Ledger, ModelLine } from '../ledger.js';
 import { conclude, type Round } from '../round.js';
 import type { Target, World } from '../world.js';
 
-/**
- * A container that works for a while and goes on asking for its model as long as its rollout is
- * wanted.
- */
+/** A container that works for a while and calls its model as long as its rollout is wanted. */
 export const patientPlan = (seeds: number): JobPlan => ({
   nature: { faults: 0, workMs: [30, 200], asks: 2, patienceMs: 25_000 },
   seeds,
@@ -21,10 +18,7 @@ export const patientPlan = (seeds: number): JobPlan => ({
   mayEnd: ['completed'],
 });
 
-/**
- * A kill comes this long after so many percent of what is to come have come since the last, or
- * there is nothing more to come.
- */
+/** A kill comes after a delay and a share of the remaining calls, or when no call remains. */
 const afterPercent = [0, 45] as const;
 const afterMs = [0, 400] as const;
 const maxKills = 2;
@@ -66,9 +60,7 @@ export async function sceneOf({ dice, folder, worlds }: Round, target: Target): 
   return { target, embedded, world, model: world.model.begin(dice.of('model'), join(folder, 'model.jsonl'), 0) };
 }
 
-/**
- * By what the moments of kills are counted: calls that have come, and how many are to come about.
- */
+/** Counters for the moments of kills: calls so far and expected calls. */
 interface Progress {
   come(): number;
   toCome: number;

@@ -16,10 +16,7 @@ interface Asked {
   messages: { role: string; content: string }[];
 }
 
-/**
- * A model for containers and proposers, over an OpenAI-compatible API, whose faults come from the
- * dice of the round.
- */
+/** An OpenAI-compatible model for containers and proposers with seeded faults. */
 export interface ChaosModel {
   /** Base URL with /v1. */
   url: string;

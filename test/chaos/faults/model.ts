@@ -1,9 +1,7 @@
 import { answers, type Behaviour, type ReceivedRollout } from '../../support/fakes/container-answers.js';
 import { gzipBomb } from './container.js';
 
-/**
- * One thing that a model does wrong. `whole`: what it answers passes for an answer all the same.
- */
+/** A fault of a model. `whole`: its answer still counts as an answer. */
 export interface ModelFault {
   name: string;
   weight: number;

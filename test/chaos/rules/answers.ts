@@ -2,10 +2,7 @@ import { containerFault } from '../faults/container.js';
 import type { JobEvidence } from '../evidence/evidence.js';
 import { grouped, hasOutcome, perJob, type Rule } from './rule.js';
 
-/**
- * Largest resident memory of a process of the service, in MiB, while containers and models send 1
- * GiB and bombs.
- */
+/** Limit of a process's resident memory in MiB under answers of 1 GiB and gzip bombs. */
 const memoryLimitMib = 600;
 
 /** A call of the container with what it did. */

@@ -3,9 +3,7 @@ import { askOf } from '../keys.js';
 import { modelFault } from '../faults/model.js';
 import { grouped, perJob, type Rule } from './rule.js';
 
-/**
- * From a record's time stamp to its commit, and from a look at the records to the model's ledger.
- */
+/** Tolerance between a record's time stamp and its commit, and between records and ledger. */
 const betweenMs = 250;
 
 /** How often one question of a proposer is tried. */

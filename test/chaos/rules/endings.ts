@@ -2,9 +2,7 @@ import { perJob, type Rule } from './rule.js';
 
 /** A job must be terminal this long after the last fault. */
 export const terminalWithinMs = 60_000;
-/**
- * What is on its way when a job ends may still arrive: a runner hears of the end within a second.
- */
+/** Grace for calls in flight at the end of a job: a runner learns of the end within a second. */
 const underWayMs = 2_000;
 
 const closes: Record<string, string[]> = {

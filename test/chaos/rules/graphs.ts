@@ -13,10 +13,7 @@ interface Call {
   outAt: number | null;
 }
 
-/**
- * The calls that the model answered well; of two at once for the same answer the first to come
- * counts as the first to end.
- */
+/** The model's good answers; of concurrent calls for one answer, the first to come ends first. */
 function callsOf(lines: ModelLine[]): Call[] {
   const open = new Map<string, Call[]>();
   return lines.flatMap(({ event, key, at, fault }) => {
@@ -32,10 +29,7 @@ function callsOf(lines: ModelLine[]): Call[] {
   });
 }
 
-/**
- * What was asked for, and perhaps not recorded yet, when nobody waited for it any more: its worker
- * was killed, or its job had failed.
- */
+/** Calls that may lack a record: their worker was killed, or their job had failed. */
 function isLost({ at, outAt }: Call, { status, completedAt }: JobEvidence, kills: Kill[]): boolean {
   const ends = kills.filter(({ worker }) => worker).map(({ at: from, goneAt }) => [from, goneAt] as const);
   if (status !== 'completed' && completedAt !== null) ends.push([completedAt, completedAt]);

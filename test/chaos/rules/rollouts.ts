@@ -10,10 +10,7 @@ const isIn = (line: ContainerLine): line is In => line.event === 'in';
 const isPlan = (line: ContainerLine): line is Plan => line.event === 'plan';
 const open = new Set(['queued', 'running', 'awaiting_reward']);
 
-/**
- * How often a rollout may be called that is sent once: as often as what the container did lets it
- * be tried.
- */
+/** Allowed calls of a rollout that is sent once, given the container's behaviour. */
 const triesOf = (plans: Plan[]): number =>
   Math.max(1, ...plans.map(({ fault }) => containerFault(fault)?.tries[1] ?? 1));
 

@@ -30,10 +30,7 @@ export const answerSchema: AnswerForm = {
   },
 };
 
-/**
- * Answers all pending calls, by `answers` of the key or `otherwise`; last call first with
- * `backwards`.
- */
+/** Answers pending calls by `answers[key]` or `otherwise`; `backwards`: the last call first. */
 export function answerAll(run: Run, answers: Record<string, string>, otherwise = 'ok', backwards = false): Run {
   let current = run;
   for (let calls = pendingCalls(current); calls.length > 0; calls = pendingCalls(current)) {

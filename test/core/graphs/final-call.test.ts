@@ -1,6 +1,4 @@
-/**
- * Invariant: if finalCall names a call, no other call is pending, and its text becomes the output.
- */
+/** Invariant: a call named by finalCall is the only pending one, and its text is the output. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { finalCall } from '../../../src/core/graphs/run/final-call.js';

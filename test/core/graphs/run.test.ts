@@ -45,10 +45,7 @@ const answered = (run: Run, key: string, text: string) => {
   return result.run;
 };
 
-/**
- * Plays a run to its end; `order` selects among the pending calls. Returns the keys in the order
- * answered.
- */
+/** Plays a run to its end; `order` selects among pending calls. Returns keys in answer order. */
 function play(graph: Graph, input: Json, salt: number, order: readonly number[]) {
   let run = openRun(graph, input);
   const answeredKeys: string[] = [];

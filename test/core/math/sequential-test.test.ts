@@ -41,9 +41,7 @@ const cauchy: Reward = (uniform) => Math.tan(Math.PI * (uniform() - 0.5));
 /** A mean of 3, and an infinite variance: skewed as far as latencies or costs are. */
 const pareto: Reward = (uniform) => uniform() ** (-1 / 1.5);
 
-/**
- * One comparison, checked after every pair as in a search; the unit comes from 30 control rewards.
- */
+/** One comparison, checked after every pair as in a search; the unit is from 30 control rewards. */
 function compare(child: Reward, control: Reward, horizon: number, uniform: () => number): TestVerdict {
   const before = Array.from({ length: 30 }, () => control(uniform));
   let on = openTest(Math.sqrt(sampleOf(before).variance));
@@ -124,10 +122,7 @@ describe('of a child that is better', () => {
   });
 });
 
-/**
- * e by definition: exp(l S - l^2 V / 2), weighted by a half-normal of scale 1 over l (midpoint
- * rule).
- */
+/** e by definition: exp(l S - l^2 V / 2), weighted by a half-normal of scale 1 over l. */
 function evidenceByIntegral(sum: number, squares: number): number {
   const steps = 20_000;
   const width = 12 / steps;

@@ -146,10 +146,7 @@ describe('a gate whose name moves while what it serves is evaluated judges again
 });
 
 describe('a gate whose name moves to and fro each time that it has judged', () => {
-  /**
-   * Moves the name in the transaction that records a gate's result, up to this often; returns how
-   * often.
-   */
+  /** Moves the name in the transaction that records a gate's result; returns how often. */
   const moving = async (between: string[], times: number, meanwhile: () => Promise<void>): Promise<number> =>
     asSuperuser(async (client) => {
       const [one, other] = between.map((id) => client.escapeLiteral(id));

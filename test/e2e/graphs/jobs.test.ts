@@ -150,10 +150,7 @@ describe('a provider that refuses its key', () => {
 });
 
 describe('budget.max_cost_usd', () => {
-  /**
-   * Cost of all answers at the price of gpt-4o-mini; each answer has a quarter of the allowed
-   * tokens.
-   */
+  /** Cost of all answers at gpt-4o-mini's price; each has a quarter of the allowed tokens. */
   function priced(solved: boolean) {
     let answered = 0;
     on.world.model.reply((request) => {

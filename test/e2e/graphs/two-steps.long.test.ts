@@ -86,10 +86,7 @@ function evolvedOnce(name: keyof typeof jobs): Evolved {
   return known.get(name)!;
 }
 
-/**
- * A job's reward on held-out tasks, the best of its one-step candidates, and its gain on unseen
- * tasks.
- */
+/** A job's held-out reward, the best of its one-step candidates, and its gain on unseen tasks. */
 async function evolved(name: keyof typeof jobs): Evolved {
   const id = await createGraphJob(on.service, { ...jobs[name](), max_concurrent: 8 });
   const job = await ended<GraphJob>(on.service, id, 400);

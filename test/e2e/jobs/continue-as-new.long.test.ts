@@ -96,10 +96,7 @@ async function found(id: string, service = short) {
   };
 }
 
-/**
- * Sends signals without effect until the workflow has this many runs; returns the number of
- * signals.
- */
+/** Sends signals without effect until the workflow has this many runs; returns their number. */
 async function flood(id: string, signal: string, runs: number): Promise<number> {
   let sent = 0;
   await until(`${id} has ${runs} runs`, async () => {

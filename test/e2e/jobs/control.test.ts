@@ -37,9 +37,7 @@ afterEach(() => behave('reward'));
 
 type Kind = 'evaluation' | 'session' | 'graph';
 
-/**
- * Containers and models now reward every rollout once `opened`, refuse the key, or never answer.
- */
+/** Makes containers and models reward all rollouts once `opened`, refuse the key, or hang. */
 function behave(how: 'reward' | 'refuse' | 'hang', opened: Promise<unknown> = Promise.resolve()): void {
   const reward = answers.held(opened, answers.reward(1));
   box.behave(() => ({ reward, refuse: answers.refuseKey(401), hang: answers.hang() })[how]);

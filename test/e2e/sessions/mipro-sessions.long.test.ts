@@ -29,10 +29,7 @@ import { until } from '../../support/until.js';
 
 const topics = 5;
 
-/**
- * The demonstrations world plus containers with two components: one calls no model, one marks its
- * texts.
- */
+/** The demonstrations world and containers with two components; one marks its texts. */
 async function startWorld() {
   const [demos, priced] = await Promise.all([startDemosWorld({ topics }), startPricedWorld(5)]);
   const parts = await startFakeContainer({
@@ -87,10 +84,7 @@ const read = (id: string) => readJob<Session>(on.service, id);
 /** With one demonstration at most there is something left to learn after the first generation. */
 const slow = { max_bootstrapped_demos: 1, max_labeled_demos: 0 };
 
-/**
- * Holds proposer requests from the n-th on: the first describes the task, the fourth begins
- * generation 2.
- */
+/** Holds proposer requests from the n-th on: 1 describes the task, 4 begins generation 2. */
 function holdQuestion(n: number) {
   const { opened, open } = gate();
   let asked = 0;

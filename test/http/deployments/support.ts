@@ -10,9 +10,7 @@ import { startFakeModel, type FakeModel } from '../../support/fakes/model.js';
 import { deployments } from '../../support/jobs-over-http.js';
 import { startHttp, type Answer, type TestHttp } from '../support.js';
 
-/**
- * The HTTP server with deployment inference and a fake model; deployments are built at creation.
- */
+/** The HTTP server with deployment inference on a fake model; deployments build at once. */
 export interface TestDeployments {
   http: TestHttp;
   url: string;

@@ -419,9 +419,7 @@ describe('a stream', () => {
   });
 });
 
-/**
- * Headers for OpenAI's clients: they retry by default; a pointless retry would buy all steps again.
- */
+/** Headers for OpenAI's clients, which retry by default; a pointless retry would buy all steps. */
 const [inVain, passing] = [{ 'x-should-retry': 'false' }, {}];
 
 describe('a step that is not answered', () => {

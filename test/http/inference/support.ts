@@ -226,10 +226,7 @@ export async function startProxy(options: Partial<ProxyDeps> = {}): Promise<Test
   return proxy;
 }
 
-/**
- * A proxy for the tests of a file; each test starts with a fresh default model and a working
- * database.
- */
+/** A proxy for the tests of a file; each test has a default model and a working database. */
 export function proxyOfFile(options: Partial<ProxyDeps> = {}): TestProxy {
   const proxy = {} as TestProxy;
   beforeAll(async () => {

@@ -48,9 +48,7 @@ const prompt = (texts: readonly string[]): Message[] =>
     ? [{ role: 'system', content: texts[0]! }]
     : texts.map((content, index) => ({ role: 'system', content, name: several[index]! }));
 
-/**
- * Candidates as a search leaves them: ascending versions with gaps, repeated texts, no two equal.
- */
+/** Candidates of a search: ascending versions with gaps, repeated texts, no two equal. */
 const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
   fc.record({
     components: fc.constant(components),

@@ -7,10 +7,7 @@ import type { Verb } from '../table.js';
 import { afterwards, commandable, send, signal, take, takeUnanswered, type Door } from '../verbs.js';
 import type { World } from '../world.js';
 
-/**
- * Pause, resume, cancel or stop, by any door; `again`: sent a second time under the same
- * Idempotency-Key.
- */
+/** Pause, resume, cancel or stop; `again`: repeated under the same Idempotency-Key. */
 class Control implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly verb: Verb;

@@ -45,9 +45,7 @@ class Terminate implements fc.AsyncCommand<Model, World> {
   toString = () => `terminate(${this.slot})`;
 }
 
-/**
- * kill -9 of the worker; `answering`: while the container answers what it holds of the first jobs.
- */
+/** kill -9 of the worker; `answering`: while the container answers rollouts of the first jobs. */
 class KillWorker implements fc.AsyncCommand<Model, World> {
   private readonly answering: boolean;
 
@@ -92,10 +90,7 @@ export async function adoptOutcomes(world: World, job: Job): Promise<void> {
   );
 }
 
-/**
- * A worker comes back: what was sent meanwhile takes effect, in the order in which it was sent, and
- * every job goes on.
- */
+/** A worker returns: pending commands take effect in their order, and every job goes on. */
 class StartWorker implements fc.AsyncCommand<Model, World> {
   check = (model: Readonly<Model>) => !model.workerLives;
 
@@ -133,10 +128,7 @@ async function catchUp(world: World, job: Job): Promise<void> {
   await adopt(world, job, possible, decided);
 }
 
-/**
- * Moves the model along the course that was taken; fails when what is seen is none of those
- * possible.
- */
+/** Advances the model along the observed course; fails if no course explains it. */
 export async function adopt(world: World, job: Job, possible: Course[], answers: (unknown | null)[]): Promise<void> {
   const fits = (course: Course) => answers.every((answer, i) => !answer || same(answer, course.answers[i]));
   const candidates = possible.filter(fits);
@@ -168,10 +160,7 @@ const same = (a: unknown, b: unknown): boolean => {
   }
 };
 
-/**
- * kill -9 of the API and a new one; `during`: while a command is under way, so many milliseconds
- * after it was sent.
- */
+/** kill -9 and restart of the API; `during`: this many ms after sending a command. */
 class KillApi implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly during: Verb | null;

@@ -14,10 +14,7 @@ interface Entrant {
   door: Door | 'native';
 }
 
-/**
- * Verbs at the same moment; `releasing`: while the container answers what it holds, so that an
- * evaluation may complete. Any order that the table allows explains the answers, but one must.
- */
+/** Concurrent commands, explained by some order; `releasing`: the container answers meanwhile. */
 class Race implements fc.AsyncCommand<Model, World> {
   private readonly slot: number;
   private readonly entrants: Entrant[];

@@ -7,10 +7,7 @@ import { isTerminal } from '../table.js';
 import { afterwards, commandable, take } from '../verbs.js';
 import type { Reply, World } from '../world.js';
 
-/**
- * Which rollout a reward is for; `held`: one at the container, which will answer with a reward of
- * its own, or that it comes later.
- */
+/** The rollout of a reward; `held`: still at the container, which answers later. */
 type Target = 'awaited' | 'held' | 'ended' | 'unknown' | 'none';
 type Repeat = 'once' | 'then the same' | 'then another' | 'twice at once';
 
@@ -123,9 +120,7 @@ function dueOf(job: Job, rollout: string | null, reward: number): 'new' | 'known
   return known === reward ? 'known' : 409;
 }
 
-/**
- * Whether this reward may be the job's last: then what comes at the same time may find it closed.
- */
+/** Whether this reward may end the job: a concurrent one may then find it closed. */
 const mayEndJob = (job: Job, rollout: string | null): boolean =>
   rollout !== null &&
   job.awaited.has(rollout) &&

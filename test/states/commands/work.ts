@@ -100,9 +100,7 @@ class Create implements fc.AsyncCommand<Model, World> {
   }
 }
 
-/**
- * Lets the container answer some of the job's rollouts, and waits until the answers are recorded.
- */
+/** Releases rollouts of the container and waits until their answers are recorded. */
 async function release(world: World, job: Job, rollouts: string[]): Promise<void> {
   for (const id of rollouts) world.container.release(id);
   await recorded(world, job, rollouts);

@@ -253,10 +253,7 @@ describe('names', () => {
     }
   }
 
-  /**
-   * Lists show what exists and mark the live one; read once, since a list has all names of all
-   * sequences.
-   */
+  /** Lists hold what exists and mark the live one. Lists span all sequences: read once each. */
   async function listedAs(model: Model, names: string[]): Promise<void> {
     for (const org of orgs) {
       const all = await db.org(org, (tx) => listDeployments(tx, { status: undefined, limit: 1_000, offset: 0 }));

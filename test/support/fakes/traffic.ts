@@ -162,10 +162,7 @@ export function guess(request: ModelRequest, rules: number): ModelReply {
   return { text: `${known.join(' ')}${Number(question) % 3 === 0 ? ` rule-${Number(question) % rules}.` : ''}` };
 }
 
-/**
- * Checks that demonstrations are well-scored questions and answers of this traffic; returns their
- * calls.
- */
+/** Checks that demonstrations are well-scored calls of this traffic; returns these calls. */
 export function callsShown(
   demos: readonly { input: string; output: string }[],
   { calls }: Traffic,

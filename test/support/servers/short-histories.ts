@@ -14,9 +14,7 @@ export interface OwnTemporal {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a Temporal server that suggests continue-as-new after this many events (default: 4,096).
- */
+/** Starts a Temporal that suggests continue-as-new after this many events (default: 4,096). */
 export async function startShortHistories(events: number): Promise<OwnTemporal> {
   const log = pino({ level: 'error' }, pino.destination(2));
   const binary = await findTemporalBinary(log, join(homedir(), '.cache', 'ratchet'));

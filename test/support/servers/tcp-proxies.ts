@@ -14,9 +14,7 @@ export interface TcpProxies<Name extends string> {
   /** What the process says over `proxy` does not arrive any more. */
   mute(proxy: Name): void;
   cut(): void;
-  /**
-   * Accepts connections again after the servers have processed everything received before the cut.
-   */
+  /** Reconnects after the servers have processed everything received before the cut. */
   mend(): Promise<void>;
   close(): Promise<void>;
 }

@@ -19,10 +19,7 @@ export interface Tree {
   stop(): Promise<void>;
 }
 
-/**
- * Command that replaces `npm start`: a role of the built service or a whole command; and the log
- * file.
- */
+/** Replacement of `npm start`: a role of the built service or a command; and the log file. */
 interface TreeOptions {
   command?: 'serve' | 'worker' | 'dev' | readonly [string, ...string[]] | undefined;
   logFile?: string;

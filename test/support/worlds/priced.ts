@@ -76,9 +76,7 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
 
 const systemOf = ({ body }: ModelRequest) => body.messages.find(({ role }) => role === 'system')?.content;
 
-/**
- * Echoes the system prompt of a rollout, which is scored; writes a better prompt for a reflection.
- */
+/** Echoes the system prompt of a rollout for scoring; improves it for a reflection. */
 function textOf(request: ModelRequest): string {
   return systemOf(request) ?? propose(request);
 }

@@ -24,10 +24,7 @@ export interface RulesWorld {
   score(prompt: string, seed: number): number;
   /** The score of the prompt that a call carries. */
   scoreOf(call: ReceivedRollout): number;
-  /**
-   * The container's answer: the score, or another reward, with feedback that names the rule of the
-   * seed.
-   */
+  /** The container's answer: the score or another reward, and the rule of the seed as feedback. */
   answer(call: ReceivedRollout, reward?: number): Behaviour;
   /** Container and proposer answer by the rules from now on, as at the beginning. */
   reset(): void;
@@ -67,10 +64,7 @@ export async function startRulesWorld(rules = 4): Promise<RulesWorld> {
   return world;
 }
 
-/**
- * The proposer's answer to a reflection; for prompts of several parts, the line for the requested
- * part.
- */
+/** The proposer's answer; for prompts of several parts, the line for the requested part. */
 export function propose({ body }: Pick<ModelRequest, 'body'>): string {
   const shown = body.messages.map((message) => message.content).join('\n');
   const part = /It is the part "(\w+)"/.exec(shown)?.[1];

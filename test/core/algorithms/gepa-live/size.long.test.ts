@@ -11,9 +11,7 @@ const maxOfMessage = 500_000;
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
 
-/**
- * Rewards with the longest notation, all of them failures; later children far better, or all equal.
- */
+/** Rewards of the longest notation, all failures; later children far better, or all equal. */
 const better: World['rollout'] = ({ candidate, ordinal }) => (candidate + (ordinal % 1_000) / 7_777) / 501;
 const alike: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
 

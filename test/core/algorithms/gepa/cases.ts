@@ -12,10 +12,7 @@ export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }
 export interface Answering {
   /** Whether equal rollouts have equal rewards. */
   noisy: boolean;
-  /**
-   * Percentages of failed rollouts, infrastructure failures, failed and duplicate proposals,
-   * conflicts.
-   */
+  /** Percentages of failed rollouts, infrastructure failures, bad proposals and conflicts. */
   failing: number;
   infrastructure: number;
   badProposals: number;
@@ -44,9 +41,7 @@ export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
   });
 }
 
-/**
- * `steady`: answers depend on candidate and seed only; `spareRollouts`: rollouts above the minimum.
- */
+/** `steady`: answers depend on candidate and seed only; `spareRollouts`: above the minimum. */
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
   const shapes = fc.record({
     populationSize: fc.integer({ min: 1, max: 4 }),
@@ -115,10 +110,7 @@ export interface Measured extends RolloutRequest {
   reward: number;
 }
 
-/**
- * Every counted rollout in the order of the requests; a failed one counts 0, a repeated one
- * nothing.
- */
+/** Counted rollouts in the order of the requests; a failed one counts 0, a repeated one nothing. */
 export function measuredIn<State extends { phase: object }>({ turns }: Run<State>): Measured[] {
   return turns.flatMap(({ work, answers, after }) => {
     if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];

@@ -14,10 +14,7 @@ import type {
   SearchRequest,
 } from '../../../../src/core/search/protocol.js';
 
-/**
- * Answers a search: a reward per rollout (null: failed), an outcome per proposal, demonstrations.
- * `bench/worlds/in-process` is one too.
- */
+/** Answers a search: rewards (null: failed), proposals, demonstrations. */
 export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;

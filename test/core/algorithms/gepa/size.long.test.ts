@@ -14,10 +14,7 @@ const maxOfMessage = 500_000;
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/**
- * Rewards with the longest notation that grow with the candidate: every child and merge is
- * accepted.
- */
+/** Rewards of the longest notation, growing with the candidate: every child is accepted. */
 const growing: World['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
 /** What runs of graphs cost, in as many digits as a number has. */

@@ -18,9 +18,7 @@ export interface Case extends Answering {
   own: number;
 }
 
-/**
- * `steady`: answers depend on candidate and seed only; `spareRollouts`: rollouts above the minimum.
- */
+/** `steady`: answers depend on candidate and seed only; `spareRollouts`: above the minimum. */
 export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case> {
   const shapes = fc.record({
     numCandidates: fc.integer({ min: 1, max: 8 }),

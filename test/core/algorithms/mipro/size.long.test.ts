@@ -13,9 +13,7 @@ const maxOfMessage = 500_000;
 /** The longest a seed can be written, and distinct ones. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/**
- * Rewards with the longest notation that grow with the candidate: there is always one to evaluate.
- */
+/** Rewards of the longest notation, growing with the candidate: always one to evaluate. */
 const growing: MiproWorld['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
 const limits: Partial<MiproConfig> = {

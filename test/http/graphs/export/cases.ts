@@ -135,10 +135,7 @@ const schema: { schema: object } = {
 
 const fields = ['text', 'number', 'list', 'numbers', 'any'];
 
-/**
- * Any valid graph on such an input: all ops, conditions and votes, on suitable and unsuitable
- * values.
- */
+/** Any valid graph on such an input: all ops, conditions and votes, on any values. */
 export const oddGraph: fc.Arbitrary<Graph> = fc.array(stepPlan, { minLength: 1, maxLength: 7 }).map((plans) => {
   const steps: Step[] = [];
   for (const [at, { kind, op, by, pieces, path, is, scalar, number }] of plans.entries()) {

@@ -30,10 +30,7 @@ export interface Driver {
   ): Promise<PythonOutcome & { calls: Record<string, PythonCall> }>;
   /** A run whose calls the openai package makes. */
   overHttp(graph: Graph, input: string, url: string): Promise<PythonOutcome>;
-  /**
-   * Characters whose lower case, upper case or white space Python sees differently, with both
-   * versions.
-   */
+  /** Characters whose case or white space Python sees differently, with both versions. */
   wrongCharacters(
     changed: Readonly<Record<string, [lower: string, upper: string]>>,
     white: string,

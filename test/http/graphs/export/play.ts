@@ -23,10 +23,7 @@ export function byKey(answers: Answers, otherwise = 'ok'): Answerer {
   };
 }
 
-/**
- * The outcome on an input (JSON), the calls, and all requested keys. Calls are answered in their
- * order, the key `first` before the others.
- */
+/** Outcome on a JSON input, calls and requested keys; the call `first` is answered first. */
 export function play(graph: Graph, input: string, answer: Answerer, first?: string) {
   let run = openRun(graph, JSON.parse(input) as Json);
   const calls: Record<string, Omit<Call, 'key'> & { tried: number }> = {};
