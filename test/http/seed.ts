@@ -38,7 +38,7 @@ export async function seedCandidates(
     parents?: number[];
     text?: string;
     messages?: Message[];
-    /** In the place of these. */
+    /** Instead of messages. */
     graph?: GraphJson;
     /** The rollouts that its reflection was shown, and the components that it rewrote. */
     ordinals?: number[];

@@ -64,7 +64,7 @@ function askedIn(said: string): Asked {
 interface Stand {
   is(asked: Asked): boolean | Promise<boolean>;
   at: Asker | null;
-  /** `standing` for blocked calls; other calls no longer have a waiter when answered. */
+  /** `gate` opens the blocked calls; `others` the rest, which nobody awaits any more. */
   gate: Gate;
   others: Gate;
 }

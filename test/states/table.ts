@@ -41,7 +41,7 @@ export interface Course {
 export const isTerminal = (status: Status): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
-/** What a verb is answered at a place, and the place after it. */
+/** The answer to a command in a state, and the next state. */
 export function step(from: ExpectedState, verb: Verb): { answer: Answer; state: ExpectedState } {
   const cell = table[from.status][verb];
   if (cell === no) return { answer: { code: no, status: from.status }, state: from };

@@ -72,7 +72,7 @@ export async function takeUnanswered(world: World, model: Model, job: Job, verb:
 /** Writes down which cell of the table a verb has met. */
 const meet = (model: Model, job: Job, verb: Verb): unknown => model.cells.add(`${job.state.status} ${verb}`);
 
-/** The job is at another place from now on. */
+/** Moves the job to another state. */
 export function move(job: Job, index: ExpectedState): void {
   const again = job.state.status !== 'paused' || index.paused > job.state.paused;
   if (index.status !== 'paused') job.pausedAt = null;

@@ -52,7 +52,7 @@ describe('failures are grouped by what their feedback shares', () => {
   });
 });
 
-test('whatever the feedback: groups of the size, distinct places, no place twice while there are others', () => {
+test('any feedback: groups of the size with distinct indexes, none twice while others remain', () => {
   const texts = fc.array(
     fc.oneof(fc.constantFrom('', 'a b', 'b c', 'c a', '__proto__ constructor'), fc.string({ unit: 'grapheme' })),
     {

@@ -6,7 +6,7 @@ import { allRules, graphOf, graphServiceOfFile, llm } from './support.js';
 const { on, create, calls, textOf } = graphServiceOfFile();
 
 describe('a graph job', () => {
-  test('is the same for the same rng_seed, whatever comes first', async () => {
+  test('is equal for equal rng_seed in any order of answers', async () => {
     const run = async (concurrent: number) => {
       const id = await create(12, { rng_seed: 3, max_concurrent: concurrent, rollout_budget: 80 });
       const { history } = await ended<GraphJob>(on.service, id);
@@ -24,7 +24,7 @@ describe('a graph job', () => {
     expect(await run(9)).toEqual(first);
   });
 
-  test('goes on from a graph that is given, and asks the models that its steps name', async () => {
+  test('starts from a given graph and calls the models of its steps', async () => {
     const initial_graph = graphOf([{ ...llm('think', allRules), model: 'other' }], 'think.answer');
     const { policy_model: _, ...job } = on.world.job(6, { rollout_budget: 40 });
     const id = await createGraphJob(on.service, { ...job, policy_models: ['task', 'other'], initial_graph });
@@ -78,7 +78,7 @@ describe('a graph job', () => {
     expect(shown).toContain(JSON.stringify(properties));
   });
 
-  test('goes on with an answer as it is on record, without what Postgres cannot keep', async () => {
+  test('continues with the recorded answer, without characters that Postgres rejects', async () => {
     const initial_graph = graphOf(
       [llm('think', 'Think!'), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
       'solve.answer',
@@ -96,7 +96,7 @@ describe('a graph job', () => {
     for (const said of told) expect(said).toContain('nul\ufffd half\ufffd');
   });
 
-  test('leaves out a step that costs and brings nothing, and says why', async () => {
+  test('removes a useless costly step with the reason cheaper', async () => {
     const initial_graph = graphOf(
       [llm('think', allRules), llm('solve', `{{thought}} ${allRules}`, { thought: 'think.answer' })],
       'solve.answer',
@@ -129,7 +129,7 @@ describe('a graph job', () => {
     ]);
   });
 
-  test('is scored by a judge, whose answers are on record; one that cannot be read is no reward', async () => {
+  test('a judge scores it, with recorded answers; an unreadable one gives no reward', async () => {
     let garbled = 0;
     on.world.model.reply((request) => {
       if (request.body.model === 'judge' && garbled++ < 3) return { text: 'I like it.' };
@@ -156,7 +156,7 @@ describe('a graph job', () => {
     expect(judged!.n).toBe(calls('judge').length);
   });
 
-  test('learns from a graph that gives no output: that is a score, not a failure of the job', async () => {
+  test('scores a graph without output 0 and learns from it', async () => {
     const schema = { type: 'object', properties: { rule: { type: 'string' } }, required: ['rule'] };
     const initial_graph = graphOf([{ ...llm('solve', ''), tries: 1, output: { schema } }], 'solve.rule');
     const fixed = '{{question}} Answer in JSON.';
@@ -195,7 +195,7 @@ describe('a graph job', () => {
     );
   });
 
-  test('waiting for money takes nothing of a run’s time', async () => {
+  test('waiting for the budget does not count as running time', async () => {
     const ids = range(0, 8).map((n) => `solve_${n}`);
     const vote = { id: 'vote', type: 'vote', of: ids.map((id) => `${id}.answer`), by: 'majority' };
     const initial_graph = graphOf([...ids.map((id) => llm(id, allRules)), vote], 'vote');

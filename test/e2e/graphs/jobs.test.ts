@@ -121,7 +121,7 @@ describe('a provider that refuses its key', () => {
     expect(on.world.model.requests.length).toBeLessThanOrEqual(2);
   });
 
-  test('is told of the judge as well', async () => {
+  test('also fails the job for the judge', async () => {
     refuse('judge');
     const { gold_outputs: _, ...dataset } = on.world.job(20)['dataset'] as Record<string, unknown>;
     const verifier_config = { mode: 'rubric', model: 'judge' };

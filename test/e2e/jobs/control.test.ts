@@ -153,7 +153,7 @@ describe('the workflow decides by the transition table', () => {
 });
 
 describe('what commands do', () => {
-  test('once a pause is answered nothing starts; what is in flight finishes and counts; a resume goes on', async () => {
+  test('after a pause nothing starts, rollouts in flight count, and a resume continues', async () => {
     const { opened, open } = gate();
     behave('reward', opened);
     const id = await create('session');
@@ -178,7 +178,7 @@ describe('what commands do', () => {
     expect(mine().length).toBeGreaterThanOrEqual(3);
   });
 
-  test('a job whose last rollout ends while it is paused stays paused until it is resumed', async () => {
+  test('stays paused when its last rollout ends, until the resume', async () => {
     const { opened, open } = gate();
     behave('reward', opened);
     const id = await create('session', 3);
@@ -195,7 +195,7 @@ describe('what commands do', () => {
     await reached(id, 'completed');
   });
 
-  test('a cancel tells what is in flight to stop, closes the workflow CANCELED and the row cancelled', async () => {
+  test('a cancel aborts rollouts in flight and closes workflow and row', async () => {
     const id = await jobIn('session', 'running');
     expect((await command(id, 'cancel')).status).toBe(200);
     await until('whoever was asked was told', () => callsOf(id)[0]!.over);
@@ -272,7 +272,7 @@ describe('what commands do', () => {
 test.each([
   ['evaluation', 'eval.policy.job.cancelled'],
   ['graph', 'job_cancelled'],
-] as const)('%s: paused nothing starts, resumed it goes on, cancelled it ends', async (kind, lastEvent) => {
+] as const)('%s: pause, resume and cancel take effect', async (kind, lastEvent) => {
   let release = gate();
   behave('reward', release.opened);
   const id = await create(kind);
@@ -318,7 +318,7 @@ test('no worker to answer: 202 with the pending command, which takes effect when
   }
 }, 90_000);
 
-test('a pause in a stage’s last rollouts: what follows from them is decided and stands in row and log', async () => {
+test('decides and records a stage whose last rollouts end during a pause', async () => {
   const { opened, open } = gate();
   box.behave(() => answers.held(opened, answers.reward(0.25)));
   const id = await create('session', 3);

@@ -143,7 +143,7 @@ describe('deployments', () => {
     expect((await list('status=ready'))[0]).toBe(ids[1]);
   });
 
-  test('of a name are live one at a time, and roll back to the one before', async () => {
+  test('one deployment of a name is live; rollback restores the previous one', async () => {
     const [first, second, third] = [
       await it.deploy('rolled', 'one'),
       await it.deploy('rolled', 'two'),

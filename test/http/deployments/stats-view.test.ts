@@ -10,7 +10,7 @@ const view = (totals: Parameters<typeof counterOf>[0], since: Date | null = at) 
   deploymentStatsSchema.parse(statsView('dep_1', counterOf(totals), since));
 
 describe('the statistics of a deployment', () => {
-  test('tell what its requests came to', () => {
+  test('summarize the requests', () => {
     const latencies = { [bucketOf(10)]: 90, [bucketOf(100)]: 5, [bucketOf(1_000)]: 4, [bucketOf(10_000)]: 1 };
     const { latency_ms: latency, ...rest } = view({
       ...{ requests: 103, errors: 2, aborted: 1, promptTokens: 30, completionTokens: 4, costUsd: 0.5, withoutCost: 3 },

@@ -88,7 +88,7 @@ describe('of a candidate', () => {
     });
   });
 
-  test('by session: its best, or the one named; 409 until there is one', async () => {
+  test('by session: the best or the named candidate; 409 until it exists', async () => {
     const session_id = await createSession(http);
     const none = await http.call('POST', url, { ...good, candidate: { session_id } });
     expect([none.status, none.body.code]).toEqual([409, 'candidate_not_ready']);
@@ -141,7 +141,7 @@ describe('around config', () => {
   });
 });
 
-describe('an incomplete body is told what to send', () => {
+describe('an incomplete body is 422 with the missing fields', () => {
   const missing = async (body: unknown) => (await http.call('POST', url, body)).body.errors;
 
   test('everything that is missing, beside what is unknown', async () => {

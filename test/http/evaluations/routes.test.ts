@@ -48,7 +48,7 @@ test('before anything has happened', async () => {
   expect(await get('/results')).toEqual({ job_id: id, status: 'running', summary: empty, results: [] });
 });
 
-test('in the middle: what is finished, in the order listed, duplicates each on its own', async () => {
+test('while running: finished seeds in their order, duplicates separately', async () => {
   await seedRollouts(http, id, [
     { candidate: 0, seed: 7, status: 'succeeded', reward: 1, tokens: [10, 2], cost: 0.5 },
     { candidate: 0, seed: 3, status: 'failed', error: 'The container answered 500.', reward: 99 },

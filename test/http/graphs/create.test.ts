@@ -66,7 +66,7 @@ describe('a graph job is created', () => {
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
 
-  test('what a task lacks is null, and a gold output may be null itself', async () => {
+  test('absent fields of tasks are null, and a gold output may be null', async () => {
     const rubric = { criteria: [{ name: 'n', weight: 1, description: 'd' }] };
     const [first, second, ...others] = tasks;
     const { body } = await create({
@@ -108,7 +108,7 @@ describe('a graph job is created', () => {
     expect(status).toBe(201);
   });
 
-  test('with a long description and many fields to compare, of which lists read nothing', async () => {
+  test('lists do not read long descriptions and fields', async () => {
     const fields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, 1]));
     const { body } = await create({
       ...good,

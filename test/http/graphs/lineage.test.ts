@@ -48,7 +48,7 @@ const one = (candidate: number, seed: number, more: Partial<SeededRollout> = {})
 };
 
 describe('the front over reward and cost', () => {
-  test('counts the calls of the rollouts that the reward is of: not tests, not what was asked again, not the judge', async () => {
+  test('counts calls of the evaluation: no tests, repetitions or judge', async () => {
     const { id, seeds } = await createJob();
     const [first, ...others] = seeds as [number, ...number[]];
     const train = tasks.map((_, index) => index).find((index) => !seeds.includes(index))!;

@@ -26,7 +26,7 @@ async function session(maxCostUsd: number): Promise<{ job: JobRef; rollout: stri
 const read = ({ orgId, jobId }: JobRef) => proxy.http.db.org(orgId, (tx) => readCostBudget(tx, jobId));
 const sent = () => proxy.model.requests.at(-1)!.body;
 
-test('it is sent with the limit that is reserved, and then costs what it has cost', async () => {
+test('is sent with the reserved limit and settled at its cost', async () => {
   const { job, rollout } = await session(0.1);
   proxy.model.reply(async () => {
     expect((await read(job))!.reservedUsd).toBeGreaterThan(1_000 * 0.6e-6);

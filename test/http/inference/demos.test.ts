@@ -79,7 +79,7 @@ describe('demonstrations', () => {
     ]);
   });
 
-  test('are all in the caller’s own traffic; a request without a system message gets them after the one it is given', async () => {
+  test('are in the caller’s own traffic, after an inserted system message', async () => {
     const job = await session();
     await proxy.post(job, '/mine', { messages: [user('x')] });
     expect(sent()['messages']).toEqual([system('Best.'), ...pairs(4, 5), user('x')]);

@@ -70,7 +70,7 @@ function watched() {
   return { orgApart, seen };
 }
 
-test('a request that is counted is in the database, each way of ending as what it is', async () => {
+test('stores each counted request under its outcome', async () => {
   const meter = meterOn(db);
   const count = (request: Partial<CountedRequest>) =>
     meter.count({ orgId: 'default', deploymentId }, { ...ok, ...request });
@@ -87,7 +87,7 @@ test('a request that is counted is in the database, each way of ending as what i
   expect(await stands()).toEqual({ ...sums, withoutCost: 1, answered: 1 });
 });
 
-test('1,000 requests of two processes are all counted, once, in far fewer statements, one at a time', async () => {
+test('counts 1,000 requests of two processes once, in few sequential statements', async () => {
   const { seen, orgApart } = watched();
   const processes = [meterOn({ orgApart }), meterOn(db)];
   const other = `dep_${randomUUID()}`;
@@ -107,7 +107,7 @@ test('1,000 requests of two processes are all counted, once, in far fewer statem
   expect(seen.writes).toBeLessThan(100);
 });
 
-test('what is counted while a write is under way goes with the next, and waits for that', async () => {
+test('counts during a write go with the next write and wait for it', async () => {
   const answers = [gate(), gate()];
   let sent = 0;
   const orgApart: Db['orgApart'] = async (orgId, work) => {
@@ -210,7 +210,7 @@ describe('where the database goes away', () => {
     await until('it is counted', async () => (await requests()) === 2);
   });
 
-  test('what close cannot write in its patience it lets go of, and says so', async () => {
+  test('close logs counts that it cannot write in time', async () => {
     const lines: { level: number; requests?: number }[] = [];
     const told = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
     const meter = createMeter({ db: proxied, log: told, patienceMs: 100 });
@@ -227,7 +227,7 @@ describe('where the database goes away', () => {
   });
 });
 
-test('what the database refuses is written with the next, or at the end', async () => {
+test('writes refused counts with the next write or at the end', async () => {
   const rename = (from: string, to: string) => async () => {
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
@@ -250,7 +250,7 @@ test('what the database refuses is written with the next, or at the end', async 
   expect([await requests(), (await read(later.deploymentId)).requests]).toEqual([2, 1]);
 });
 
-test('close writes what is under way', async () => {
+test('close writes pending counts', async () => {
   const meter = meterOn(db);
   const counts = times(10, () => meter.count({ orgId: 'default', deploymentId }, ok));
   await meter.close();
@@ -258,7 +258,7 @@ test('close writes what is under way', async () => {
   await Promise.all(counts);
 });
 
-test('among many deployments one that has had no request for long begins a new counter, and no other does', async () => {
+test('only a long idle deployment among many starts a new counter', async () => {
   const meter = meterOn(db);
   const real = Date.now.bind(Date);
   const busy = deploymentId;

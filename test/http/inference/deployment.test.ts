@@ -257,7 +257,7 @@ describe('the statistics of a deployment', () => {
     expect(cut.total_cost_usd).toBe(tooLong.total_cost_usd);
   });
 
-  test('know of a caller that went away, and of what its answer cost all the same', async () => {
+  test('count disconnected callers and the cost of their answers', async () => {
     const id = await it.deploy('left');
     const held = gate();
     it.model.reply(() => ({ text: 'one two', hold: held.opened, usage: { prompt_tokens: 10, completion_tokens: 2 } }));

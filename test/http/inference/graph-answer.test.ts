@@ -153,7 +153,7 @@ describe('the input of the graph', () => {
     expect((await failureOf(graph)).message).toContain('"a", "b"');
   });
 
-  test('n that is one is taken, as what means nothing to a graph is', async () => {
+  test('accepts n = 1 and fields without meaning for graphs', async () => {
     say({});
     const body = { messages: [user('Q')], n: 1, tools: [], temperature: 2, model: 'x', max_tokens: 1 };
     expect(await contentOf(one, body)).toBe('SOLVE');
@@ -162,7 +162,7 @@ describe('the input of the graph', () => {
 });
 
 describe('the completion', () => {
-  test('has the output as its content, and what all steps took', async () => {
+  test('has the output as content and the usage of all steps', async () => {
     say({ plan: { text: 'P', ...priced(10, 2, 0.25) }, write: { text: 'W', ...priced(20, 3, 0.5) } });
     expect(await complete(two)).toEqual({
       id: expect.stringMatching(/^chatcmpl-[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown,
@@ -242,7 +242,7 @@ describe('usage', () => {
   };
   const plan = { text: 'P', ...priced(10, 2, 0.25) };
 
-  test('has no cost where that of one call is not known', async () => {
+  test('has no cost if the cost of one call is unknown', async () => {
     expect(await usageOf({ plan, write: priced(20, 3) })).toEqual({
       prompt_tokens: 30,
       completion_tokens: 5,
@@ -250,11 +250,11 @@ describe('usage', () => {
     });
   });
 
-  test('is not there where the tokens of one call are not known', async () => {
+  test('is absent if the tokens of one call are unknown', async () => {
     expect(await usageOf({ plan, write: { usage: null } })).toBeUndefined();
   });
 
-  test('counts what was tried in vain: refusals for nothing, answers that are not usable in full', async () => {
+  test('counts unusable answers in full and refusals as 0', async () => {
     const refused: ModelReply = { status: 429, raw: '', headers: { 'retry-after': '0' } };
     const usage = await usageOf({ plan: [refused, plan], write: priced(1, 1, 0.125) });
     expect(usage).toEqual({ prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, cost: 0.375 });
@@ -413,7 +413,7 @@ describe('a stream', () => {
     });
   });
 
-  test('of a provider that answers in one piece after all', async () => {
+  test('accepts a provider that does not stream', async () => {
     say({ solve: { raw: JSON.stringify({ choices: [{ message: { content: 'whole' } }] }) } });
     expect(contentIn(await events(one))).toBe('whole');
   });
@@ -478,7 +478,7 @@ describe('a step that is not answered', () => {
     expect((await failureOf(graphOf([step('solve'), pick], 'pick.x'))).message).toContain('pick.x');
   });
 
-  test('says what was spent until then, and nothing where that is not known', async () => {
+  test('reports the spent cost, or nothing if it is unknown', async () => {
     const plan = priced(10, 2, 0.25);
     say({ plan, write: { status: 404, raw: '' } });
     const spent = { promptTokens: 10, completionTokens: 2, costUsd: 0.25 };
@@ -557,7 +557,7 @@ describe('as the proxy forwards it', () => {
   afterAll(() => app.close());
   const post = (body: object) => app.inject({ method: 'POST', url: '/', payload: { messages: [user('Q')], ...body } });
 
-  test.each([false, true])('what it took is accounted for (stream: %s)', async (stream) => {
+  test.each([false, true])('records its usage (stream: %s)', async (stream) => {
     say({ plan: priced(10, 2, 0.25), write: { text: 'W', ...priced(20, 3, 0.5) } });
     const { body } = await post({ stream });
     expect(stream ? contentIn(eventsIn(body)) : body).toContain('W');
@@ -568,7 +568,7 @@ describe('as the proxy forwards it', () => {
     ]);
   });
 
-  test('a failure has its status, and what was spent until then is accounted for', async () => {
+  test('a failure has its status and records the spent cost', async () => {
     say({ plan: priced(10, 2, 0.25), write: { status: 429, raw: '', headers: { 'retry-after': '3600' } } });
     const { statusCode, headers } = await post({ stream: true });
     expect([statusCode, headers['retry-after']]).toEqual([429, '3600']);

@@ -26,7 +26,7 @@ describe('demonstrations in a request', () => {
     );
   });
 
-  test('stand in one piece behind the leading system messages, or were there; the rest is as it was', () => {
+  test('follow the leading system messages in one piece; other messages stay', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), demos, (messages, demos) => {
         const inserted = insertDemos(messages, demos);
@@ -44,12 +44,12 @@ describe('demonstrations in a request', () => {
     );
   });
 
-  test('that are none change nothing', () => {
+  test('an empty list changes nothing', () => {
     const messages = [system, null];
     expect(insertDemos(messages, [])).toBe(messages);
   });
 
-  test('are there already where each half says the same, as a text or one text part; else they are inserted', () => {
+  test('are recognized by equal texts or single text parts, else inserted', () => {
     const [one, two] = ['1', '2'].map((n): Demo => ({
       component: null,
       seed: 0,

@@ -22,7 +22,7 @@ describe('marks in a text', () => {
     expect(fill(`${lever('plan', '')}${lever('act', 'own')}`, { plan: hostile, act: '' })).toBe(hostile);
   });
 
-  test('within one another: the outer one, if there is a text for it, else the inner', () => {
+  test('nested marks: the outer one wins if it has a text', () => {
     const text = `(${lever('plan', `a${lever('act', 'b')}c`)})`;
     expect(fill(text, { plan: 'P', act: 'A' })).toBe('(P)');
     expect(fill(text, { act: 'A' })).toBe('(aAc)');
@@ -110,7 +110,7 @@ describe('for any text', () => {
     );
   });
 
-  test('one without marks stays as it is', () => {
+  test('text without marks stays', () => {
     fc.assert(
       fc.property(free, fc.dictionary(names, free, { noNullPrototype: true }), (text, texts) => {
         fc.pre(without(text));

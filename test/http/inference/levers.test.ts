@@ -93,7 +93,7 @@ describe('marked spans', () => {
 });
 
 describe('the system message', () => {
-  test('is replaced by the one system component, unless that stands in a span', async () => {
+  test('is replaced by a single system component without a span', async () => {
     const one = [system('ONE')];
     expect(await messages(one, system('old'), user(lever('other', 'own')))).toEqual([system('ONE'), user('own')]);
     expect(await messages(one, system('old'), user(lever('system', 'own')))).toEqual([system('old'), user('ONE')]);
@@ -104,7 +104,7 @@ describe('the system message', () => {
     ]);
   });
 
-  test('is left alone where several system components, or none, have no span', async () => {
+  test('stays with several system components or none outside spans', async () => {
     const several = [named('plan', 'PLAN'), named('act', 'ACT')];
     expect(await messages(several, system('old'))).toEqual([system('old')]);
     expect(await messages(several, system('old'), user(lever('act', 'own')))).toEqual([system('old'), user('ACT')]);
@@ -167,7 +167,7 @@ describe('a baseline that nobody named', () => {
     expect(body.messages).toEqual(components);
   });
 
-  test('then what is not marked stays, be it the only component; in an evaluation of it too', async () => {
+  test('then unmarked text stays, in evaluations too', async () => {
     const { job, adopt } = await adopted([lever('plan', 'Plan.')]);
     await adopt;
     await proxy.addCandidate(job, 1, [named('plan', 'Better.')]);
@@ -199,7 +199,7 @@ describe('a baseline that nobody named', () => {
     expect(await baseline(job)).toBeNull();
   });
 
-  test('is none of more than twenty spans', async () => {
+  test('is rejected with more than twenty spans', async () => {
     const many = Array.from({ length: 21 }, (_, n) => lever(`a${n}`, 'x')).join('');
     await expect((await adopted([many])).adopt).rejects.toMatchObject({ type: 'initial_prompt_needed' });
   });

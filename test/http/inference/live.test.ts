@@ -32,7 +32,7 @@ const traffic = () => proxy.http.db.org('default', (tx) => readTraffic(tx, job.j
 const reward = (body: object) => proxy.http.call('POST', `${base}/${job.jobId}/reward`, body);
 
 describe('live traffic', () => {
-  test('is served what the search wants, under its correlation id for good; the rest gets the best', async () => {
+  test('serves requested candidates, sticky by correlation id; other calls get the best', async () => {
     await publish(0);
     const wanted = await proxy.post(job, '/mine');
     expect(wanted.headers.get('x-gepa-candidate-id')).toBe(child);
@@ -60,7 +60,7 @@ describe('live traffic', () => {
     expect(proxy.http.commander.woken).toContain(job.jobId);
   });
 
-  test('names its instance by x-ratchet-seed; what is no seed is refused, and takes no slot', async () => {
+  test('names its instance by x-ratchet-seed; an invalid seed is 400 and takes no slot', async () => {
     await publish(7);
     for (const seed of ['', '-1', '1.5', 'x', '99999999999999999']) {
       const { status } = await proxy.post(job, '/bad', question, { 'x-ratchet-seed': seed });
@@ -74,7 +74,7 @@ describe('live traffic', () => {
     expect(await traffic()).toEqual({ traffic: 'paired', wanted: 1, claimed: 1 });
   });
 
-  test('that its provider refuses gives its slot back; one that got an answer keeps it', async () => {
+  test('a refused call returns its slot; an answered one keeps it', async () => {
     await publish(0);
     proxy.model.reply(() => ({ raw: '{"error":{"message":"down"}}', status: 503 }));
     expect((await proxy.post(job, '/refused')).status).toBe(503);

@@ -62,7 +62,7 @@ describe('which candidate answers', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('without a correlation id each call gets one of its own, also below /v1', async () => {
+  test('each call without a correlation id gets a new one, also below /v1', async () => {
     const job = await proxy.newSession();
     const given = [];
     for (const path of ['', '', '/v1', '/v1']) given.push(await proxy.post(job, path));
@@ -106,7 +106,7 @@ describe('which candidate answers', () => {
     expect(systemOf(last())).toBe('Given.');
   });
 
-  test('an evaluation of a candidate substitutes it, one of the container as it is passes through', async () => {
+  test('an evaluation substitutes its candidate; without one, messages pass through', async () => {
     const of = await proxy.newEvaluation([system('Evaluate me.')]);
     await proxy.post(of, `/${await proxy.newRollout(of, 0, null)}`);
     expect(systemOf(last())).toBe('Evaluate me.');

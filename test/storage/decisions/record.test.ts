@@ -6,7 +6,7 @@ import { databaseOfFile } from '../../support/database-of-file.js';
 
 const db = databaseOfFile(2);
 
-test('a decision that a later one has overtaken, or that is there already, changes nothing', async () => {
+test('an outdated or repeated decision changes nothing', async () => {
   const job = await insertJob(db);
   const write = (step: number) =>
     db.org('default', (tx) =>

@@ -60,7 +60,7 @@ const events = (job: JobRef) =>
   );
 const never = new AbortController().signal;
 
-test('a call is reserved, and its reservation becomes what it has cost', async () => {
+test('settles a reservation at the cost of its call', async () => {
   const job = await newBudget(1);
   const one = call(0.4);
   expect(await reserve(job, one)).toBe('reserved');
@@ -70,7 +70,7 @@ test('a call is reserved, and its reservation becomes what it has cost', async (
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.1, reservedUsd: 0 });
 });
 
-test('a cost that is not known counts in full; what the provider refused counts nothing', async () => {
+test('an unknown cost counts in full; a refused call counts 0', async () => {
   const job = await newBudget(1);
   const [lost, free] = [call(0.4), call(0.5)];
   for (const one of [lost, free]) expect(await reserve(job, one)).toBe('reserved');
@@ -79,7 +79,7 @@ test('a cost that is not known counts in full; what the provider refused counts 
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.4, reservedUsd: 0 });
 });
 
-test('a call waits for those under way, and goes when they leave enough', async () => {
+test('a call waits for calls in flight and starts when enough remains', async () => {
   const job = await newBudget(1);
   const [first, second] = [call(0.7), call(0.7)];
   await reserve(job, first);
@@ -90,7 +90,7 @@ test('a call waits for those under way, and goes when they leave enough', async 
   expect(await refused(job)).toBeNull();
 });
 
-test('a call that does not fit closes the budget, and its rollout is known', async () => {
+test('a call that does not fit closes the budget and records its rollout', async () => {
   const job = await newBudget(1);
   const first = call(0.5);
   await reserve(job, first);
@@ -100,7 +100,7 @@ test('a call that does not fit closes the budget, and its rollout is known', asy
   expect(await refused(job)).toEqual(new Set(['rol_a', 'rol_b']));
 });
 
-test('what a process that died had reserved counts in full, and holds nobody up', async () => {
+test('reservations of a dead process count in full and block nobody', async () => {
   const job = await newBudget(1);
   expect(await reserve(job, call(0.7, 'rol_a', randomInt(1, 2 ** 31)))).toBe('reserved');
   expect(await reserve(job, call(0.2))).toBe('reserved');
@@ -108,7 +108,7 @@ test('what a process that died had reserved counts in full, and holds nobody up'
   expect(await read(job)).toEqual({ maxUsd: 1, spentUsd: 0.7, reservedUsd: 0.2 });
 });
 
-test('80 % spent is said once', async () => {
+test('warns once at 80 %', async () => {
   const job = await newBudget(1);
   const calls = [0.5, 0.3, 0.1].map((cost) => call(cost));
   for (const one of calls) {
@@ -118,7 +118,7 @@ test('80 % spent is said once', async () => {
   expect(await events(job)).toEqual([{ type: 'budget_warning', data: { cost_usd: 0.8, max_cost_usd: 1 } }]);
 });
 
-test('sixteen at once never exceed it, and use it up', async () => {
+test('sixteen concurrent callers use it up without exceeding it', async () => {
   const job = await newBudget(1);
   let answered = 0;
   await Promise.all(

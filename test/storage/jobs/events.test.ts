@@ -51,7 +51,7 @@ test('a transaction that fails takes its numbers with it', async () => {
   expect(rows).toEqual([{ seq: 1, key: 'kept' }]);
 });
 
-test('whoever waited for the lock sees the status that was written meanwhile', async () => {
+test('a waiter for the lock sees the new status', async () => {
   const job = await insertJob(db);
   let release!: () => void;
   const held = new Promise<void>((resolve) => (release = resolve));

@@ -6,7 +6,7 @@ import { databaseOfFile } from '../../support/database-of-file.js';
 
 const db = databaseOfFile(2);
 
-test('an answer is used as it is on record; of two to one call the first stays, whoever comes later', async () => {
+test('uses the recorded answer; the first of two stays', async () => {
   const job = await insertJob(db);
   const of = { rolloutId: rolloutId(job.jobId, 0), key: 'solve', tries: 0 };
   const record = (text: string, finishReason: string | null, presence: number) =>

@@ -203,7 +203,7 @@ describe('proposals', () => {
     expect(new Set([...first!, ...second!]).size).toBe(6);
   });
 
-  test('of a generation are asked for side by side, each by its place', () => {
+  test('of a generation are requested together, each with its index', () => {
     const run = drive(config({ populationSize: 2, generations: 1 }), level);
     expect(run.proposals.map(({ pick }) => pick)).toEqual([
       { size: 3, index: 0, of: 2 },

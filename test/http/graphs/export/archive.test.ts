@@ -78,7 +78,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const { python, ...able } = withPython();
 
 describe('an archive', () => {
-  test('has the same bytes for the same content, and others for any other', async () => {
+  test('has equal bytes for equal content only', async () => {
     const { etag, fileName, open } = await graphArchive(exported);
     const bytes = await buffer(open());
     expect([fileName, etag]).toEqual(['graph_1-graph.zip', expect.stringMatching(/^"[0-9a-f]{64}"$/)]);
@@ -109,7 +109,7 @@ describe('an archive', () => {
     expect(entries.find(({ name }) => name === 'run.py')!.text).toBe(readFileSync(program, 'utf8'));
   });
 
-  test('has the sum of every other file in its manifest, with what it was made by', async () => {
+  test('its manifest has the checksum of every other file and its provenance', async () => {
     const files = await unzip(await zipped());
     expect(await jsonIn('manifest.json')).toEqual({
       job_id: 'graph_1',
@@ -170,7 +170,7 @@ describe('an archive', () => {
     expect(await textOf('candidates.jsonl', { ...exported, candidates: each() })).toBe('');
   });
 
-  test('says in its README what to type and what it was found with', async () => {
+  test('its README has the command and the reward', async () => {
     const readme = await textOf('README.md');
     expect(readme).toContain('4 steps from an input to one output, at most 5 model calls a run');
     expect(readme).toContain(`echo '{"question":"…"}' | python run.py -`);
@@ -195,7 +195,7 @@ able.describe("Python's zipfile", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('opens an archive: nothing is broken or compressed, and one file is a program', async () => {
+  test('opens an archive: intact, uncompressed, one executable', async () => {
     writeFileSync(join(folder, 'graph.zip'), await zipped());
     const script = `import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
@@ -207,7 +207,7 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
   });
 });
 
-test('a file of many megabytes is put in whole, from one piece or from many', async () => {
+test('stores files of many megabytes, in one piece or many', async () => {
   const bytes = Buffer.alloc(20_000_000, 'a line of a candidate\n');
   async function* pieces() {
     for (let from = 0; from < bytes.length; from += 70_000) yield bytes.subarray(from, from + 70_000);
@@ -220,7 +220,7 @@ test('a file of many megabytes is put in whole, from one piece or from many', as
   expect(entries.map(({ text }) => sha256(Buffer.from(text)))).toEqual(Array(2).fill(sha256(bytes)));
 });
 
-test('breaks off where a candidate cannot be read, or is no longer what the manifest says', async () => {
+test('breaks off if a candidate is unreadable or differs from the manifest', async () => {
   let asked = 0;
   const changing = async function* () {
     yield { candidate_id: `cand_1_${(asked += 1)}` };

@@ -88,7 +88,7 @@ able.describe('run.py', () => {
   const failed = (reason: string) => ({ status: 1, stdout: '', stderr: `run.py: ${reason}\n` });
   const question = '{"question": "Why? é😀"}';
 
-  test('is run by what the README says', async () => {
+  test('runs by the commands of the README', async () => {
     model.reply(({ body }) => ({ text: `So: ${body.messages[0]!.content}` }));
     const odd = await unpacked(graphWith([llm('solve', { q: "input.what's" })], 'solve.answer', ["what's"]));
     const readme = readFileSync(join(odd, 'README.md'), 'utf8');
@@ -133,7 +133,7 @@ able.describe('run.py', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('refuses what it is not told rightly, before it calls anything', async () => {
+  test('rejects invalid arguments before any call', async () => {
     const usage = async (args: string[], stdin?: string, of?: string) => {
       const { status, stdout, stderr } = await run(args, stdin, undefined, of);
       expect([status, stdout]).toEqual([2, '']);
@@ -206,7 +206,7 @@ able.describe('run.py', () => {
       expect(model.requests).toHaveLength(2);
     });
 
-    test('asks again where what came is no answer', async () => {
+    test('repeats a call without a usable answer', async () => {
       const replies: ModelReply[] = [{ raw: '{"choices": []}' }, { raw: '{"choices"' }, { text: 'yes' }];
       model.reply(({ n }) => replies[n - 1]!);
       expect(await ran(exported.graph)).toEqual({ value: '"yes"' });
@@ -227,7 +227,7 @@ able.describe('run.py', () => {
       expect(await ran(exported.graph)).toEqual({ value: '""' });
     });
 
-    test('ends a call that takes too long, also one that trickles in', async () => {
+    test('ends slow calls, also slow streams of bytes', async () => {
       let calls = 0;
       const trickle = createServer((_, response) => {
         calls += 1;
