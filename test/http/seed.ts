@@ -27,7 +27,10 @@ export interface SeededRollout {
   generation?: number;
 }
 
-/** Writes candidates by their statuses, versions counting from 0, each with a prompt, `version N` where none is given. */
+/**
+ * Writes candidates by their statuses, versions counting from 0, each with a prompt, `version N`
+ * where none is given.
+ */
 export async function seedCandidates(
   http: TestHttp,
   jobId: string,

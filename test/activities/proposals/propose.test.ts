@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { ActivityDeps } from '../../../activities/deps.js';
 import { proposeActivity } from '../../../activities/proposals/propose.js';
 import { createProviders } from '../../../src/clients/models/providers.js';
@@ -7,14 +7,10 @@ import type { ProposalRequest } from '../../../src/core/search/protocol.js';
 import { candidateId } from '../../../src/core/jobs/ids.js';
 import { readProposerAttempts } from '../../../src/storage/candidates/proposals.js';
 import { seedCandidates, seedRollouts } from '../../http/seed.js';
-import { createSession, startHttp, type TestHttp } from '../../http/support.js';
+import { createSession, httpOfFile } from '../../http/support.js';
 import { startFakeModel } from '../../support/fakes/model.js';
 
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 test('the verdict on each answer of the proposer is recorded with it', async () => {
   const model = await startFakeModel(({ n }) => ({ text: n === 1 ? 'No.' : '```\nAnswer well.\n```' }));

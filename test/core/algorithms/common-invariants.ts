@@ -34,11 +34,7 @@ export function testCommonInvariants<State extends { asked: number; phase: objec
 
   check('numbers requests 0..N-1 in their order', (run) => {
     expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
-    const view = search.view(run.state);
-    expect(view.rolloutsCompleted).toBe(run.requests.length);
-    for (const { candidate, rolloutCount } of view.candidates) {
-      expect(rolloutCount).toBe(run.requests.filter((request) => request.candidate === candidate).length);
-    }
+    expect(search.view(run.state).rolloutsCompleted).toBe(run.requests.length);
   });
 
   check('plans at least as many rollouts as it requests, within the budget', (run, { config }) => {

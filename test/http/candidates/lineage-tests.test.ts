@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Message } from '../../../src/core/jobs/spec.js';
 import type { AcceptanceDecision, TestedSeed } from '../../../src/core/search/protocol.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
-import { createSession, startHttp, type TestHttp } from '../support.js';
+import { createSession, httpOfFile } from '../support.js';
 
 // Sessions whose children run the failures that they were shown and regression seeds.
 
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const get = async (id: string, path: string) => (await http.call('GET', `/api/v1/online/sessions/${id}${path}`)).body;
 

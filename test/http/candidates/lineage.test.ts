@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
-import { createSession, finish, startHttp, type TestHttp } from '../support.js';
+import { createSession, finish, httpOfFile } from '../support.js';
 
 // Merges, repeats and several components are in lineage-tests.test.ts.
 
@@ -13,13 +13,16 @@ const texts = [
   'Answer well.\nBe rude.',
   'Be brief.\nAdd why.',
 ];
-let http: TestHttp;
+const http = httpOfFile();
 let id: string;
 const get = async (path: string) => (await http.call('GET', `${base}/${id}${path}`)).body;
 const cand = (version: number) => candidateId(id, version);
 const rol = (ordinal: number) => rolloutId(id, ordinal);
 
-/** By ordinal: the baseline 0-2, then 3-5 its minibatch; 6-8 gate of 1, 9-11 of 2 (9 again as 12); evaluation of 1 13-15. */
+/**
+ * By ordinal: the baseline 0-2, then 3-5 its minibatch; 6-8 gate of 1, 9-11 of 2 (9 again as 12);
+ * evaluation of 1 13-15.
+ */
 const rollouts: SeededRollout[] = [
   ...[0, 0.5, 0].map((reward, seed) => one({ candidate: 0, seed, reward, stage: 'baseline', generation: 0 })),
   ...[0, 0.5, 0].map((reward, i) =>
@@ -58,7 +61,6 @@ async function answered(attempt: number, text: string, reason: string | null, fi
 }
 
 beforeAll(async () => {
-  http = await startHttp();
   const evaluation = { seeds: [0, 1, 2] };
   id = await createSession(http, {
     gepa: { population_size: 2, generations: 2, evaluation, train_seeds: [7, 8, 9], minibatch_size: 3 },
@@ -100,7 +102,6 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => http.close());
 
 describe('candidates', () => {
   test('each has its summary and why it was accepted or rejected', async () => {

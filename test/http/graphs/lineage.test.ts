@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { EditJson, GraphJson } from '../../../src/contracts/graphs/graph.js';
 import { candidateId, rolloutId } from '../../../src/core/jobs/ids.js';
 import { recordCall } from '../../../src/storage/rollouts/call-records.js';
 import { recordProposerCall } from '../../../src/storage/candidates/proposals.js';
 import { record, seedCandidates, seedRollouts, type SeededRollout } from '../seed.js';
-import { createSession, startHttp, type TestHttp } from '../support.js';
+import { createSession, httpOfFile } from '../support.js';
 
 // Shared behaviour is tested in candidates/lineage.test.ts, real jobs in
 // e2e/graphs/reads.long.test.ts.
 
 const base = '/api/graphgen/jobs';
-let http: TestHttp;
-beforeAll(async () => {
-  http = await startHttp();
-});
-afterAll(() => http.close());
+const http = httpOfFile();
 
 const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `task-${index}`, input: { question: `q${index}` } }));
 const graph = (...texts: string[]): GraphJson => ({

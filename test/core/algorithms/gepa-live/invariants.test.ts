@@ -19,17 +19,17 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { testCommonInvariants } from '../common-invariants.js';
 import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { createUnpaired, type UnpairedState } from '../../../../src/core/algorithms/gepa-live/state.js';
 import { unpaired } from '../../../../src/core/algorithms/gepa-live/step.js';
-import { searchOf } from '../../../../src/core/algorithms/index.js';
 import { mean, sum } from '../../../../src/core/math/rewards.js';
 import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
 import { sampleOf } from '../../../../src/core/math/statistics.js';
 import type { Decision } from '../../../../src/core/search/protocol.js';
-import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured } from '../gepa/cases.js';
+import { casesOf, measuredIn, of, worldOf, type Case, type Measured } from '../gepa/cases.js';
 import type { Run, World } from '../gepa/driver.js';
 import { chanceOf, serve } from './traffic.js';
 import { runs } from '../../../support/runs.js';
@@ -74,6 +74,13 @@ const isVerdict = (decision: Decision) =>
   decision.type === 'candidate_accepted' || decision.type === 'candidate_rejected';
 
 describe('a search by live traffic', () => {
+  testCommonInvariants(
+    unpaired,
+    cases,
+    (given, between) => serve(given.config, trafficOf(given), between),
+    runs(25, 60),
+  );
+
   test('begins with the very requests of the search by seeds', () => {
     fc.assert(
       fc.property(cases, ({ config }) => {
@@ -86,8 +93,6 @@ describe('a search by live traffic', () => {
     const limit = config.maxRollouts ?? Infinity;
     for (const { after } of run.turns) expect(after.asked).toBeLessThanOrEqual(limit);
     expect(run.requests.length).toBe(run.state.asked);
-    const warned = of(run, 'budget_warning');
-    expect(warned).toHaveLength(Number.isFinite(limit) && run.state.asked >= 0.8 * limit ? 1 : 0);
     if (run.end.kind === 'failed') {
       expect(run.end).toMatchObject({ code: 'proposer_failed', message: expect.stringContaining('no closing fence') });
       return;
@@ -106,36 +111,11 @@ describe('a search by live traffic', () => {
     expect(nextCandidate).toBeLessThanOrEqual(1 + config.generations * config.populationSize);
   });
 
-  check('numbers its requests 0..N-1, in each batch with their places as seeds', (run) => {
-    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
-    const view = unpaired.view(run.state);
-    expect(view.rolloutsCompleted).toBe(run.requests.length);
-    expect(view.rolloutsPlanned).toBe(run.requests.length);
+  check('numbers the requests of a batch by their seeds', (run) => {
     for (const { work, before } of run.turns) {
       if (work.kind !== 'rollouts' || !('batch' in before.phase) || before.phase.batch.repeats > 0) continue;
       if (before.phase.name === 'baseline') continue;
       expect(work.requests.map(({ seed }) => seed)).toEqual(work.requests.map((_, index) => index));
-    }
-  });
-
-  check('plans no less than it does, within the budget', (run, { config }) => {
-    for (const { after } of run.turns) {
-      const { rolloutsPlanned } = unpaired.view(after);
-      expect(rolloutsPlanned).toBeGreaterThanOrEqual(after.asked);
-      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
-    }
-  });
-
-  check('takes the same path again, through JSON at every turn and with answers in any order', (run, given) => {
-    const again = serve(given.config, trafficOf(given), (state) =>
-      frozen(JSON.parse(JSON.stringify(state)) as UnpairedState),
-    );
-    expect(again).toEqual(run);
-    for (const { before, answers, after } of run.turns) {
-      expect(unpaired.next(before)).toEqual(unpaired.next(before));
-      expect(searchOf(before).apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
-      const view = unpaired.view(after);
-      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
     }
   });
 

@@ -22,13 +22,13 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { testCommonInvariants } from '../common-invariants.js';
 import { estimateRollouts } from '../../../../src/core/algorithms/gepa/config.js';
 import { heldoutRollouts } from '../../../../src/core/search/config.js';
-import { createGepa, type GepaState } from '../../../../src/core/algorithms/gepa/state.js';
+import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { exceeds, mean, sum } from '../../../../src/core/math/rewards.js';
-import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
-import { casesOf, frozen, measuredIn, of, reorder, worldOf, type Case, type Measured, type Of } from './cases.js';
+import { casesOf, frozen, measuredIn, of, worldOf, type Case, type Measured, type Of } from './cases.js';
 import { config as defaults, drive, type Run } from './driver.js';
 import { runs } from '../../../support/runs.js';
 
@@ -55,6 +55,8 @@ function check(name: string, property: (run: Run, given: Case) => void, cases = 
 }
 
 describe('a GEPA search', () => {
+  testCommonInvariants(gepa, anyCases, (given, between) => drive(given.config, worldOf(given), between), runs(50, 100));
+
   check('never overshoots its budget, ends, and says by what', (run, { config }) => {
     const limit = config.maxRollouts ?? Infinity;
     for (const { after } of run.turns) expect(after.asked).toBeLessThanOrEqual(limit);
@@ -79,6 +81,7 @@ describe('a GEPA search', () => {
         expect(config.maxRollouts).not.toBeNull();
         break;
       case 'patience':
+        expect(patience).not.toBeNull();
         expect(quiet(patience!)).toBe(true);
         break;
       case 'target_reward':
@@ -89,36 +92,6 @@ describe('a GEPA search', () => {
     }
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
     if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
-  });
-
-  check('numbers its requests 0..N-1 in the order asked', (run) => {
-    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
-    const view = gepa.view(run.state);
-    expect(view.rolloutsCompleted).toBe(run.requests.length);
-  });
-
-  check('plans no less than it does, within the budget, and in the end just that', (run, { config }) => {
-    for (const { after } of run.turns) {
-      const { rolloutsPlanned, rolloutsCompleted } = gepa.view(after);
-      expect(rolloutsPlanned).toBeGreaterThanOrEqual(after.asked);
-      expect(rolloutsPlanned).toBeGreaterThanOrEqual(rolloutsCompleted);
-      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
-    }
-    const { rolloutsPlanned, rolloutsCompleted } = gepa.view(run.state);
-    expect(rolloutsPlanned).toBe(rolloutsCompleted);
-  });
-
-  check('takes the same path again, through JSON at every turn and with answers in any order', (run, given) => {
-    const again = drive(given.config, worldOf(given), (state) =>
-      frozen(JSON.parse(JSON.stringify(state)) as GepaState),
-    );
-    expect(again).toEqual(run);
-    for (const { before, answers, after } of run.turns) {
-      expect(gepa.next(before)).toEqual(gepa.next(before));
-      expect(gepa.apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
-      const view = gepa.view(after);
-      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
-    }
   });
 
   check('never lets the best reward fall, from the baseline on', (run) => {
@@ -336,28 +309,6 @@ describe('a GEPA search', () => {
       for (const seed of heldoutSeeds) expect(own.filter((one) => one.seed === seed)).toHaveLength(repeats);
       expect(reward).toBeCloseTo(mean(own.map((one) => one.reward))!, 9);
     }
-  });
-
-  check('asks again for what the infrastructure failed, at most twice', (run, { config }) => {
-    for (const { work, answers, after } of run.turns) {
-      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
-      const next = gepa.next(after);
-      const repeats = 'batch' in after.phase ? after.phase.batch.repeats : 0;
-      expect(repeats).toBeLessThanOrEqual(2);
-      if (next.kind !== 'rollouts' || repeats === 0) continue;
-      const faulty = work.requests.filter((_, index) => answers.answers[index]!.infrastructure);
-      const pairOf = ({ candidate, seed, stage, generation }: RolloutRequest) => [candidate, seed, stage, generation];
-      const expected = faulty.map(pairOf);
-      const asked = next.requests.map(pairOf);
-      expect(asked).toEqual(config.maxRollouts === null ? expected : expected.slice(0, asked.length));
-    }
-  });
-
-  check('warns once when 80 % of the budget is used', (run, { config }) => {
-    const warnings = of(run, 'budget_warning');
-    const limit = config.maxRollouts;
-    expect(warnings).toHaveLength(limit !== null && run.state.asked >= 0.8 * limit ? 1 : 0);
-    for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
   });
 });
 

@@ -22,6 +22,7 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { testCommonInvariants } from '../common-invariants.js';
 import { generationsOf, mayHaveDemos } from '../../../../src/core/algorithms/mipro/config.js';
 import { goodRewardThreshold, rolloutsOf } from '../../../../src/core/algorithms/mipro/demos.js';
 import { spaceOf } from '../../../../src/core/algorithms/mipro/space.js';
@@ -32,8 +33,7 @@ import { endRollouts } from '../../../../src/core/search/budget.js';
 import { evaluationRollouts, heldoutRollouts } from '../../../../src/core/search/config.js';
 import { addPairs, judgeTest, openTest } from '../../../../src/core/math/sequential-test.js';
 import { sampleOf } from '../../../../src/core/math/statistics.js';
-import type { RolloutRequest } from '../../../../src/core/search/protocol.js';
-import { frozen, measuredIn, of, reorder } from '../gepa/cases.js';
+import { measuredIn, of } from '../gepa/cases.js';
 import type { Run } from '../gepa/driver.js';
 import { casesOf, miproWorldOf, startOf, type Case } from './cases.js';
 import { drive } from './driver.js';
@@ -58,6 +58,13 @@ function isAllTried(state: MiproState): boolean {
 }
 
 describe('a MIPRO search', () => {
+  testCommonInvariants(
+    mipro,
+    anyCases,
+    (given, between) => drive(startOf(given), miproWorldOf(given), between),
+    runs(40, 100),
+  );
+
   check('never overshoots its budget, ends, and says by what', (run, { config, infrastructure }) => {
     const limit = config.maxRollouts ?? Infinity;
     for (const { before, after } of run.turns) {
@@ -101,6 +108,7 @@ describe('a MIPRO search', () => {
         expect(config.maxRollouts).not.toBeNull();
         break;
       case 'patience':
+        expect(patience).not.toBeNull();
         expect(quiet(patience!)).toBe(true);
         break;
       case 'target_reward':
@@ -111,36 +119,6 @@ describe('a MIPRO search', () => {
     }
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
     if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
-  });
-
-  check('numbers its requests 0..N-1 in the order asked', (run) => {
-    expect(run.requests.map(({ ordinal }) => ordinal)).toEqual(run.requests.map((_, index) => index));
-    const view = mipro.view(run.state);
-    expect(view.rolloutsCompleted).toBe(run.requests.length);
-  });
-
-  check('plans no less than it does, within the budget, and in the end just that', (run, { config }) => {
-    for (const { after } of run.turns) {
-      const { rolloutsPlanned, rolloutsCompleted } = mipro.view(after);
-      expect(rolloutsPlanned).toBeGreaterThanOrEqual(after.asked);
-      expect(rolloutsPlanned).toBeGreaterThanOrEqual(rolloutsCompleted);
-      expect(rolloutsPlanned).toBeLessThanOrEqual(config.maxRollouts ?? Infinity);
-    }
-    const { rolloutsPlanned, rolloutsCompleted } = mipro.view(run.state);
-    expect(rolloutsPlanned).toBe(rolloutsCompleted);
-  });
-
-  check('takes the same path again, through JSON at every turn and with answers in any order', (run, given) => {
-    const again = drive(startOf(given), miproWorldOf(given), (state) =>
-      frozen(JSON.parse(JSON.stringify(state)) as MiproState),
-    );
-    expect(again).toEqual(run);
-    for (const { before, answers, after } of run.turns) {
-      expect(mipro.next(before)).toEqual(mipro.next(before));
-      expect(mipro.apply(before, reorder(answers, given.answerSeed)).state).toEqual(after);
-      const view = mipro.view(after);
-      expect(JSON.parse(JSON.stringify(view))).toEqual(view);
-    }
   });
 
   check('never lets the best reward fall, from the baseline on', (run) => {
@@ -366,28 +344,6 @@ describe('a MIPRO search', () => {
       for (const seed of heldoutSeeds) expect(own.filter((one) => one.seed === seed)).toHaveLength(repeats);
       expect(reward).toBeCloseTo(mean(own.map((one) => one.reward))!, 9);
     }
-  });
-
-  check('asks again for what the infrastructure failed, at most twice', (run, { config }) => {
-    for (const { work, answers, after } of run.turns) {
-      if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
-      const next = mipro.next(after);
-      const repeats = 'batch' in after.phase ? after.phase.batch.repeats : 0;
-      expect(repeats).toBeLessThanOrEqual(2);
-      if (next.kind !== 'rollouts' || repeats === 0) continue;
-      const faulty = work.requests.filter((_, index) => answers.answers[index]!.infrastructure);
-      const pairOf = ({ candidate, seed, stage, generation }: RolloutRequest) => [candidate, seed, stage, generation];
-      const expected = faulty.map(pairOf);
-      const asked = next.requests.map(pairOf);
-      expect(asked).toEqual(config.maxRollouts === null ? expected : expected.slice(0, asked.length));
-    }
-  });
-
-  check('warns once when 80 % of the budget is used', (run, { config }) => {
-    const warnings = of(run, 'budget_warning');
-    const limit = config.maxRollouts;
-    expect(warnings).toHaveLength(limit !== null && run.state.asked >= 0.8 * limit ? 1 : 0);
-    for (const { rolloutsUsed } of warnings) expect(rolloutsUsed).toBeGreaterThanOrEqual(0.8 * limit!);
   });
 
   check(
