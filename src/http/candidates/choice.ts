@@ -9,7 +9,7 @@ import { readPrompt } from '../../storage/candidates/reads.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse } from '../server/errors.js';
 
-/** Which prompt an evaluation runs with, as messages; null: the container as it is. */
+/** The prompt that an evaluation runs with, as messages; null: the container's own. */
 export async function resolveCandidate(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -34,7 +34,7 @@ export async function resolveCandidate(
   });
 }
 
-/** Which candidate of which job is meant: the best where none is named; `field` is what names the job in the body. */
+/** A candidate that a request names; default: the job's best. `field` names the job in the body. */
 export interface AskedCandidate {
   kind: 'session' | 'graph';
   field: string;
@@ -42,7 +42,7 @@ export interface AskedCandidate {
   candidateId: string | undefined;
 }
 
-/** The job that is meant, and its candidate, which need not be there; `unknown` says so at its place in the body. Throws what is wrong with them. */
+/** The job and the id of the candidate, which may not exist: then throw `unknown()`. */
 export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
   const refused = (name: string, message: string) =>
     refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
@@ -55,7 +55,7 @@ export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCa
   return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${noun}`) };
 }
 
-/** A candidate's prompt; throws where there is none, or it is not known yet. */
+/** A candidate's prompt. Throws if the candidate does not exist or its prompt is not known yet. */
 export async function knownPrompt(
   tx: Tx,
   jobId: string,

@@ -41,7 +41,9 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   return { self, shown };
 }
 
-/** The components in which a candidate differs from a parent; those that only the parent has come last. */
+/**
+ * Diffs of the components that differ from a parent; components that only the parent has come last.
+ */
 function diffs(parent: Ancestor, self: Ancestor) {
   const before = candidateTexts(parent);
   const after = candidateTexts(self);

@@ -28,8 +28,8 @@ export async function listPage<Head, Item>(
   return { data: shown.map(view), next_cursor: hasMore && last ? encode(last) : null, has_more: hasMore };
 }
 
-function encode({ place: index, jobId }: { place: string; jobId: string }): string {
-  return Buffer.from(`${index} ${jobId}`).toString('base64url');
+function encode({ position, jobId }: { position: string; jobId: string }): string {
+  return Buffer.from(`${position} ${jobId}`).toString('base64url');
 }
 
 function decode(cursor: string): { createdAt: string; jobId: string } {

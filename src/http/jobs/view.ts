@@ -36,7 +36,7 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
 export function concurrencyView({ spec }: JobRow, now: Concurrency): z.output<typeof concurrencySchema> {
   const { maxConcurrent } = spec;
   const limit = Math.min(now.limit ?? maxConcurrent, maxConcurrent);
-  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.because };
+  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.reason };
 }
 
 /** What a job used, on the wire. */

@@ -15,7 +15,7 @@ export interface Ancestor extends Record<string, unknown> {
   parentIds: string[];
   messages: Message[] | null;
   demos: Demo[];
-  /** Of a graph job, in the place of messages. */
+  /** Graph jobs: instead of messages. */
   graph: GraphJson | null;
   edits: EditJson[] | null;
   /** The rollouts that the proposer was shown, and the components that it rewrote; null: no model proposed it. */
@@ -99,7 +99,7 @@ export async function readHeldoutRewards(
   return new Map([...bySeed].map(([id, own]) => [id, new Map(own.map(({ seed, reward }) => [seed, reward]))]));
 }
 
-/** What reflection was shown of each of these rollouts, by ordinal. */
+/** The feedback of these rollouts as shown to reflection, by ordinal. */
 export async function readFeedback(
   tx: Tx,
   jobId: string,
@@ -124,7 +124,7 @@ export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
   seed: number | null;
-  /** Of a graph job: the id of the task at the place that `seed` is; else null. */
+  /** Graph jobs: the id of the task with index `seed`; else null. */
   taskId: string | null;
   stage: string;
   generation: number;
@@ -135,7 +135,7 @@ export interface SeedEval extends Record<string, unknown> {
   completedAt: Date | null;
 }
 
-/** A candidate's rollouts after the ordinal `after`, in the order asked for, at most `limit`. */
+/** At most `limit` rollouts of a candidate after the ordinal `after`, by ordinal. */
 export async function readSeedEvals(
   tx: Tx,
   jobId: string,
@@ -146,7 +146,7 @@ export async function readSeedEvals(
     `select id as "rolloutId", ordinal, seed, task_id as "taskId", stage, generation,
             case when status = 'succeeded' then reward end as reward, status, feedback, error->>'message' as error,
             completed_at as "completedAt"
-       from rollouts r left join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       from rollouts r left join graph_tasks t on t.job_id = r.job_id and t.task_index = r.seed
       where r.job_id = $1 and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
     [jobId, candidateId, page.after, page.limit],
   );

@@ -20,11 +20,11 @@ export async function readTaskParts(tx: Tx, jobId: string): Promise<TaskParts> {
 
 /** The ids of the tasks at these places, by place. */
 export async function readTaskIds(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, string>> {
-  const rows = await tx.query<{ place: number; id: string }>(
-    'select place, task_id as id from graph_tasks where job_id = $1 and place = any($2)',
+  const rows = await tx.query<{ index: number; id: string }>(
+    'select task_index as index, task_id as id from graph_tasks where job_id = $1 and task_index = any($2)',
     [jobId, indexes],
   );
-  return new Map(rows.map(({ place: index, id }) => [index, id]));
+  return new Map(rows.map(({ index, id }) => [index, id]));
 }
 
 /** What calls came to; `usd` is null where one's cost is not known. */

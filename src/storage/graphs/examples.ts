@@ -22,7 +22,7 @@ export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonl
   const rows = await tx.query<Row>(
     `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input, taken.calls, taken.tokens
        from rollouts r
-       join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       join graph_tasks t on t.job_id = r.job_id and t.task_index = r.seed
        cross join lateral (
          select count(*) as calls,
                 case when count(*) = count(prompt_tokens + completion_tokens)

@@ -14,10 +14,10 @@ export interface GraphTask {
 /** Stores the tasks of a job that is being created, in the data set's order. */
 export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly GraphTask[]): Promise<void> {
   await tx.query(
-    `insert into graph_tasks (job_id, place, org_id, task_id, input, gold, rubric)
-     select $1, place - 1, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
+    `insert into graph_tasks (job_id, task_index, org_id, task_id, input, gold, rubric)
+     select $1, position - 1, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
             case when task->>'rubric' is not null then task->'rubric' end
-       from json_array_elements($3::json) with ordinality as t(task, place)`,
+       from json_array_elements($3::json) with ordinality as t(task, position)`,
     // Not toJsonb: HTTP has refused what Postgres cannot keep.
     [job.jobId, job.orgId, JSON.stringify(tasks)],
   );
@@ -25,10 +25,10 @@ export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly GraphTask
 
 /** The tasks at these places, by place. */
 export async function readTasks(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, GraphTask>> {
-  const rows = await tx.query<GraphTask & { place: number } & Record<string, unknown>>(
-    `select place, task_id as "taskId", input, gold, rubric from graph_tasks where job_id = $1 and place = any($2)`,
+  const rows = await tx.query<GraphTask & { index: number } & Record<string, unknown>>(
+    `select task_index as index, task_id as "taskId", input, gold, rubric from graph_tasks where job_id = $1 and task_index = any($2)`,
     [jobId, indexes],
     'read_graph_tasks',
   );
-  return new Map(rows.map(({ place: index, ...task }) => [index, task]));
+  return new Map(rows.map(({ index, ...task }) => [index, task]));
 }

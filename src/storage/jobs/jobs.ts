@@ -155,9 +155,9 @@ export interface JobFilter {
  * A page of jobs, newest first; `place` is where each stands in the list. Times compare by milliseconds, as answers show
  * them; `created_at` itself stays bare in the condition for the index.
  */
-export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { place: string })[]> {
-  return tx.query<JobRow<Head> & { place: string } & QueryResultRow>(
-    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
+export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { position: string })[]> {
+  return tx.query<JobRow<Head> & { position: string } & QueryResultRow>(
+    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
        from jobs
       where org_id = current_setting('app.org') and kind = $1 and ($2::text is null or status = $2)
         and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')

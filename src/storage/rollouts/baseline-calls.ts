@@ -13,9 +13,9 @@ export async function readMarkedLevers(
   return tx.query<{ name: string; text: string }>(
     `select name, text
        from (select l->>'name' as name, l->>'text' as text,
-                    row_number() over (order by b.ordinal, b.created_at, b.id, place) as at
+                    row_number() over (order by b.ordinal, b.created_at, b.id, position) as at
                from (select c.levers, r.ordinal, c.created_at, c.id from ${calls} and c.levers is not null) b
-              cross join jsonb_array_elements(b.levers) with ordinality as e(l, place)) spans
+              cross join jsonb_array_elements(b.levers) with ordinality as e(l, position)) spans
       group by name, text order by min(at) limit $2`,
     [jobId, limit],
   );

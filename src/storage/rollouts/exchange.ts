@@ -120,14 +120,14 @@ async function renew(
        select id, ordinal from rollouts
         where job_id = $1 and completed_at is null and (status = 'queued' or (status = 'running' and lease_token < $2))
         order by ordinal limit $9::int + $10::int for update
-     ), placed as (
-       select id, row_number() over (order by ordinal) as place from chosen
+     ), numbered as (
+       select id, row_number() over (order by ordinal) as n from chosen
      )
      update rollouts r
         set status = 'running', attempt = r.attempt + 1, lease_token = $2,
             resent = r.resent + case when r.status = 'running' then 1 else 0 end,
-            started_at = coalesce(r.started_at, case when placed.place <= $9 then clock_timestamp() end)
-       from placed where r.id = placed.id
+            started_at = coalesce(r.started_at, case when numbered.n <= $9 then clock_timestamp() end)
+       from numbered where r.id = numbered.id
       returning r.id, r.attempt, r.ordinal, r.seed, r.candidate_id`,
     [
       jobId,

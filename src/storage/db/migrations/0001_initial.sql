@@ -117,8 +117,8 @@ create table job_controls (
 
   -- current limit of rollouts in flight; null: the job's max_concurrent
   concurrency int,
-  -- reason for the lowered limit
-  concurrency_because text,
+  -- why the limit was lowered
+  concurrency_reason text,
   -- number of times it was lowered; only the first ones are events
   concurrency_lowered int not null default 0,
 
@@ -452,7 +452,7 @@ create table sensor_frames (
 create table graph_tasks (
   job_id text not null references jobs (id) on delete cascade,
   -- index in the data set, and seed of the task's rollouts
-  place int not null,
+  task_index int not null,
   org_id text not null,
   task_id text not null,
   -- the model sees the fields in this order
@@ -461,7 +461,7 @@ create table graph_tasks (
   gold json,
   -- the task's own or the default rubric
   rubric json,
-  primary key (job_id, place)
+  primary key (job_id, task_index)
 );
 
 
