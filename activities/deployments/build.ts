@@ -12,7 +12,7 @@ import {
   type GateEvaluation,
 } from '../../src/storage/deployments/gate.js';
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
-import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { baselineSource, readContent, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
@@ -154,7 +154,7 @@ async function findOrCreateSnapshot(tx: Tx, job: JobRef, { source }: DeploymentS
     job.jobId,
   ]);
   if (row?.id) return row.id;
-  const content = await contentOf(tx, source);
+  const content = await readContent(tx, source);
   if (!content) throw jobFailure('candidate_gone', 'The candidate of this deployment no longer exists.');
   const id = await putSnapshot(tx, job.orgId, content);
   await setSnapshot(tx, job.jobId, id);

@@ -33,7 +33,7 @@ function isAcceptance(decision: Decision): decision is AcceptanceDecision {
 export function searchState(
   jobId: string,
   view: SearchView,
-): Required<Pick<Ending, 'projection' | 'candidates' | 'outcomesThrough'>> {
+): Required<Pick<ClosedState, 'projection' | 'candidates' | 'outcomesThrough'>> {
   return {
     projection: projection(jobId, view),
     candidates: view.candidates,

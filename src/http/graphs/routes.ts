@@ -21,7 +21,7 @@ import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import { startPending } from '../../storage/decisions/pending.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
-import { usageOf } from '../../storage/jobs/usage.js';
+import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { create, startInTime } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
@@ -127,7 +127,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         return {
           candidates,
           pareto: await readCostFront(tx, job.jobId, candidates),
-          usage: await usageOf(tx, job.jobId),
+          usage: await readUsage(tx, job.jobId),
           resent: await readResent(tx, job.jobId),
           cost: await readCostBudget(tx, job.jobId),
           concurrency: await readConcurrency(tx, job.jobId),

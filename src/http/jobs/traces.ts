@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { stepOfAnswer } from '../../storage/rollouts/answers.js';
+import { answerStep } from '../../storage/rollouts/answers.js';
 import {
   readTraceCalls,
   readTraceHead,
@@ -98,7 +98,7 @@ async function readTraces(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Prom
 function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
   const byStep = new Map<string, TraceCall[]>();
   for (const call of calls) {
-    const step = stepOfAnswer(call.callId, call.rolloutId);
+    const step = answerStep(call.callId, call.rolloutId);
     if (step !== null) byStep.set(step, [...(byStep.get(step) ?? []), call]);
   }
   return [...byStep].map(([step, own]) => ({
@@ -148,7 +148,7 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
     ...(isGraph && { steps: stepsView(calls) }),
     calls: calls.map((call) => ({
       call_id: call.callId,
-      ...(isGraph && { step: stepOfAnswer(call.callId, call.rolloutId) }),
+      ...(isGraph && { step: answerStep(call.callId, call.rolloutId) }),
       provider: call.provider,
       model: call.model,
       stream: call.stream,

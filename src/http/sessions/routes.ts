@@ -17,7 +17,7 @@ import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
 import { readTraffic } from '../../storage/rollouts/slots.js';
-import { usageOf } from '../../storage/jobs/usage.js';
+import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { create } from '../jobs/create.js';
@@ -104,7 +104,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
-        usage: await usageOf(tx, job.jobId),
+        usage: await readUsage(tx, job.jobId),
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
@@ -130,7 +130,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
-        usage: await usageOf(tx, job.jobId),
+        usage: await readUsage(tx, job.jobId),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));
       return sessionResults(job, read);

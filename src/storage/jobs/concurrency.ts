@@ -2,16 +2,16 @@ import type { Tx } from '../db/db.js';
 import { concurrencyLowered } from '../../core/events/rollouts.js';
 import { appendEvents, type JobRef } from './events.js';
 
-/** How many rollouts a job may have in flight; `reason`: why fewer than its `max_concurrent`, null where they are not. */
+/** Limit of rollouts in flight. `reason`: why it is below `max_concurrent`; null: it is not. */
 export interface ConcurrencyNow {
   limit: number;
   reason: string | null;
 }
 
-/** A job reports that its concurrency was lowered at most this many times. */
-const eventsAtMost = 20;
+/** Limit of events about lowered concurrency, per job. */
+const maxEvents = 20;
 
-/** The limit at which the job's last runner left off; null: it was never lowered. */
+/** The limit that the job's last runner reached; null: never lowered. */
 export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow | null> {
   const [row] = await tx.query<{ limit: number | null; reason: string | null }>(
     'select concurrency as limit, concurrency_reason as reason from job_controls where job_id = $1',
@@ -31,11 +31,11 @@ export async function recordLimit(
       where job_id = $1 returning concurrency_lowered as n`,
     [job.jobId, limit, reason, lowered ? 1 : 0],
   );
-  if (!lowered || !row || row.n > eventsAtMost) return;
+  if (!lowered || !row || row.n > maxEvents) return;
   await appendEvents(tx, job, [concurrencyLowered(row.n, { limit, max, because: reason })]);
 }
 
-/** How a job's concurrency stands; `limit` null: it was never lowered. */
+/** A job's concurrency; `limit` null: never lowered. */
 export async function readConcurrency(
   tx: Tx,
   jobId: string,

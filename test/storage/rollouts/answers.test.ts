@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
-import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../../src/storage/rollouts/answers.js';
+import { answerId, readAnswers, recordAnswer, answerStep } from '../../../src/storage/rollouts/answers.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 import { insertJob } from '../../support/job.js';
 
@@ -26,7 +26,7 @@ test('an answer is used as it is on record; of two to one call the first stays, 
   const first = { text: 'one\ufffd \ufffd', finishReason: 'st\ufffdp' };
   expect(await record('one\0 \ud83d', 'st\0p', 1)).toEqual(first);
   expect(await record('another', null, 2)).toEqual(first);
-  const kept = await db.org('default', (tx) => readAnswersOf(tx, job.jobId, of.rolloutId));
+  const kept = await db.org('default', (tx) => readAnswers(tx, job.jobId, of.rolloutId));
   expect([...kept]).toEqual([[answerId(of), first]]);
 });
 
@@ -37,5 +37,5 @@ test.each([
   ['@judge', null],
 ])('the id of an answer says of which step it is: %s', (key, step) => {
   const of = rolloutId('grf_0_1', 23);
-  for (const tries of [0, 12]) expect(stepOfAnswer(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
+  for (const tries of [0, 12]) expect(answerStep(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
 });
