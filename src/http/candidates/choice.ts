@@ -49,10 +49,10 @@ export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCa
   const { jobId } = asked;
   const { noun } = jobKinds[kind];
   const job = await readJob(tx, jobId);
-  if (job?.kind !== kind) throw refused(field, `is no ${noun} that this key may see`);
+  if (job?.kind !== kind) throw refused(field, `must be the id of a ${noun} of this organization`);
   const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
-  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
-  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${noun}`) };
+  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet. Wait for its baseline.`);
+  return { job, candidateId, unknown: () => refused('candidate_id', `must be a candidate of the ${noun}`) };
 }
 
 /** A candidate's prompt. Throws if the candidate does not exist or its prompt is not known yet. */
@@ -65,7 +65,7 @@ export async function knownPrompt(
   const prompt = await readPrompt(tx, jobId, candidateId);
   if (!prompt) throw unknown();
   const { messages, demos } = prompt;
-  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
+  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet. Wait for the session's baseline.`);
   return { messages, demos };
 }
 

@@ -31,7 +31,7 @@ import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, 
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
 
 const base = jobKinds.session.path;
-const one = `${base}/:session_id`;
+const sessionPath = `${base}/:session_id`;
 const tags = ['policy optimization'];
 
 /** Policy optimization sessions: a search for a better prompt against the caller's container. */
@@ -90,7 +90,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    one,
+    sessionPath,
     {
       schema: {
         tags,
@@ -115,7 +115,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/results`,
+    `${sessionPath}/results`,
     {
       schema: {
         tags,
@@ -138,7 +138,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/history`,
+    `${sessionPath}/history`,
     {
       schema: {
         tags,
@@ -151,11 +151,11 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/prompt`,
+    `${sessionPath}/prompt`,
     {
       schema: {
         tags,
-        summary: 'Proxy URLs and the prompt that they serve',
+        summary: 'Proxy URLs and their prompt',
         params: sessionParams,
         querystring: promptQuerySchema,
         response: { 200: sessionPromptSchema, ...problems(404, 422) },

@@ -219,7 +219,7 @@ describe('refused with 422 before anything is stored', () => {
       'an input that no call has room for',
       { ...good, dataset: { ...dataset, tasks: tasks.with(3, { ...tasks[3]!, input: input({ context: long }) }) } },
       '/dataset/tasks/3/input',
-      /^fails the first graph before a model is asked: step solve: its messages have more than 400000 characters$/,
+      /^fails in the first graph before a model call: step solve: its messages have more than 400000 characters$/,
     ],
     [
       'an input that a graph’s first step cannot work on',
@@ -238,13 +238,13 @@ describe('refused with 422 before anything is stored', () => {
         output: 'count',
       }),
       '/dataset/tasks/0/input',
-      /^fails the first graph before a model is asked: step count: count expects a list, but got the text "q0"$/,
+      /^fails in the first graph before a model call: step count: count expects a list, but got the text "q0"$/,
     ],
     [
       'more fields than a step can be given',
       { ...good, dataset: { ...dataset, tasks: withFields(25) } },
       '/dataset/tasks/0/input',
-      /^has 25 fields; at most 20 can be given to one step: name those that it needs as \{\{field\}\} in initial_prompt$/,
+      /^has 25 fields; one step takes at most 20: /,
     ],
     [
       'more fields than a graph takes',
@@ -256,7 +256,7 @@ describe('refused with 422 before anything is stored', () => {
       'a prompt with more of them than a step can be given',
       { ...good, dataset: { ...dataset, initial_prompt: placesOf(21), tasks: withFields(25) } },
       '/dataset/initial_prompt',
-      /^names 21 fields; at most 20 can be given to one step$/,
+      /^names 21 fields; one step takes at most 20$/,
     ],
     [
       'a message of several',
@@ -287,7 +287,7 @@ describe('refused with 422 before anything is stored', () => {
         },
       },
       '/dataset/tasks/0/input',
-      /none of the 20 messages/,
+      /any of the 20 messages/,
     ],
     ['a graph that is none', { ...good, initial_graph: 'solve' }, '/initial_graph', /object/],
     [
@@ -308,13 +308,13 @@ describe('refused with 422 before anything is stored', () => {
       'a model that is none of the policy models',
       withGraph({ steps: [{ ...step, model: 'm' }] }),
       '/initial_graph/steps/0/model',
-      /none of the policy models/,
+      /must be one of the policy models/,
     ],
     [
       'an input that the tasks lack',
       withGraph({ inputs: ['question', 'date'] }),
       '/initial_graph/inputs/1',
-      /"date", which the tasks' inputs lack/,
+      /"date" is not a field of the tasks' inputs/,
     ],
     [
       'a time-out, by the name that the body has',
