@@ -76,7 +76,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   if (typeof tasks !== 'function' && tasks.length === 0)
     throw new Error('tasks is empty: a container needs at least one');
   const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
-  const initial = { messages: messagesOf(initialPrompt) };
+  const initial = { messages: promptMessages(initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
   const answered = once<Answer>();
 
@@ -111,8 +111,9 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       const prompt = rollout.systemPrompt ?? Object.values(initialPrompts).join('\n\n');
       const prompts = { ...initialPrompts, ...rollout.prompts };
       const context = { prompt, prompts, seed, rolloutId, env, signal };
-      const { reward, feedback, details } = await options.rollout(await taskOf(seed), model, context);
-      if (!Number.isFinite(reward)) throw new Error(`rollout() gave the reward ${String(reward)}, not a finite number`);
+      const { reward, feedback, details } = await options.rollout(await taskForSeed(seed), model, context);
+      if (!Number.isFinite(reward))
+        throw new Error(`rollout() returned the reward ${String(reward)}, which is not a finite number`);
       return outcome(rollout, 'success', reward, feedback === undefined ? { ...details } : { ...details, feedback });
     };
     try {
@@ -129,7 +130,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
     }
   }
 
-  function taskOf(seed: number): Task | Promise<Task> {
+  function taskForSeed(seed: number): Task | Promise<Task> {
     return typeof tasks === 'function' ? tasks(seed) : tasks.at(seed % tasks.length)!;
   }
 
@@ -148,7 +149,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   };
 }
 
-function messagesOf(prompt: ContainerOptions<never>['initialPrompt']) {
+function promptMessages(prompt: ContainerOptions<never>['initialPrompt']) {
   if (typeof prompt === 'string') return [{ role: 'system', content: prompt }];
   return Object.entries(prompt).map(([name, content]) => ({ role: 'system', name, content }));
 }
@@ -184,7 +185,7 @@ async function serve(
   answer: (request: IncomingMessage, gone: AbortSignal) => Promise<Answer>,
 ): Promise<void> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort(new Error('the caller has gone')));
+  response.on('close', () => gone.abort(new Error('the caller disconnected')));
   const { status, body, retryAfter } = await answer(request, gone.signal).catch((error: unknown) =>
     error instanceof BadRequest ? problem(error.status, error.message) : problem(500, String(error)),
   );

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account } from './command.js';
 import { StartupError } from './errors.js';
-import { end, lives, markOf, type ProcessMark } from './process.js';
+import { end, lives, processMark, type ProcessMark } from './process.js';
 
 /** A server to start, and its readiness check. */
 export interface Launch {
@@ -51,7 +51,7 @@ export async function launch(what: Launch, signal: AbortSignal): Promise<Running
     const [error] = (await once(child, 'error')) as [Error];
     throw new StartupError(`${what.name} could not be started: ${error.message}.`, { cause: error });
   }
-  const mark = markOf(child.pid) ?? { pid: child.pid, began: 'it has exited' };
+  const mark = processMark(child.pid) ?? { pid: child.pid, began: 'it has exited' };
   const running = { mark, gone: once(child, 'exit').then(() => undefined) };
   try {
     what.onSpawn(mark);

@@ -69,10 +69,10 @@ async function usable(file: string): Promise<string> {
 
 async function lockCache(cacheDir: string, log: Logger): Promise<Lock> {
   const file = join(cacheDir, 'temporal.lock');
-  for (let told = false; ; told = true) {
+  for (let logged = false; ; logged = true) {
     const lock = tryLock(file);
     if ('release' in lock) return lock;
-    if (!told) log.warn(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
+    if (!logged) log.warn(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
     await sleep(500);
   }
 }
