@@ -88,7 +88,7 @@ async function crowd(world: World): Promise<Row[]> {
       beside: { what: 'before', value: beforeMiB },
     },
     {
-      what: `${what}: commands not accepted by Temporal in 2 s (503)`,
+      what: `${what}: commands that Temporal did not take in 2 s (503)`,
       value: controls.refused,
       unit: 'answers',
       aim: { of: 'value', most: 0 },

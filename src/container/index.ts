@@ -1,6 +1,6 @@
 /**
- * `ratchet/container`: a container is a server that runs one task of yours with a prompt and says how good the answer was.
- * This helper makes one of a function:
+ * `ratchet/container` makes a container of a function. A container is a server that runs a task
+ * with a prompt and scores the answer. Example:
  *
  *     const container = createContainer({
  *       name: 'capitals',
@@ -28,8 +28,8 @@ import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
 export { ModelError, type ChatMessage, type Model } from './model.js';
 
 /**
- * Context of a rollout. `prompt`: the system prompt (the candidate's, else `initialPrompt`; several are
- * joined). `prompts`: each prompt by its name, a single one as `system`.
+ * Context of a rollout. `prompt`: the candidate's system prompt, else `initialPrompt`; several are
+ * joined. `prompts`: each prompt by its name, a single one as `system`.
  */
 export interface RolloutContext {
   prompt: string;
@@ -57,7 +57,9 @@ export interface ContainerOptions<Task> {
   tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
   /** The initial prompt, or several by name, all optimized: `{plan: '…', answer: '…'}`. */
   initialPrompt: string | Readonly<Record<string, string>>;
-  /** Runs and scores one task. An exception fails the rollout; only failed model calls are retried. */
+  /**
+   * Runs and scores a task. An exception fails the rollout; only failed model calls are retried.
+   */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
   /** If set, every request must send it as `X-API-Key`. */
   apiKey?: string | undefined;
@@ -68,7 +70,10 @@ export interface RunningContainer {
   close: () => Promise<void>;
 }
 
-/** Creates a container; throws when `tasks` is empty. `listen` starts the server (port 0: a free port). */
+/**
+ * Creates a container; throws if `tasks` is empty. `listen` starts the server (port 0: any free
+ * port).
+ */
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {

@@ -21,7 +21,9 @@ export class ModelError extends Error {
   }
 }
 
-/** Requests one chat completion; throws a ModelError with the upstream's message, or the signal's reason. */
+/**
+ * Requests a chat completion; throws a ModelError with the upstream's message, or the abort reason.
+ */
 export async function callModel(
   { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
   messages: readonly ChatMessage[],

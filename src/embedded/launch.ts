@@ -32,8 +32,8 @@ export interface Running {
 const largestLog = 10 * 1024 * 1024;
 
 /**
- * Starts a server in its own process group and session (out of reach of Ctrl-C), with its output in a
- * file, and waits until it answers. Throws a StartupError with the end of its output.
+ * Starts a server in its own process group and session (out of reach of Ctrl-C), logging to a file,
+ * and waits until it answers. Throws a StartupError with the end of its output.
  */
 export async function launch(what: Launch, signal: AbortSignal): Promise<Running> {
   const logSize = statSync(what.logFile, { throwIfNoEntry: false })?.size ?? 0;

@@ -13,7 +13,9 @@ interface Holder extends ProcessMark {
   token: string;
 }
 
-/** Creates and locks the folder until `release`. Throws a StartupError if another process has it. */
+/**
+ * Creates and locks the folder until `release`. Throws a StartupError if another process holds it.
+ */
 export function lockFolder(folder: string): Lock {
   const lock = tryLock(join(makeFolder(folder, 'RATCHET_DATA_DIR'), 'lock'));
   if ('release' in lock) return lock;

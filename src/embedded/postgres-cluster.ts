@@ -18,8 +18,8 @@ import { commandLine, end, processMark } from './process.js';
 export const postgresEnv = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Creates the database cluster in `data` unless it exists: beside it, then moved in one step, so that a
- * kill leaves nothing partial. As root, `nobody` creates the files and `account` owns them.
+ * Creates the database cluster in `data` unless it exists, moved in one step, so that a kill leaves
+ * nothing partial. As root, `nobody` creates the files and `account` owns them.
  */
 export async function createCluster(
   initdb: string,

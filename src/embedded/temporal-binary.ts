@@ -12,8 +12,8 @@ import { buildByGo, downloadBySdk } from './temporal-fetch.js';
 const temporalVersion = '1.5.1';
 
 /**
- * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs one
- * line for each failed step; throws a StartupError with all of them.
+ * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs
+ * each failed step; throws a StartupError with all of them.
  */
 export async function findTemporalBinary(log: Logger, cacheDir: string): Promise<string> {
   const cached = join(cacheDir, `temporal-${temporalVersion}`);
