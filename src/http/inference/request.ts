@@ -89,9 +89,7 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
-  const systems = messages.flatMap(({ role, content }, index) =>
-    role === 'system' ? [{ index, content }] : [],
-  );
+  const systems = messages.flatMap(({ role, content }, index) => (role === 'system' ? [{ index, content }] : []));
   const [only] = systems;
   return only && systems.length === 1 && !found.has(names[only.index]!) ? only.content : null;
 }

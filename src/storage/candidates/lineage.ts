@@ -18,11 +18,13 @@ export interface Ancestor extends Record<string, unknown> {
   /** Graph jobs: instead of messages. */
   graph: GraphJson | null;
   edits: EditJson[] | null;
-  /** The rollouts that the proposer was shown, and the components that it rewrote; null: no model proposed it. */
+  /**
+   * The rollouts shown to the proposer, and the rewritten components; null: no model proposed it.
+   */
   reflection: { ordinals: number[]; components: string[] } | null;
 }
 
-/** A candidate with all its ancestors, parents before their children; empty when the job has no such candidate. */
+/** A candidate after all its ancestors, parents before children; empty: no such candidate. */
 export async function readAncestry(tx: Tx, jobId: string, candidateId: string): Promise<Ancestor[]> {
   return tx.query<Ancestor>(
     `with recursive line (id) as (
@@ -37,7 +39,10 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
   );
 }
 
-/** A rollout of a test: the reward as it counts, null until it is finished; the seed, null: live traffic that names none. */
+/**
+ * A rollout of a test. `reward` as counted, null: not finished; `seed` null: live traffic without
+ * one.
+ */
 export interface Outcome extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
@@ -68,7 +73,7 @@ export async function readTestedSeeds(tx: Tx, jobId: string, candidateId: string
   return row?.tests ?? null;
 }
 
-/** The live calls of a candidate's test, in the order asked for. */
+/** The live calls of a candidate's test, by ordinal. */
 export async function readLiveCalls(
   tx: Tx,
   jobId: string,
@@ -119,7 +124,7 @@ export async function readFeedback(
   );
 }
 
-/** A rollout of a candidate, whatever its state. */
+/** A rollout of a candidate, in any state. */
 export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;

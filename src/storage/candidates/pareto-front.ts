@@ -29,7 +29,7 @@ const counting = `own as (
         where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
           and status in ('succeeded', 'failed') and not repeated
      ), ranked as (
-       select *, row_number() over (partition by candidate_id, seed order by evaluation desc, ordinal desc) as place
+       select *, row_number() over (partition by candidate_id, seed order by evaluation desc, ordinal desc) as n
          from own where evaluation or begun is null or ordinal < begun
      ), counting as (
        select * from ranked where n <= $4

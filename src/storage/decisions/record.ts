@@ -180,8 +180,8 @@ export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<
       [job.jobId],
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
-    updateCandidates(tx, job, ending),
-    jobKinds[row.kind].isSearch && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
+    updateCandidates(tx, job, end),
+    jobKinds[row.kind].isSearch && countOutcomes(tx, job, end.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()

@@ -98,7 +98,7 @@ export async function writeOutcomes(
 export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   return tx.query<Written>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
-            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
       where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
         and r.deadline_at < clock_timestamp()
       returning ${reportedColumns}`,
@@ -144,7 +144,7 @@ export async function completeAssignment(
           set status = 'succeeded', ordinal = slot.ordinal, reward = $3, details = $4::jsonb, feedback = $4::jsonb->>'feedback',
               completed_at = clock_timestamp(), prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens,
               cost_usd = u.cost_usd
-         from slot, lateral (${usageOf('$2')}) u
+         from slot, lateral (${callTotals('$2')}) u
         where r.job_id = $1 and r.id = $2`,
       [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
       'answer_slot',
@@ -181,7 +181,7 @@ export async function settleAwaited(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
             -- A container that has answered 202 goes on making calls.
-            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
       where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
       returning ${reportedColumns}`,
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],

@@ -27,7 +27,7 @@ const batchSizes = { runs: 50, graphs: 10 } as const;
 
 /** A job's export; null: it has no evaluated graph. */
 export async function readExport(db: Db, job: GraphJob, version: string): Promise<GraphExport | null> {
-  const { jobId, orgId, spec, projection: projection } = job;
+  const { jobId, orgId, spec, projection } = job;
   const winner = projection.bestCandidateId;
   if (!winner) return null;
   const models = spec.policies.map(({ model }) => model) as [string, ...string[]];
@@ -62,15 +62,15 @@ async function candidateHeads(tx: Tx, job: GraphJob): Promise<Map<number, JsonOb
   const { jobId } = job;
   const rows = await readCandidates(tx, jobId);
   const heads = new Map<number, JsonObject>();
-  for (let from = 0; from < rows.length; from += atOnce.runs) {
-    const some = rows.slice(from, from + atOnce.runs);
-    const ids = some.map(({ id }) => id);
-    const runs = new Map((await readRunMeans(tx, jobId, ids)).map((one) => [one.id, one]));
-    for (const row of some) {
-      const own = runs.get(row.id);
+  for (let from = 0; from < rows.length; from += batchSizes.runs) {
+    const batch = rows.slice(from, from + batchSizes.runs);
+    const ids = batch.map(({ id }) => id);
+    const runs = new Map((await readRunMeans(tx, jobId, ids)).map((means) => [means.id, means]));
+    for (const row of batch) {
+      const means = runs.get(row.id);
       heads.set(row.leverVersion, {
-        ...candidateView({ ...row, avgReward: own?.avgReward ?? null }),
-        cost_per_task: own ? spendingView(own) : null,
+        ...candidateView({ ...row, avgReward: means?.avgReward ?? null }),
+        cost_per_task: means ? spendingView(means) : null,
         decision: decisionView(row, job),
       });
     }
@@ -120,7 +120,7 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
       score(
         index,
         'heldout',
-        [baseline, winner].map((one) => held.get(one)?.get(index)),
+        [baseline, winner].map((id) => held.get(id)?.get(index)),
       ),
     ),
   ];
