@@ -45,10 +45,7 @@ export async function evaluate(world: World, asked: EvaluationAsked): Promise<Jo
   return run(world, '/api/v1/offline/jobs', 'events/stream', body, onEvent, onCreated);
 }
 
-/**
- * Runs a session to its terminal event; rejects unless it completed. `request` overrides the common
- * fields.
- */
+/** Runs a session to completion, or rejects. `request` overrides the common fields. */
 export async function optimize(
   world: World,
   request: Record<string, unknown>,

@@ -55,8 +55,8 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
         const live = await readLive(tx, name);
         if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
-        const baseline = baselineOf(source);
-        const content = baseline && (await contentOf(tx, baseline));
+        const baseline = baselineSource(source);
+        const content = baseline && (await readContent(tx, baseline));
         const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
         return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
       }),

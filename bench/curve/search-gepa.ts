@@ -10,10 +10,7 @@ export function gepaName(useMerge: boolean): string {
   return `gepa ${gepaVersion}${useMerge ? ' with merge' : ''}`;
 }
 
-/**
- * Runs the official gepa in a world without latency. Throws if its rollouts differ from the
- * container's.
- */
+/** Runs gepa in a world without latency. Throws if its rollouts differ from the container's. */
 export async function searchGepa(python: string, worlds: Worlds, search: Search): Promise<Trajectory> {
   const { kind, world, shuffledFeedback, maxRollouts, optimizer } = search;
   const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });

@@ -38,10 +38,7 @@ export function estimate(values: readonly number[]): Estimate {
   return { mean: middle, low: middle - half, high: middle + half, count: values.length };
 }
 
-/**
- * The difference of `of` and `over` after `budget` rollouts, over their common worlds; at least
- * two.
- */
+/** The difference of `of` and `over` after `budget` rollouts, over at least two common worlds. */
 export function difference(of: readonly AnyTrajectory[], over: readonly AnyTrajectory[], budget: Column): Estimate {
   const peers = new Map(over.map((trajectory) => [worldOf(trajectory), trajectory]));
   return estimate(

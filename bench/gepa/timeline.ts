@@ -1,7 +1,4 @@
-/**
- * Analyzes a search's ledger of calls and its candidates: container utilization, and quality by
- * time.
- */
+/** Analyzes a search's ledger and candidates: container utilization, and quality by time. */
 import type { Outcome } from './search.js';
 import type { Entry } from '../worlds/client.js';
 

@@ -18,10 +18,7 @@ export function taskSplit(world: number, rolloutBudget: number): { train: number
   return { train, evaluation };
 }
 
-/**
- * Runs a graph job of the whole service; `rollouts` of a step are model calls of task model and
- * proposer.
- */
+/** Runs a graph job; `rollouts` of a step are model calls of task model and proposer. */
 export async function searchRatchet(
   { api, text }: Service,
   worlds: Worlds,

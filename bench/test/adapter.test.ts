@@ -1,7 +1,4 @@
-/**
- * Requests of both optimizers fit the bench's worlds: the service's own clients, and the Python
- * adapter.
- */
+/** Requests of both optimizers fit the bench's worlds: our own clients, and the Python adapter. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

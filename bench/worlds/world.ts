@@ -24,10 +24,7 @@ export interface World {
   components: readonly string[];
   baseline: Texts;
   perfect: Texts;
-  /**
-   * Runs a prompt on an instance. `occurrence`: earlier runs of this prompt on this seed; affects
-   * only noise.
-   */
+  /** Runs a prompt on an instance. `occurrence`: its earlier runs there; affects only noise. */
   score(texts: Texts, seed: number, occurrence: number): Judgement;
   /** The mean reward over all instances, without noise. */
   trueReward(texts: Texts): number;

@@ -70,10 +70,7 @@ export interface RunningContainer {
   close: () => Promise<void>;
 }
 
-/**
- * Creates a container; throws if `tasks` is empty. `listen` starts the server (port 0: any free
- * port).
- */
+/** Creates a container; throws if `tasks` is empty. `listen(0)` takes any free port. */
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {

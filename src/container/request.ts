@@ -1,10 +1,7 @@
 /** Parses and validates the request body of POST /rollout. */
 import type { IncomingMessage } from 'node:http';
 
-/**
- * A requested rollout. `systemPrompt` null: the request has none; `prompts` has all sections by
- * name.
- */
+/** A requested rollout. `systemPrompt` null: none; `prompts` has all sections by name. */
 export interface Rollout {
   correlationId: string;
   rolloutId: string;

@@ -1,7 +1,4 @@
-/**
- * Lessons from a reflection's examples: each text with its expected answer and the explaining
- * words.
- */
+/** Lessons of a reflection's examples: texts, expected answers and explaining words. */
 import { mentionFinder, offeredLabels, type Mention } from './labels.js';
 import type { ShownExample, ShownReflection } from './reflection.js';
 import { readTask } from './task.js';

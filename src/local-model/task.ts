@@ -1,7 +1,4 @@
-/**
- * The `local` task model: reads labels and text from the messages, and the rest from the system
- * prompt.
- */
+/** The `local` task model: reads labels and text from messages, the rest from the system prompt. */
 import { inForm } from './answer-form.js';
 import { choose, readChoice } from './choice.js';
 import { classify } from './classify.js';

@@ -47,10 +47,7 @@ interface Means {
   criteria: number;
 }
 
-/**
- * Rollouts and cost of a graph job; cost null: an unknown price of a policy model, proposer or
- * judge.
- */
+/** Rollouts and cost of a graph job; cost null: the price of a model is unknown. */
 export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Estimate {
   const graph = graphFromJson(initialGraphOf(spec));
   const means = dataSetMeans(tasks);

@@ -56,10 +56,7 @@ function promptGraph(
   return { graph, faults };
 }
 
-/**
- * Problems of the tasks' fields for a prompt with `given` messages, without problems of the prompt
- * itself.
- */
+/** Problems of the tasks' fields for a prompt with `given` messages, not of the prompt. */
 function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fault[] {
   const { inputs, messages } = stepPrompt(graph.steps[0]!)!;
   const path = ['dataset', 'tasks', 0, 'input'];

@@ -8,10 +8,7 @@ import type { Fault } from './specs.js';
 /** Time limit, in milliseconds, for opening the first graph on inputs. Rollouts report the rest. */
 const patienceMs = 1_000;
 
-/**
- * Inputs that no graph accepts, or that fail in the first graph before a model call; at most
- * `listed`.
- */
+/** Inputs that are invalid, or fail in the first graph before a model call; at most `listed`. */
 export function inputFaults({ tasks }: GraphDataset, graph: Graph | null): Fault[] {
   const deadline = performance.now() + patienceMs;
   const faults: Fault[] = [];

@@ -21,10 +21,7 @@ const statusCommands: Record<CommandKind, StatusCommand> = {
 /** The command for the state requested by PATCH. */
 export const patchCommands = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
 
-/**
- * A job of the caller's organization, of `kind` if given, else of any kind but deployments; throws
- * 404.
- */
+/** A job of the caller's organization; default `kind`: any but deployments. Throws 404. */
 export async function findJob<Head = JobHead>(
   deps: HttpDeps,
   request: FastifyRequest,

@@ -5,10 +5,7 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/**
- * AES-256-GCM (NIST SP 800-38D), 32-byte key; `aad` binds the text to its row. Result: iv | tag |
- * text.
- */
+/** AES-256-GCM (NIST SP 800-38D), 32-byte key; `aad` binds to the row. Gives iv | tag | text. */
 function seal(key: Buffer, plaintext: string, aad: string): Buffer {
   const iv = randomBytes(ivBytes);
   const box = createCipheriv(cipher, key, iv).setAAD(Buffer.from(aad));

@@ -45,10 +45,7 @@ export function versionsOf(
   ]) as Record<string, number>;
 }
 
-/**
- * All versions of the components of job $1, with their candidates; a repeated text keeps its
- * version.
- */
+/** All component versions of job $1, with their candidates; a repeated text keeps its version. */
 const versions = `texts as (
     select d.key as name, d.value as digest, min(c.lever_version) as first, array_agg(c.id order by c.lever_version) as ids
       from candidates c cross join jsonb_each_text(c.component_digests) d where c.job_id = $1 group by 1, 2

@@ -39,10 +39,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
   );
 }
 
-/**
- * A rollout of a test. `reward` as counted, null: not finished; `seed` null: live traffic without
- * one.
- */
+/** A rollout of a test. `reward` null: not finished; `seed` null: live traffic without one. */
 export interface Outcome extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;

@@ -13,10 +13,7 @@ type Channel = (typeof channels)[number];
 export interface Notifications {
   /** Advisory lock number (see `presenceLock`) that shows that this process lives. */
   readonly presence: number;
-  /**
-   * Calls `wake` for each notification about `id`, and after a lost connection. Returns
-   * unsubscribe.
-   */
+  /** Calls `wake` on notifications about `id` and after a lost connection. Returns unsubscribe. */
   on(channel: Channel, id: string, wake: () => void): () => void;
   close(): Promise<void>;
 }

@@ -4,10 +4,7 @@ import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 import { finishJob } from './record.js';
 
-/**
- * Starts a pending job; the reconciler starts a workflow whose start was lost. Returns the status
- * before.
- */
+/** Starts a pending job. Returns the status before. */
 export async function startPending(tx: Tx, job: JobRef): Promise<Status> {
   const { status } = await lockJob(tx, job);
   if (status === 'pending') await tx.query(`update jobs set status = 'running' where id = $1`, [job.jobId]);

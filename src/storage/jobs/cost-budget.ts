@@ -11,10 +11,7 @@ import { presenceLock } from '../db/notifications.js';
 import { retryTransient, type Patience } from '../db/patience.js';
 import { isUniqueViolation } from '../db/postgres-errors.js';
 
-/**
- * A call to reserve for, in dollars; `rolloutId` null: the proposer's. `presence`: the sending
- * process.
- */
+/** A call to reserve for. `rolloutId` null: the proposer's. `presence`: the sending process. */
 export interface CostReservation {
   id: string;
   rolloutId: string | null;

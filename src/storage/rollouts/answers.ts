@@ -52,10 +52,7 @@ function toModelText({ choices }: Completion): ModelText {
   return { text: message.content, finishReason };
 }
 
-/**
- * Records an answer before it is used. Returns the recorded one: of two racing runners, the
- * first's.
- */
+/** Records an answer before its use. Returns the first recorded one of racing runners. */
 export async function recordAnswer(
   tx: Tx,
   ref: AnswerRef,

@@ -25,10 +25,7 @@ export interface ResolvedCall {
   policy: PolicySpec;
   /** Whether the job has a cost budget. */
   costBounded: boolean;
-  /**
-   * Set if new correlation ids may become rollouts of the search: seconds until their reward is
-   * due.
-   */
+  /** Seconds until a reward is due; null: new correlation ids are no rollouts of the search. */
   live: { rewardSeconds: number } | null;
   /** null: a new correlation id. */
   rollout: CallRollout | null;

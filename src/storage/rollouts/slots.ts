@@ -10,10 +10,7 @@ import type { JobRef } from '../jobs/events.js';
 /** Comparison of live calls: paired by the seeds they name (`x-ratchet-seed`), or unpaired. */
 export type Traffic = 'paired' | 'unpaired';
 
-/**
- * Publishes the search's requests for live traffic unless published or complete. Call it under
- * `lockJob`.
- */
+/** Publishes the search's requests for live traffic; idempotent. Call it under `lockJob`. */
 export async function publishSlots(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(
