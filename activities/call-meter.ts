@@ -3,7 +3,7 @@ import { answerTokens, boundCall } from '../src/clients/models/call-bound.js';
 import type { CostReservation } from '../src/clients/models/complete-chat.js';
 import type { BudgetSpec, PolicySpec } from '../src/core/jobs/spec.js';
 import { costExhausted } from '../src/core/jobs/failures.js';
-import { reserveInTurn, settleCost } from '../src/storage/jobs/cost-budget.js';
+import { reserveWhenPossible, settleCost } from '../src/storage/jobs/cost-budget.js';
 import type { JobRef } from '../src/storage/jobs/events.js';
 import { databasePatienceMs, retryTransient } from '../src/storage/db/patience.js';
 import type { ActivityDeps } from './deps.js';
@@ -36,7 +36,7 @@ export function costReservation(
       const { costUsd, body } = bounded;
       const id = `res_${uuid().replaceAll('-', '')}`;
       const call = { id, rolloutId, costUsd, presence: notifications.presence };
-      const reserved = await reserveInTurn(db, job, call, signal, {
+      const reserved = await reserveWhenPossible(db, job, call, signal, {
         patienceMs: databasePatienceMs,
         onRetry: (err) => log.warn({ err, job_id: job.jobId }, 'cost not reserved; retrying'),
       });

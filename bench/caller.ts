@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import { Agent, request } from 'undici';
 import { now } from './clock.js';
 
-/** An event of a job as it arrived; `at` on the machine's monotonic clock, milliseconds. */
+/** A job's event on arrival; `at` in milliseconds of the machine's monotonic clock. */
 export interface Arrived {
   type: string;
   seq: number;
@@ -10,11 +10,11 @@ export interface Arrived {
   data: Record<string, unknown>;
 }
 
-/** A client of the service. Every call ends within its time. */
+/** A client of the service. Every call has a timeout. */
 export interface Caller {
-  /** Calls a route; rejects unless the answer is 2xx. */
+  /** Calls a route; rejects unless the status is 2xx. */
   call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
-  /** Follows a stream of events to the terminal one, over a connection of its own. Resolves with that one. */
+  /** Follows a job's stream on its own connection; resolves with the terminal event. */
   follow(path: string, signal: AbortSignal, onEvent?: (event: Arrived) => void): Promise<Arrived>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const terminal = /^(job_(complete|failed|cancelled)|eval\.policy\.job\.(complete
 
 export function createCaller(base: string, apiKey: string): Caller {
   const dispatcher = new Agent({ connections: 64, pipelining: 1 });
-  // Streams hold their connections as long as they last.
+  // Each stream occupies a connection.
   const streams = new Agent({ pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
   const authorization = `Bearer ${apiKey}`;
   return {

@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A TypeScript file of the bench in a process of its own, so that its CPU and memory are its own; it is asked by messages. */
+/** A TypeScript file of the bench in its own process, with its own CPU and memory. */
 export interface Child {
   pid: number;
-  /** The base URL that it serves. */
+  /** The base URL of its server. */
   url: string;
-  /** Asks it something; rejects when it does not answer within 10 s. */
+  /** Queries the process; rejects without an answer within 10 s. */
   ask<T>(question: string, about?: string): Promise<T>;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface Question {
 
 const patienceMs = 10_000;
 
-/** Starts `file`, which calls `serveChild`; rejects with its end when it does not come up. */
+/** Starts `file`, which calls `serveChild`; rejects if the process ends or does not answer. */
 export async function startChild(file: string): Promise<Child> {
   const loader = join(import.meta.dirname, '..', 'scripts', 'ts-loader.mjs');
   const child = fork(file, { execArgv: ['--import', loader], serialization: 'advanced' });
@@ -60,7 +60,9 @@ export async function startChild(file: string): Promise<Child> {
   };
 }
 
-/** In the child: answers `url` with the URL and every other question by `answer`. Ends with the parent. */
+/**
+ * In the child: answers `url` with the URL and other questions by `answer`. Ends with the parent.
+ */
 export function serveChild(url: string, answer: (question: string, about: string) => unknown): void {
   process.on('disconnect', () => process.exit());
   process.on('message', ({ id, question, about }: Question) => {

@@ -1,4 +1,4 @@
-/** Milliseconds on the machine's monotonic clock, the same in all its processes. */
+/** Milliseconds of the machine's monotonic clock, comparable between processes. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

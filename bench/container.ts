@@ -1,8 +1,6 @@
 /**
- * The container of the bench, a process of its own. The path says what it does: at `/NAME/KIND/N` it counts under NAME and
- *  - `delay`: answers a reward of 1 after N milliseconds,
- *  - `hold`: answers when it is told to,
- *  - `rules`: answers after the milliseconds that follow (`/rules/N/MS`; at once); seed s needs `rule-K.` in the prompt, K = s mod N.
+ * The bench's container, a separate process. `/NAME/delay/MS` gives reward 1 after MS, `/NAME/hold`
+ * waits for release, `/NAME/rules/N/MS` requires `rule-K.` for seed s, K = s mod N.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +22,7 @@ type Behaviour = [kind: string, n: number, ms: number];
 
 const counts = new Map<string, Counted>();
 
-function countOf(name: string): Counted {
+function counterOf(name: string): Counted {
   const known = counts.get(name);
   if (known) return known;
   const fresh: Counted = {
@@ -42,7 +40,7 @@ function countOf(name: string): Counted {
 
 async function rollout(count: Counted, [kind, n, ms]: Behaviour, body: RolloutBody): Promise<unknown> {
   const { config } = body.policy;
-  // Also where it is no time at all: what has come meanwhile is counted as in flight.
+  // Also at 0 ms, so that concurrent requests count as in flight.
   await (ms > 0 ? delay(ms) : setImmediate());
   if (kind === 'hold') {
     const { inference_url: url, inference_api_key: key } = config;
@@ -70,7 +68,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     Number(n),
     Number(kind === 'delay' ? n : kind === 'rules' && path.length > 5 ? path[4] : 0),
   ];
-  const count = countOf(name);
+  const count = counterOf(name);
   if (count.calls++ === 0) count.firstIn = now();
   count.inFlight += 1;
   count.maxConcurrent = Math.max(count.maxConcurrent, count.inFlight);
@@ -91,7 +89,7 @@ const server = createServer((request, response) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 serveChild(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, (question, name) => {
-  const { calls, maxConcurrent, firstIn, lastOut, stamps, held } = countOf(name);
+  const { calls, maxConcurrent, firstIn, lastOut, stamps, held } = counterOf(name);
   switch (question) {
     case 'count':
       return { calls, maxConcurrent, firstIn, lastOut } satisfies ContainerCount;
@@ -103,6 +101,6 @@ serveChild(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, (questi
       for (const { release } of held.values()) release();
       return held.size;
     default:
-      throw new Error(`the container is not asked "${question}"`);
+      throw new Error(`unknown question "${question}"`);
   }
 });

@@ -1,7 +1,6 @@
 /**
- * A GEPA session beside the official `gepa` package on the very same worlds: container, proposer, seeds, minibatch and
- * budget are the same, and so is the one proposal at a time, which is gepa's default (`population_size` 1). By itself,
- * node scripts/tool.mjs bench/gepa.ts says what each search did as well.
+ * A GEPA session and the official `gepa` package on the same worlds, with the same settings and one
+ * proposal at a time. Details: node scripts/tool.mjs bench/gepa.ts
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,8 +20,8 @@ const slow = { latencyMs: 50, worlds: range(1, 11) };
 const fast = { latencyMs: 0, worlds: range(1, 6) };
 const aimMs = 10;
 
-/** Of 240 instances an optimizer sees 60 to learn from and 50 others to choose by. */
-function taskOf(world: number): SearchTask {
+/** The split of 240 instances: 60 for training, 50 others for evaluation. */
+function searchTask(world: number): SearchTask {
   return {
     trainSeeds: range(0, 60),
     evaluationSeeds: range(60, 110),
@@ -33,7 +32,7 @@ function taskOf(world: number): SearchTask {
   };
 }
 
-/** Measures the lines, each over several worlds; `say` is told of every search. */
+/** Measures the lines over several worlds; `say` reports each search. */
 export async function run(say: (line: string) => void = () => undefined): Promise<Line[]> {
   let missing = '';
   const python = await gepaPython(venvs).catch((error: Error) => {
@@ -51,12 +50,12 @@ export async function run(say: (line: string) => void = () => undefined): Promis
     ends.push(() => worlds.close());
     const ratchet = await startRatchet(worlds.proposerUrl);
     ends.push(() => ratchet.stop());
-    // The first session finds code that is not compiled yet.
-    await ratchet.search(await worlds.open({ world: 0, rolloutMs: 0, proposerMs: 0 }), taskOf(0));
+    // The first session pays for compilation.
+    await ratchet.search(await worlds.open({ world: 0, rolloutMs: 0, proposerMs: 0 }), searchTask(0));
     const over = async (setup: typeof slow) => {
       const pairs: Pair[] = [];
       const bench = { worlds, ratchet, python, say };
-      for (const world of setup.worlds) pairs.push(await compare(bench, taskOf(world), world, setup.latencyMs));
+      for (const world of setup.worlds) pairs.push(await compare(bench, searchTask(world), world, setup.latencyMs));
       return pairs;
     };
     const title = ({ latencyMs }: typeof slow) => `GEPA session, 800 rollouts of ${latencyMs} ms, 8 at once`;

@@ -5,33 +5,33 @@ import { percentile } from './stats.js';
 import type { Row } from './table.js';
 import { difference, type Spent, type World } from './world.js';
 
-/** The system message of every call that is measured, so that what replaces one by another sends the model the same. */
+/** System message of all measured calls, so that a replaced message reaches the model unchanged. */
 export const system = { role: 'system', content: 'Answer like a shop that is sorry, in one sentence.' };
 
 const patienceMs = 30_000;
 
-/** Where chat completions are asked for (`url`, before /chat/completions), and with which key. */
+/** A chat completions server: its URL before /chat/completions, and its key. */
 export interface Target {
   url: string;
   key: string;
 }
 
-/** How many calls a second go through what is measured, for how long, and whether their answers are streamed. */
+/** Rate, duration and mode of the measured calls. */
 export interface Load {
   perSecond: number;
   seconds: number;
   stream: boolean;
-  /** Of so many calls in all one goes to the model directly. Default: 2, every other one. */
+  /** One call in this many goes directly to the model. Default 2. */
   directEvery?: number;
 }
 
-/** Milliseconds from when a call was due. */
+/** Milliseconds since the call was due. */
 export interface Timed {
   firstByte: number;
   end: number;
 }
 
-/** What calls through something took, and those to the model directly; `spent` by all of them. */
+/** Latencies of the measured and the direct calls; `spent` by all of them. */
 export interface Measured {
   through: Timed[];
   direct: Timed[];
@@ -39,8 +39,8 @@ export interface Measured {
 }
 
 /**
- * Calls the targets, one after the other, at a constant rate, and the model directly in turns with them. Rejects with the first
- * call that fails.
+ * Calls the targets in turn at a constant rate, with direct model calls between. Rejects with the
+ * first failure.
  */
 export async function measure(
   world: World,
@@ -55,9 +55,9 @@ export async function measure(
   try {
     const all = (perSecond * directEvery) / (directEvery - 1);
     await openLoop(all, seconds, async (dueAt, index) => {
-      const place = index % directEvery;
-      const isDirect = place === directEvery - 1;
-      const nth = Math.floor(index / directEvery) * (directEvery - 1) + place;
+      const slot = index % directEvery;
+      const isDirect = slot === directEvery - 1;
+      const nth = Math.floor(index / directEvery) * (directEvery - 1) + slot;
       const target = isDirect ? model : targets[nth % targets.length]!;
       (isDirect ? direct : through).push(await call(dispatcher, target, stream, dueAt, index));
     });
@@ -92,20 +92,20 @@ async function call(
     text += String(chunk);
   }
   if (answer.statusCode !== 200 || firstByte === undefined) throw new Error(`${url}: ${answer.statusCode} ${text}`);
-  if (stream && !text.endsWith('data: [DONE]\n\n')) throw new Error(`${url}: the stream broke off`);
+  if (stream && !text.endsWith('data: [DONE]\n\n')) throw new Error(`${url}: the stream was aborted`);
   return { firstByte, end: now() - dueAt };
 }
 
-/** The rows of whole answers and of streamed ones beside those of the model itself; what a call used with the first of each. */
+/** Rows of whole and streamed answers next to the model's own; usage is on the first of each. */
 export function addedRows(what: string, whole: Measured, streamed: Measured): Row[] {
   return [
-    ...withUse(rowsOf(what, 'end', whole), whole),
-    ...withUse(rowsOf(`${what}, streaming, first byte`, 'firstByte', streamed), streamed),
-    ...rowsOf(`${what}, streaming, last byte`, 'end', streamed),
+    ...withUse(loadRows(what, 'end', whole), whole),
+    ...withUse(loadRows(`${what}, streaming, first byte`, 'firstByte', streamed), streamed),
+    ...loadRows(`${what}, streaming, last byte`, 'end', streamed),
   ];
 }
 
-function rowsOf(what: string, moment: keyof Timed, { through, direct }: Measured): Row[] {
+function loadRows(what: string, moment: keyof Timed, { through, direct }: Measured): Row[] {
   return ([50, 99] as const).map((p) => ({
     what: `${what}: p${p}`,
     value: latency(through, moment, p),
@@ -115,7 +115,7 @@ function rowsOf(what: string, moment: keyof Timed, { through, direct }: Measured
   }));
 }
 
-/** A percentile of what calls took, milliseconds. */
+/** A percentile of the calls' latencies, in milliseconds. */
 export function latency(calls: readonly Timed[], moment: keyof Timed, p: number): number {
   return percentile(
     calls.map((call) => call[moment]),

@@ -2,20 +2,20 @@ import type { Arrived } from './caller.js';
 import { now } from './clock.js';
 import type { World } from './world.js';
 
-/** How a job went; times by `clock.now`. */
+/** Timeline of a job; times by `clock.now`. */
 export interface JobRun {
   jobId: string;
   workflowId: string;
   /** The create request was sent, and answered. */
   sentAt: number;
   createdAt: number;
-  /** The terminal event reached the client that follows the events. */
+  /** The terminal event reached the client of the event stream. */
   endedAt: number;
   last: Arrived;
 }
 
 export interface EvaluationAsked {
-  /** The container's base URL, with what it is to do. */
+  /** The container's base URL, with its behaviour. */
   containerUrl: string;
   seeds: number;
   maxConcurrent: number;
@@ -26,7 +26,7 @@ export interface EvaluationAsked {
 const longestMs = 600_000;
 const policy = { provider: 'fake', model: 'fake-1' };
 
-/** Numbers from 0 up to `count`, exclusive. */
+/** Numbers from 0 to `count`, exclusive. */
 export function range(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
@@ -45,7 +45,7 @@ export async function evaluate(world: World, asked: EvaluationAsked): Promise<Jo
   return run(world, '/api/v1/offline/jobs', 'events/stream', body, onEvent, onCreated);
 }
 
-/** Runs a session to its terminal event; rejects unless it completed. `request` is merged over the fields that all have. */
+/** Runs a session to completion, or rejects. `request` overrides the common fields. */
 export async function optimize(
   world: World,
   request: Record<string, unknown>,

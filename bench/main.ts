@@ -1,6 +1,6 @@
 /**
- * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR]: measures the built service, as users run it, and prints a table.
- * Ends with 1 when a row could not be measured; a missed aim is no failure.
+ * npm run bench -- [rows…] [--repeat N] [--json FILE] [--profile DIR]: measures the built service
+ * and prints a table. Exit code 1: a row could not be measured; missed targets do not count.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { report } from './profile.js';
 import { comparisons, rows, type Rows } from './rows.js';
-import { failedLine, lineOf, markdown, usedTable, type Line, type Row } from './table.js';
+import { failedLine, mergeRuns, markdown, usedTable, type Line, type Row } from './table.js';
 import { inTime, withWorld } from './world.js';
 
 const { values, positionals } = parseArgs({
@@ -54,7 +54,7 @@ if (values.json !== undefined) {
 if (profileDir !== undefined) process.stderr.write(`${report(profileDir)}\n`);
 process.exitCode = lines.some(({ met }) => met === 'failed') ? 1 : 0;
 
-/** Runs a group as often as wanted, each time in a new world; a run that fails does not end the others. */
+/** Runs a group `repeat` times, each in a new world; failures do not stop the other runs. */
 async function measure({ name, run, seconds }: Rows): Promise<{ runs: Row[][]; failures: string[] }> {
   const runs: Row[][] = [];
   const failures: string[] = [];
@@ -72,9 +72,9 @@ async function measure({ name, run, seconds }: Rows): Promise<{ runs: Row[][]; f
   return { runs, failures };
 }
 
-/** A line for each row; the rows of all runs stand in the same order. */
+/** One line per row; all runs have their rows in the same order. */
 function merged(runs: Row[][]): Line[] {
-  return (runs[0] ?? []).map((_, at) => lineOf(runs.flatMap((run) => run[at] ?? [])));
+  return (runs[0] ?? []).map((_, at) => mergeRuns(runs.flatMap((run) => run[at] ?? [])));
 }
 
 function machine(): string {

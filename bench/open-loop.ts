@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from './clock.js';
 
-/** When call `index` is due, in milliseconds from the beginning: a constant rate, whatever the answers do. */
+/** Due time of call `index`, in milliseconds from the start, at a constant rate. */
 export function dueMs(index: number, perSecond: number): number {
   return (index * 1_000) / perSecond;
 }
 
 /**
- * Calls `send` at a constant rate for `seconds`, without waiting for answers. Each gets the moment when it was due
- * (`clock.now`): a latency that is counted from there also counts the time for which the caller itself was late.
- * Resolves when all calls have; rejects with the first failure.
+ * Calls `send` at a constant rate without waiting for answers, with each call's due time, so that
+ * latencies include delays of the caller. Rejects with the first failure.
  */
 export async function openLoop(
   perSecond: number,
@@ -23,7 +22,7 @@ export async function openLoop(
     const early = dueAt - now();
     if (early > 0) await delay(early);
     const call = send(dueAt, index);
-    // Awaited below; until then a failure must not end the process.
+    // Awaited below; until then a rejection must not end the process.
     call.catch(() => undefined);
     calls.push(call);
   }

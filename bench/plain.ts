@@ -2,10 +2,7 @@ import { Agent, request } from 'undici';
 import { rolloutBody, rolloutHeaders, type RolloutRequest } from '../src/clients/container/request.js';
 import { now } from './clock.js';
 
-/**
- * What could be had without any durability: the same rollouts at the same container, called in a loop by so many at once.
- * Milliseconds in all.
- */
+/** The baseline without durability: the same rollouts in a loop. Total milliseconds. */
 export async function plainClient(url: string, rollouts: number, atOnce: number): Promise<number> {
   const dispatcher = new Agent({ connections: atOnce, pipelining: 1 });
   const startedAt = now();

@@ -6,11 +6,11 @@ import { figure } from './table.js';
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
-  /** Microseconds since the sample before. */
+  /** Microseconds since the previous sample. */
   timeDeltas: number[];
 }
 
-/** One statement as Postgres counted it; milliseconds. */
+/** Postgres's statistics of a statement, in milliseconds. */
 interface Statement {
   query: string;
   calls: number;
@@ -19,7 +19,7 @@ interface Statement {
   rows: number;
 }
 
-/** Has Postgres count its statements from its next start on (pg_stat_statements). */
+/** Makes Postgres count statements from its next start on (pg_stat_statements). */
 export async function countStatements(postgres: pg.Client): Promise<void> {
   await postgres.query('alter system set shared_preload_libraries = pg_stat_statements');
   await postgres.query("load 'pg_stat_statements'").catch(() => undefined);
@@ -27,7 +27,7 @@ export async function countStatements(postgres: pg.Client): Promise<void> {
   await postgres.query('create extension if not exists pg_stat_statements');
 }
 
-/** Writes what was counted into `dir`, the dearest first. */
+/** Writes the statistics into `dir`, most expensive first. */
 export async function writeStatements(postgres: pg.Client, dir: string): Promise<void> {
   const { rows } = await postgres.query<Statement>(
     `select query, calls::float8, total_exec_time as total, total_plan_time as planning, rows::float8 from pg_stat_statements
@@ -36,7 +36,7 @@ export async function writeStatements(postgres: pg.Client, dir: string): Promise
   writeFileSync(join(dir, `statements-${process.hrtime.bigint()}.json`), JSON.stringify(rows, null, 2));
 }
 
-/** What a profile's folder holds, for people: where the service's CPU and Postgres's time went. */
+/** A readable profile: CPU of the service and time of Postgres. */
 export function report(dir: string): string {
   const files = readdirSync(dir).sort();
   return files
@@ -49,9 +49,9 @@ export function report(dir: string): string {
     .join('\n');
 }
 
-/** The functions with the most self time, milliseconds, and their part of all that was not idle. */
+/** The functions with the most self time in milliseconds, and their share of non-idle time. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, most = 40): string[] {
-  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, frameName(callFrame)]));
   const times = new Map<string, number>();
   for (const [at, id] of samples.entries()) {
     const name = names.get(id) ?? '?';
@@ -66,7 +66,7 @@ export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, most = 40)
   ];
 }
 
-function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
+function frameName({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
   if (url === '') return functionName;
   const file = url.replace(/^.*\/(node_modules|dist)\//, '');
   return `${functionName || 'anonymous'} ${file}:${lineNumber + 1}`;

@@ -12,15 +12,15 @@ import * as proxy from './rows/proxy.js';
 import * as sse from './rows/sse.js';
 import * as size from './size.js';
 
-/** A group of rows that are measured in one world. */
+/** A group of rows measured in one world. */
 export interface Rows {
   name: string;
   run(world: World): Promise<Row[]>;
-  /** How long it may take, seconds. */
+  /** Timeout in seconds. */
   seconds: number;
 }
 
-/** All rows, in the order of the table; `onRequest`: only when they are named, for 0.8 GB are installed for them. */
+/** All rows in table order; `onRequest`: only if named (it installs 0.8 GB). */
 export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'evaluation', run: evaluation.run, seconds: 300 },
   { name: 'latency', run: latency.run, seconds: 300 },
@@ -33,15 +33,15 @@ export const rows: readonly (Rows & { onRequest?: true })[] = [
   { name: 'graph', run: graph.run, seconds: 300 },
 ];
 
-/** A group that makes worlds of its own, several of them, and answers what they came to. */
+/** A group that creates its own worlds and returns lines. */
 export interface Comparison {
   name: string;
   run(): Promise<Line[]>;
-  /** How long it may take, seconds. */
+  /** Timeout in seconds. */
   seconds: number;
 }
 
-/** What stands below the rows in the table; `onRequest`: only when it is named, for it takes ten minutes. */
+/** Comparisons below the rows; `onRequest`: only if named (ten minutes). */
 export const comparisons: readonly (Comparison & { onRequest?: true })[] = [
   { name: gepa.name, run: () => gepa.run(), seconds: 1_800 },
   { name: size.name, run: () => size.run(), seconds: 3_900, onRequest: true },

@@ -1,9 +1,9 @@
 /**
- * A session and an evaluation at their limits, through the whole service: how large what they leave is, and how quickly
- * they are read. By itself: node scripts/tool.mjs bench/size.ts [population] [generations] [evaluation seeds] [seeds].
+ * A session and an evaluation at their limits: stored size and read times. Usage: node
+ * scripts/tool.mjs bench/size.ts [population] [generations] [evaluation seeds] [seeds]
  */
 import { pathToFileURL } from 'node:url';
-import { historyOf, timed, watch, type Times } from './size/measure.js';
+import { readHistories, timed, watch, type Times } from './size/measure.js';
 import { startBench, type Bench } from './size/service.js';
 import type { Line } from './table.js';
 
@@ -16,13 +16,13 @@ export interface Limits {
 
 export const name = 'size';
 const limits: Limits = { population: 10, generations: 49, evaluationSeeds: 1_000, seeds: 10_000 };
-/** Train seeds as the world knows them (bench/size/world.ts). */
+/** Train seeds as in bench/size/world.ts. */
 const trainFrom = 1_000_000;
 const looks = 200;
-/** The session alone is half a million rollouts. */
+/** The session alone has half a million rollouts. */
 const longestSeconds = 60 * 60;
 
-/** Measures all lines; `say` is told of what goes on. */
+/** Measures all lines; `say` reports progress. */
 export async function run(say: (line: string) => void = () => undefined, size: Limits = limits): Promise<Line[]> {
   const bench = await startBench();
   const interrupted = () => void bench.stop().finally(() => process.exit(130));
@@ -65,7 +65,7 @@ async function evaluate(bench: Bench, { seeds }: Limits, say: (line: string) => 
   await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
   say(`evaluation: ${seeds} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
   const what = `evaluation of ${seeds} seeds`;
-  const history = await historyOf(bench, `evaluation-${id}`);
+  const history = await readHistories(bench, `evaluation-${id}`);
   const status = await timed(looks, () => bench.api.call('GET', path));
   const results = await timed(20, () => bench.api.call('GET', `${path}/results`));
   const beside = await timed(looks, () => bench.api.call('GET', '/livez'));
@@ -99,7 +99,7 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   const query = () => workflow.query('status');
   const from = Date.now();
   let told = 0;
-  // Read when it is as large as it will be but for one generation: at rest, then at work.
+  // Read one generation before the end: at rest, then at work.
   await watch<Job>(bench, path, longestSeconds, (job) => {
     if (job.progress.generation > told) {
       told = job.progress.generation;
@@ -119,7 +119,7 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   const busyQuery = await timed(looks, query);
   const busyBeside = await timed(looks, () => bench.api.call('GET', '/livez'));
   await watch<Job>(bench, path, longestSeconds, (job) => job.status === 'completed');
-  const history = await historyOf(bench, `session-${id}`);
+  const history = await readHistories(bench, `session-${id}`);
   const what = `session of ${1 + population * generations} candidates, ${generations} generations, ${evaluationSeeds} evaluation seeds`;
   return [
     line(`${what}: events of one run, of ${history.runs} runs`, history.events, 'events', 10_000),
@@ -138,7 +138,7 @@ const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const kB = ({ bytes }: Times) => `${Math.round(bytes / 1_000)} kB`;
 const figure = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 });
 
-/** Reading is aimed at 50 ms at p99. Beside it stands a request that reads nothing, at the same time. */
+/** Target of reads: 50 ms at p99. Next to it, a concurrent request that reads nothing. */
 function reading(what: string, times: Times, beside: Times, most: number | null = 50): Line[] {
   const of = (part: 'p50' | 'p99', aim: number | null): Line => ({
     ...line(`${what}, ${part}`, times[part], 'ms', aim),

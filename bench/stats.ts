@@ -1,11 +1,11 @@
-/** The `p`-th percentile (0 to 100) by the nearest rank; the input need not be sorted. Throws on no values. */
+/** The `p`-th percentile (0 to 100) by nearest rank, of unsorted values. Throws without values. */
 export function percentile(values: readonly number[], p: number): number {
-  if (values.length === 0) throw new RangeError('no values to take a percentile of');
+  if (values.length === 0) throw new RangeError('a percentile needs values');
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)]!;
 }
 
-/** The median: of an even number of values the mean of the middle two. Throws on no values. */
+/** The median; of an even count, the mean of the middle two. Throws without values. */
 export function median(values: readonly number[]): number {
   return (
     (percentile(values, 50) +
@@ -17,7 +17,7 @@ export function median(values: readonly number[]): number {
   );
 }
 
-/** Median, least and greatest of some runs of the same thing. */
+/** Median, minimum and maximum of repeated runs. */
 export interface Spread {
   median: number;
   least: number;
@@ -28,8 +28,8 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), least: Math.min(...values), greatest: Math.max(...values) };
 }
 
-/** The mean. Throws on no values. */
+/** The mean. Throws without values. */
 export function mean(values: readonly number[]): number {
-  if (values.length === 0) throw new RangeError('no values to take a mean of');
+  if (values.length === 0) throw new RangeError('a mean needs values');
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

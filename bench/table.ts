@@ -1,17 +1,19 @@
 import { median, spread } from './stats.js';
 import type { Spent } from './world.js';
 
-/** What has to hold of a row: its value, or its ratio to or difference from what stands beside it, is at most or at least so much. */
+/** A row's target: a bound of its value, or of the ratio or difference to the reference. */
 type Aim = { of: 'value' | 'ratio' | 'difference' } & ({ most: number } | { least: number });
 
-/** What so many units of work used: CPU seconds of each part, and transactions of Postgres. */
+/** Usage of units of work: CPU seconds of each part, and transactions of Postgres. */
 interface Used {
   unit: string;
   n: number;
   spent: Spent;
 }
 
-/** One thing measured. The value beside it is of the same run and unit: the ideal, or a peer; null where it is not shown. */
+/**
+ * A measurement. The reference is the ideal or a peer in the same run and unit; null: not shown.
+ */
 export interface Row {
   what: string;
   value: number;
@@ -19,11 +21,11 @@ export interface Row {
   beside?: { what: string; value: number | null };
   aim?: Aim;
   used?: Used;
-  /** Figures behind it, for `--json`. */
+  /** Underlying figures, for `--json`. */
   raw?: unknown;
 }
 
-/** A row that several runs gave: medians, and how far the runs are apart. */
+/** A row over several runs: medians and spread. */
 export interface Line {
   what: string;
   measured: string;
@@ -33,8 +35,8 @@ export interface Line {
   met: 'met' | 'not met' | 'no aim' | 'failed';
 }
 
-/** Merges the same row of several runs. Throws on none. */
-export function lineOf(runs: readonly Row[]): Line {
+/** Merges a row of several runs. Throws without runs. */
+export function mergeRuns(runs: readonly Row[]): Line {
   const [first] = runs;
   if (!first) throw new RangeError('a line needs at least one run');
   const { what, unit, aim } = first;
@@ -60,7 +62,7 @@ export function lineOf(runs: readonly Row[]): Line {
 
 const longestReason = 160;
 
-/** A row that could not be measured, with the beginning of the reason. */
+/** A row that could not be measured, with the start of the reason. */
 export function failedLine(what: string, reason: string): Line {
   return {
     what,
@@ -73,7 +75,7 @@ export function failedLine(what: string, reason: string): Line {
 }
 
 function verdict(aim: Aim, judged: number[]): Line['met'] {
-  // Without its peer a ratio is neither met nor missed.
+  // Without the peer a ratio target is undecided.
   if (judged.length === 0) return 'no aim';
   const holds = 'most' in aim ? median(judged) <= aim.most : median(judged) >= aim.least;
   return holds ? 'met' : 'not met';
@@ -84,7 +86,7 @@ function aimText(aim: Aim, unit: string): string {
   return { value: `${bound} ${unit}`, ratio: `${bound}, as ratio`, difference: `${bound} ${unit} more` }[aim.of];
 }
 
-/** A number as people read it: three figures, thousands apart. */
+/** A readable number: three significant digits, thousands separated. */
 export function figure(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString('en-US', { maximumFractionDigits: digits });
@@ -93,10 +95,10 @@ export function figure(value: number): string {
 /** The lines as a Markdown table. */
 export function markdown(lines: readonly Line[]): string {
   const cells = lines.map((line) => [line.what, line.measured, line.beside, line.ratio, line.aim, line.met]);
-  return tableOf(['what', 'measured', 'beside', 'ratio', 'aim', ''], cells);
+  return markdownTable(['what', 'measured', 'beside', 'ratio', 'aim', ''], cells);
 }
 
-/** What the work of the rows used for each unit, as a Markdown table; empty when no row says. */
+/** Usage per unit of work as a Markdown table; empty if no row has it. */
 export function usedTable(rows: readonly Row[]): string {
   const cells = rows.flatMap(({ what, used }) => {
     if (!used) return [];
@@ -105,13 +107,13 @@ export function usedTable(rows: readonly Row[]): string {
     return [[what, used.unit, ...each, figure(transactions / used.n)]];
   });
   if (cells.length === 0) return '';
-  return tableOf(
+  return markdownTable(
     ['what', 'each', 'API and worker, CPU ms', 'Postgres, CPU ms', 'Temporal, CPU ms', 'transactions'],
     cells,
   );
 }
 
-function tableOf(heads: readonly string[], cells: readonly string[][]): string {
+function markdownTable(heads: readonly string[], cells: readonly string[][]): string {
   const rows = [[...heads], ...cells.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))];
   const widths = heads.map((_, at) => Math.max(3, ...rows.map((row) => row[at]!.length)));
   const text = rows.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`);

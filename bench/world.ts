@@ -10,7 +10,7 @@ import { startChild, type Child } from './child.js';
 import { countStatements, writeStatements } from './profile.js';
 import { cpuSeconds, memoryMiB, resetPeak } from './proc.js';
 
-/** What the container has seen under a name; times by `clock.now`. */
+/** The container's counts under a name; times by `clock.now`. */
 export interface ContainerCount {
   calls: number;
   maxConcurrent: number;
@@ -18,13 +18,13 @@ export interface ContainerCount {
   lastOut: number;
 }
 
-/** Where a rollout that the container holds calls its model, and with which key. */
+/** The inference URL and key of a held rollout. */
 export interface HeldRollout {
   url: string;
   key: string;
 }
 
-/** What was used so far: CPU seconds of each part, and Postgres's transactions. */
+/** Usage so far: CPU seconds of each part, and Postgres's transactions. */
 export interface Spent {
   service: number;
   postgres: number;
@@ -33,19 +33,21 @@ export interface Spent {
   transactions: number;
 }
 
-/** The built service with everything embedded, and a container and a model beside it, each a process tree of its own. */
+/** The built service with embedded servers, a container and a model, each a process tree. */
 export interface World extends Caller {
   /** The service's base URL. */
   url: string;
   apiKey: string;
   container: Child;
-  /** The model, which the service knows as the provider `fake`; its `url` is its base URL. */
+  /** The model, known to the service as the provider `fake`; `url` is its base URL. */
   model: Child;
   temporal: Client;
-  /** Postgres as its superuser, past row-level security. */
+  /** Postgres as superuser, not subject to row-level security. */
   postgres: pg.Client;
   spent(): Promise<Spent>;
-  /** Resident memory of the service's process (API and worker), MiB; the peak since `resetMemoryPeak`. */
+  /**
+   * Resident memory of the service's process (API and worker) in MiB; peak since `resetMemoryPeak`.
+   */
   memory(): { now: number; peak: number };
   resetMemoryPeak(): void;
 }
@@ -59,18 +61,18 @@ const readyMs = 120_000;
 const stopMs = 30_000;
 
 /**
- * Starts a world in a new folder on free ports, lets `work` use it, and ends all of it, whatever happens. `profileDir`:
- * where the service writes its CPU profile, with Postgres counting its statements; absent: neither.
+ * Starts a world in a new folder on free ports for `work`, and always stops it. `profileDir`:
+ * folder of CPU and Postgres profiles.
  */
 export async function withWorld<T>(work: (world: World) => Promise<T>, profileDir?: string): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-'));
-  // Postgres, which is never root, has to get in.
+  // Postgres, which never runs as root, must enter it.
   chmodSync(folder, 0o711);
   const dataDir = join(folder, 'data');
   const ends: (() => Promise<unknown>)[] = [];
   const end = async () => {
     for (const step of ends.splice(0).reverse()) await step();
-    // A service that never came up has not been ended by any of these.
+    // Also stops a service that did not start completely.
     for (const pid of descendants(process.pid).slice(1)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   };
@@ -83,7 +85,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
     ends.push(() => model.stop());
     const env = settings(dataDir, model.url);
     if (profileDir !== undefined) {
-      // Postgres has to start anew to count statements.
+      // Postgres must restart to count statements.
       const first = await start(env, command());
       const postgres = await openPostgres(dataDir);
       await countStatements(postgres).finally(() => postgres.end());
@@ -131,7 +133,7 @@ export async function withWorld<T>(work: (world: World) => Promise<T>, profileDi
   }
 }
 
-/** Starts the service; what ends it does so in time, by force if need be. */
+/** Starts the service; stopping it has a timeout, then force. */
 async function start(env: Record<string, string>, line: [string, ...string[]]): Promise<Tree> {
   const tree = await inTime(readyMs, 'the service is ready', startTree(env, { command: line }));
   return {
@@ -158,7 +160,7 @@ function settings(dataDir: string, modelUrl: string): Record<string, string> {
     RATCHET_DATA_DIR: dataDir,
     RATCHET_PROVIDERS: 'fake',
     FAKE_BASE_URL: modelUrl,
-    // A setting of the shell's must not turn this to a database of the user's.
+    // Ignore the shell's setting of the user's own database.
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
     TEMPORAL_CONFIG_FILE: '',
@@ -173,13 +175,13 @@ function command(profileDir?: string): [string, ...string[]] {
   return [process.execPath, ...profile, join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'ratchet.js'), 'dev'];
 }
 
-/** What the work between two readings used. */
+/** Usage between two readings. */
 export function difference(before: Spent, after: Spent): Spent {
   const names = Object.keys(before) as (keyof Spent)[];
   return Object.fromEntries(names.map((name) => [name, after[name] - before[name]])) as unknown as Spent;
 }
 
-/** The promise, or a rejection that says what did not happen in time. */
+/** The promise with a timeout, whose error names the missing event. */
 export async function inTime<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   const timer = new AbortController();
   const late = delay(ms, undefined, { signal: timer.signal }).then(() => {

@@ -1,4 +1,4 @@
-// Compiles TypeScript into dist/, copies SQL and data, bundles the workflows. Skips unchanged input.
+// Compiles TypeScript into dist/, copies SQL and data, bundles workflows. Skips unchanged input.
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

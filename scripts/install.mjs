@@ -11,7 +11,9 @@ const oldestNode = [20, 19];
 /** An error that the user sees as one line. */
 export class Fault extends Error {}
 
-/** Checks the Node version, installs packages, runs the steps. A Fault prints one line; exit code 1. */
+/**
+ * Checks the Node version, installs packages, runs the steps. A Fault is one line and exit code 1.
+ */
 export async function start(...steps) {
   try {
     const [major, minor] = process.versions.node.split('.').map(Number);

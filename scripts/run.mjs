@@ -1,4 +1,4 @@
-// node scripts/run.mjs <command> [arguments]: runs `ratchet` from a clone; installs and builds first.
+// node scripts/run.mjs <command> [arguments]: installs, builds, and runs `ratchet` from a clone.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';

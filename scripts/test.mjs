@@ -1,4 +1,5 @@
-// node scripts/test.mjs [--all] [arguments of jest]: installs and builds where needed, then runs the tests, quick or all.
+// node scripts/test.mjs [--all] [arguments of jest]: installs and builds if needed, then runs
+// tests.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';

@@ -12,7 +12,7 @@ import {
   type GateEvaluation,
 } from '../../src/storage/deployments/gate.js';
 import { finishJob, type ErrorDetails } from '../../src/storage/decisions/record.js';
-import { baselineOf, contentOf, putSnapshot } from '../../src/storage/deployments/snapshots.js';
+import { baselineSource, readContent, putSnapshot } from '../../src/storage/deployments/snapshots.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import type { ActivityDeps } from '../deps.js';
 import { jobFailure } from '../errors.js';
@@ -55,8 +55,8 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         const { name, source } = await readSpec<DeploymentSpec>(tx, job.jobId);
         const live = await readLive(tx, name);
         if (live) return { run: gateRun(job, round + 1, live.snapshotId), deploymentId: live.id };
-        const baseline = baselineOf(source);
-        const content = baseline && (await contentOf(tx, baseline));
+        const baseline = baselineSource(source);
+        const content = baseline && (await readContent(tx, baseline));
         const snapshotId = content && (await putSnapshot(tx, job.orgId, content));
         return { run: gateRun(job, round + 1, snapshotId), deploymentId: null };
       }),
@@ -154,7 +154,7 @@ async function findOrCreateSnapshot(tx: Tx, job: JobRef, { source }: DeploymentS
     job.jobId,
   ]);
   if (row?.id) return row.id;
-  const content = await contentOf(tx, source);
+  const content = await readContent(tx, source);
   if (!content) throw jobFailure('candidate_gone', 'The candidate of this deployment no longer exists.');
   const id = await putSnapshot(tx, job.orgId, content);
   await setSnapshot(tx, job.jobId, id);

@@ -15,7 +15,7 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { Claim } from '../../src/storage/rollouts/exchange.js';
 import { readTasks, type GraphTask } from '../../src/storage/graphs/tasks.js';
 import { databasePatienceMs, retryTransient } from '../../src/storage/db/patience.js';
-import { readAnswersOf } from '../../src/storage/rollouts/answers.js';
+import { readAnswers } from '../../src/storage/rollouts/answers.js';
 import { askModel, type ModelQuestion, type GraphRollout, type ModelResult } from './ask-model.js';
 import type { Concurrency } from '../rollouts/concurrency.js';
 import type { ActivityDeps } from '../deps.js';
@@ -36,7 +36,7 @@ export async function runGraph(
   { signal, concurrency }: { signal: AbortSignal; concurrency: Concurrency },
 ): Promise<RolloutOutcome> {
   const read = (tx: Tx) =>
-    Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswersOf(tx, job.jobId, claim.rolloutId)]);
+    Promise.all([readTasks(tx, job.jobId, [claim.seed]), readAnswers(tx, job.jobId, claim.rolloutId)]);
   const [tasks, recorded] = await retryTransient(() => deps.db.org(job.orgId, read), {
     patienceMs: databasePatienceMs,
     onRetry: (err) => deps.log.warn({ err, rollout_id: claim.rolloutId }, 'task not read; retrying'),

@@ -2,7 +2,7 @@ import { endEvents, evaluationResults, searchResults, type JobEnd } from '../../
 import { jobKinds, type JobKind } from '../../src/core/jobs/kinds.js';
 import type { EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { SearchView } from '../../src/core/search/protocol.js';
-import { finishJob, type Ending, type ErrorDetails } from '../../src/storage/decisions/record.js';
+import { finishJob, type ClosedState, type ErrorDetails } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { lockJob, type JobRef } from '../../src/storage/jobs/events.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
@@ -34,7 +34,7 @@ export async function endJob(tx: Tx, job: JobRef, result: JobResult): Promise<vo
   });
 }
 
-type End = Pick<Ending, 'error' | 'events'>;
+type End = Pick<ClosedState, 'error' | 'events'>;
 
 function searchEnd({ jobId }: JobRef, kind: JobKind, { ending, search }: JobResult): End {
   const { status, stoppedBy, error } = ending;

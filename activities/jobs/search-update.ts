@@ -1,7 +1,7 @@
 import { decisionEvents } from '../../src/core/events/search.js';
 import { candidateId } from '../../src/core/jobs/ids.js';
 import type { AcceptanceDecision, Decision, SearchView } from '../../src/core/search/protocol.js';
-import { recordDecision, type Ending } from '../../src/storage/decisions/record.js';
+import { recordDecision, type ClosedState } from '../../src/storage/decisions/record.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import type { SessionProjection } from '../../src/storage/jobs/jobs.js';
@@ -33,7 +33,7 @@ function isAcceptance(decision: Decision): decision is AcceptanceDecision {
 export function searchState(
   jobId: string,
   view: SearchView,
-): Required<Pick<Ending, 'projection' | 'candidates' | 'outcomesThrough'>> {
+): Required<Pick<ClosedState, 'projection' | 'candidates' | 'outcomesThrough'>> {
   return {
     projection: projection(jobId, view),
     candidates: view.candidates,

@@ -22,7 +22,7 @@ export class Concurrency {
   constructor(max: number, from: ConcurrencyNow | null = null) {
     this.max = max;
     this.allowed = Math.min(max, from?.limit ?? max);
-    this.reason = from?.because ?? null;
+    this.reason = from?.reason ?? null;
     this.reportedLimit = this.limit;
   }
 
@@ -50,7 +50,7 @@ export class Concurrency {
     if (!lowered && limit === this.reportedLimit) return null;
     this.lowered = false;
     this.reportedLimit = limit;
-    return { limit, because: limit === max ? null : reason, lowered, max };
+    return { limit, reason: limit === max ? null : reason, lowered, max };
   }
 
   /** Resolves when a request may be sent; call the result when it has ended. Rejects with the signal's reason. */

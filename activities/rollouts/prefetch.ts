@@ -66,7 +66,7 @@ export class ClaimPrefetch {
 
   /** Takes the report of an exchange. Call `confirm` with the control that it read and its number of outcomes. */
   report(): { report: Omit<CompletedRollouts, 'outcomes'>; confirm: (control: string, ended: number) => void } {
-    const report = { begun: [...this.started], returned: this.released };
+    const report = { started: [...this.started], returned: this.released };
     this.started.clear();
     this.released = [];
     const { suspensions } = this;

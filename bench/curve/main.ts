@@ -1,10 +1,6 @@
 /**
- * True reward against rollouts spent, by the official gepa and by sessions of the service on the frozen worlds:
- *
- *   node scripts/tool.mjs bench/curve/main.ts [--kinds rules,strict] [--worlds 1-10] [--by gepa,ratchet,core]
- *                                             [--merge] [--shuffled] [--out FILE]
- *
- * Writes a line of JSON for each search and leaves out those that the file has; then prints the means.
+ * True reward by rollouts, of the official gepa and of sessions, on frozen worlds. Adds missing
+ * searches to `--out`, prints means: node scripts/tool.mjs bench/curve/main.ts [--worlds 1-10]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,9 +13,9 @@ import { startRatchet, type Ratchet } from '../gepa/ratchet.js';
 import { gepaName, searchGepa } from './search-gepa.js';
 import { coreName, searchCore } from './search-core.js';
 import { ratchetName, searchRatchet } from './search-ratchet.js';
-import { tablesOf } from './summary.js';
+import { summaryTables } from './summary.js';
 import { budgets } from './task.js';
-import { keyOf, type Search, type Trajectory } from './trajectory.js';
+import { searchKey, type Search, type Trajectory } from './trajectory.js';
 
 const home = join(import.meta.dirname, '..', '..', '.ratchet');
 
@@ -36,10 +32,10 @@ const { values } = parseArgs({
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 const hash = worldsHash();
-print(`worlds ${hash}${hash === frozenHash ? '' : `: not the frozen ones, which are ${frozenHash}`}`);
+print(`worlds ${hash}${hash === frozenHash ? '' : `: differs from the frozen worlds (${frozenHash})`}`);
 const ours = new Set([ratchetName, coreName]);
-const known = new Set((await readTrajectories(values.out)).map(keyOf));
-const missing = searches().filter((one) => !known.has(keyOf(one)));
+const known = new Set((await readTrajectories(values.out)).map(searchKey));
+const missing = searches().filter((search) => !known.has(searchKey(search)));
 const python = missing.some(({ optimizer }) => !ours.has(optimizer)) ? await gepaPython(join(home, 'bench-venv')) : '';
 const worlds = await startWorlds();
 let ratchet: Ratchet | null = null;
@@ -56,7 +52,7 @@ try {
 }
 const all = await readTrajectories(values.out);
 print(
-  tablesOf(
+  summaryTables(
     all.filter((trajectory) => trajectory.worlds === hash),
     budgets,
   ),
@@ -72,7 +68,7 @@ function searches(): Search[] {
   const [from = NaN, to = from] = values.worlds.split('-').map(Number);
   const kinds = values.kinds.split(',').map(kindOf);
   if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${values.worlds}: give a number, or two as in 1-10`);
+    throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
   const optimizers = values.by.split(',').map((name) => (ours.has(name) ? name : gepaName(values.merge)));
   return optimizers.flatMap((optimizer) =>
     kinds.flatMap((kind) =>
@@ -81,7 +77,7 @@ function searches(): Search[] {
         kind,
         world: from + at,
         shuffledFeedback: values.shuffled,
-        // What sessions have found by 800 they have found.
+        // Budgets above 800 are the same searches.
         maxRollouts: ours.has(optimizer) ? 800 : budgets.at(-1)!,
         worlds: hash,
       })),
@@ -91,6 +87,6 @@ function searches(): Search[] {
 
 function kindOf(name: string): WorldKind {
   const kind = worldKinds.find((known) => known === name);
-  if (!kind) throw new Error(`--kinds: there is no kind ${name}; give some of ${worldKinds.join(',')}`);
+  if (!kind) throw new Error(`--kinds: unknown kind ${name}; expected some of ${worldKinds.join(',')}`);
   return kind;
 }

@@ -1,14 +1,14 @@
 import type { Ratchet } from '../gepa/ratchet.js';
 import type { Worlds } from '../worlds/client.js';
 import { openWorld } from '../worlds/world.js';
-import { taskOf } from './task.js';
+import { searchTask } from './task.js';
 import type { CurveStep, Search, Trajectory } from './trajectory.js';
 
 export const ratchetName = 'ratchet';
 
 /**
- * Lets sessions of the whole service search a world that answers at once, one for each of the budgets up to the search's: what
- * a session does depends on its budget, so a curve is of several. Throws where one and the container count differently.
+ * Runs sessions of the service in a world without latency, one per budget, since behaviour depends
+ * on it. Throws if a session's rollouts differ from the container's.
  */
 export async function searchRatchet(
   ratchet: Ratchet,
@@ -20,9 +20,9 @@ export async function searchRatchet(
   const truth = openWorld(kind, world, { shuffledFeedback });
   const steps: CurveStep[] = [{ rollouts: 0, trueReward: truth.trueReward(truth.baseline) }];
   let rollouts = 0;
-  for (const budget of budgets.filter((one) => one <= maxRollouts)) {
+  for (const budget of budgets.filter((count) => count <= maxRollouts)) {
     const run = await worlds.open({ kind, world, rolloutMs: 0, proposerMs: 0, shuffledFeedback });
-    const outcome = await ratchet.search(run, taskOf(world, budget));
+    const outcome = await ratchet.search(run, searchTask(world, budget));
     const served = (await run.ledger()).filter((entry) => entry.kind === 'rollout').length;
     if (served !== outcome.rollouts || served > budget)
       throw new Error(`of ${budget} rollouts ratchet counts ${outcome.rollouts}, the container ${served}`);

@@ -1,34 +1,36 @@
-/** What trajectories say when they are put together: means, spreads, and how sure a difference is. Pure. */
+/** Statistics over trajectories: means, spreads and confidence intervals. Pure. */
 import { studentT95 } from '../../src/core/math/statistics.js';
 import { mean } from '../stats.js';
 import { rewardAt, type Trajectory } from './trajectory.js';
 
-/** A mean with the interval that holds it with 95 %. */
+/** A mean with its 95 % interval. */
 export interface Estimate {
   mean: number;
   low: number;
   high: number;
-  /** Values that it comes from. */
+  /** Number of values. */
   count: number;
 }
 
 type AnyTrajectory = Trajectory<string>;
 
-/** Where trajectories are read: after so many rollouts, or after as many as something took in the same world. */
+/** Where to read a trajectory: after a number of rollouts, or as many as another search took. */
 export type Column = number | { name: string; at: (trajectory: AnyTrajectory) => number };
 
 function rewardIn(column: Column, trajectory: AnyTrajectory): number {
   return rewardAt(trajectory.steps, typeof column === 'number' ? column : column.at(trajectory));
 }
 
-/** The sample's standard deviation. Throws on fewer than two values. */
+/** The sample standard deviation. Throws on fewer than two values. */
 export function sd(values: readonly number[]): number {
   if (values.length < 2) throw new RangeError(`a standard deviation needs two values, not ${values.length}`);
   const middle = mean(values);
   return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
 }
 
-/** Mean and 95 % t interval; of paired differences that is the paired t interval. Throws on fewer than two values. */
+/**
+ * Mean and 95 % t interval; of paired differences, the paired one. Throws on fewer than two values.
+ */
 export function estimate(values: readonly number[]): Estimate {
   const middle = mean(values);
   const freedom = values.length - 1;
@@ -36,7 +38,7 @@ export function estimate(values: readonly number[]): Estimate {
   return { mean: middle, low: middle - half, high: middle + half, count: values.length };
 }
 
-/** By how much `of` stands above `over` after `budget` rollouts, over the worlds that both searched. Throws on fewer than two. */
+/** The difference of `of` and `over` after `budget` rollouts, over at least two common worlds. */
 export function difference(of: readonly AnyTrajectory[], over: readonly AnyTrajectory[], budget: Column): Estimate {
   const peers = new Map(over.map((trajectory) => [worldOf(trajectory), trajectory]));
   return estimate(
@@ -48,10 +50,10 @@ export function difference(of: readonly AnyTrajectory[], over: readonly AnyTraje
 }
 
 /**
- * Two tables for Markdown: a line for each kind and optimizer with mean and sd after each of `budgets`; and, where several
- * searched the same kind, by how much each stands above the one that comes first in `trajectories`.
+ * Markdown tables by kind and optimizer: mean and sd after each of `budgets`, and differences to
+ * the first optimizer in `trajectories`.
  */
-export function tablesOf(trajectories: readonly AnyTrajectory[], budgets: readonly Column[]): string {
+export function summaryTables(trajectories: readonly AnyTrajectory[], budgets: readonly Column[]): string {
   const heads = budgets.map((budget) => (typeof budget === 'number' ? String(budget) : budget.name));
   const kinds = groupBy(trajectories, ({ kind, shuffledFeedback }) => `${kind}${shuffledFeedback ? ', shuffled' : ''}`);
   const means: string[][] = [];

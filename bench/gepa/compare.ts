@@ -2,26 +2,26 @@ import { runGepa } from '../peers/gepa/run.js';
 import type { Run, Worlds } from '../worlds/client.js';
 import type { Ratchet } from './ratchet.js';
 import type { Outcome, SearchTask } from './search.js';
-import { reachedAfter, stepsOf, usageOf, type Step, type Usage } from './timeline.js';
+import { reachedAfter, rewardSteps, ledgerUsage, type Step, type Usage } from './timeline.js';
 
-/** One search, as the world saw it. */
+/** A search as measured by the world. */
 export interface Side {
   usage: Usage;
   steps: Step[];
-  /** Of what it returned, over all instances. */
+  /** Of the returned prompt, over all instances. */
   trueReward: number;
-  /** When it first stood at the true reward that the peer ends with; null: never, or there is no peer. */
+  /** Time at which it reached the peer's final true reward; null: never, or no peer. */
   reachedMs: number | null;
 }
 
-/** The same world searched by both; `peer` is null where there is none. */
+/** Both searches of a world; `peer` null: none. */
 export interface Pair {
   world: number;
   ours: Side;
   peer: Side | null;
 }
 
-/** What the comparisons share. `python` has the peer; null: it cannot be had. `say` is told of every search. */
+/** Common settings. `python` has the peer; null: unavailable. `say` reports each search. */
 export interface Bench {
   worlds: Worlds;
   ratchet: Ratchet;
@@ -29,7 +29,7 @@ export interface Bench {
   say: (line: string) => void;
 }
 
-/** Has both search a world whose container and proposer take `latencyMs` for each answer, one after the other. */
+/** Runs both in a world with `latencyMs` per answer, one after the other. */
 export async function compare(bench: Bench, task: SearchTask, world: number, latencyMs: number): Promise<Pair> {
   const { worlds, ratchet, python, say } = bench;
   const open = () => worlds.open({ world, rolloutMs: latencyMs, proposerMs: latencyMs });
@@ -40,10 +40,10 @@ export async function compare(bench: Bench, task: SearchTask, world: number, lat
   ): Promise<Side> => {
     const run = await open();
     const outcome = await search(run);
-    const usage = usageOf(await run.ledger(), outcome, task.maxConcurrent);
+    const usage = ledgerUsage(await run.ledger(), outcome, task.maxConcurrent);
     if (usage.rollouts !== outcome.rollouts)
       throw new Error(`${name} counts ${outcome.rollouts} rollouts, the container ${usage.rollouts}`);
-    const steps = await stepsOf(outcome, (text) => run.trueReward(text));
+    const steps = await rewardSteps(outcome, (text) => run.trueReward(text));
     const trueReward = await run.trueReward(outcome.winner);
     const side = { usage, steps, trueReward, reachedMs: reachedAfter(steps, target ?? trueReward) };
     say(describe(`world ${world}, ${latencyMs} ms, ${name}`, side));

@@ -5,7 +5,7 @@ import { sum } from './timeline.js';
 
 const peerName = `gepa ${gepaVersion}`;
 
-/** Wall time per rollout; `aimMs`: the most that it may be, null where nothing is aimed at. `missing`: why there is no peer. */
+/** Wall time per rollout; `aimMs`: the target, or null. `missing`: why there is no peer. */
 export function wallLine(what: string, pairs: readonly Pair[], missing: string, aimMs: number | null): Line {
   const perRollout = ({ usage }: Side) => usage.wallMs / usage.rollouts;
   const ours = pairs.map((pair) => perRollout(pair.ours));
@@ -27,8 +27,8 @@ export function wallLine(what: string, pairs: readonly Pair[], missing: string, 
 }
 
 /**
- * Wall time until the true reward that gepa ends with. A world in which we never stand there within the budget is
- * counted as such and never as a time: it is later than every other, so the median says "never" where most are.
+ * Wall time until gepa's final true reward. A world that never reaches it counts as later than all
+ * others in the median.
  */
 export function reachedLine(what: string, pairs: readonly Pair[], missing: string): Line {
   const seconds = ({ reachedMs }: Side) => (reachedMs ?? Infinity) / 1_000;
@@ -74,7 +74,7 @@ function figure(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1);
 }
 
-/** The middle value; of an even number the mean of the middle two. */
+/** The median; of an even count, the mean of the middle two. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1]!, sorted[Math.floor(sorted.length / 2)]!];

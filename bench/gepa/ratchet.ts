@@ -10,25 +10,25 @@ import { populationSize } from '../curve/trajectory.js';
 import type { Outcome, SearchTask } from './search.js';
 import type { Run } from '../worlds/client.js';
 
-/** The whole service as `npm start` brings it up, with data and ports of its own. */
+/** The whole service as started by `npm start`, with its own data and ports. */
 export interface Ratchet {
   search(run: Run, task: SearchTask): Promise<Outcome>;
   stop(): Promise<void>;
 }
 
-/** As many as there may be: the budget is to end the search. */
+/** The maximum, so that the budget ends the search. */
 const generations = Math.floor(499 / populationSize);
 
-/** Starts the service; it knows the worlds' proposer as the provider `bench`. */
+/** Starts the service with the worlds' proposer as the provider `bench`. */
 export async function startRatchet(proposerUrl: string): Promise<Ratchet> {
   const { api, stop } = await startService(proposerUrl);
   return { search: (run, task) => search(api, run, task), stop };
 }
 
-/** The service by its API. */
+/** The service's API. */
 export interface Service {
   api: Api;
-  /** A route's text. */
+  /** The text of a route. */
   text(path: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Service {
 /** Starts the service with the models at `modelsUrl` as the provider `bench`. */
 export async function startService(modelsUrl: string): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-bench-'));
-  // Postgres may run as a user of its own.
+  // Postgres may run as another user.
   await chmod(folder, 0o755);
   const apiKey = randomBytes(24).toString('hex');
   const tree = await startTree({
@@ -46,7 +46,7 @@ export async function startService(modelsUrl: string): Promise<Service> {
     RATCHET_API_KEY: apiKey,
     RATCHET_PROVIDERS: 'bench',
     BENCH_BASE_URL: modelsUrl,
-    // A setting of the shell's must not turn this to servers of the user's.
+    // Ignore the shell's settings for the user's own servers.
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
     TEMPORAL_CONFIG_FILE: '',
@@ -67,7 +67,7 @@ export async function startService(modelsUrl: string): Promise<Service> {
   };
 }
 
-/** One GEPA session over HTTP, followed by its events as a user would. The clock starts with the request. */
+/** A GEPA session over HTTP, followed by its events. The clock starts with the request. */
 async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
   const startedAt = Date.now();
   const { session_id: id } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
@@ -97,7 +97,7 @@ async function search(api: Api, run: Run, task: SearchTask): Promise<Outcome> {
   const candidates = [];
   for (const event of events.filter((event) => event.type === 'candidate_evaluated')) {
     const own = rollouts.find(({ data }) => data.candidate_id === event.data.candidate_id);
-    const text = await promptOf(api, `${session}/prompt?correlation_id=${String(own?.data.rollout_id)}`);
+    const text = await promptText(api, `${session}/prompt?correlation_id=${String(own?.data.rollout_id)}`);
     candidates.push({ at: Date.parse(event.ts), text, reward: event.data.reward });
   }
   return {
@@ -116,7 +116,7 @@ interface Results {
   best_prompt: { messages: Message[] };
 }
 
-async function promptOf(api: Api, path: string): Promise<string> {
+async function promptText(api: Api, path: string): Promise<string> {
   const { messages } = await api.call<{ messages: { content: string }[] }>('GET', path);
   return messages[0]!.content;
 }

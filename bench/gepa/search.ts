@@ -1,4 +1,4 @@
-/** What an optimizer is asked to do: the same for each that is compared. */
+/** The task of an optimizer, identical for all. */
 export interface SearchTask {
   trainSeeds: number[];
   evaluationSeeds: number[];
@@ -8,20 +8,20 @@ export interface SearchTask {
   rngSeed: number;
 }
 
-/** A candidate with its mean on the evaluation seeds, and the moment (epoch milliseconds) at which that was known. */
+/** A candidate with its mean on the evaluation seeds, and the time (epoch ms) when it was known. */
 export interface Evaluated {
   at: number;
   text: string;
   reward: number;
 }
 
-/** What an optimizer did, by its own word; `candidates` in the order in which they were evaluated. */
+/** An optimizer's own report; `candidates` in order of evaluation. */
 export interface Outcome {
   startedAt: number;
   endedAt: number;
   rollouts: number;
   winner: string;
-  /** The same by component, where it is told apart. */
+  /** The same by component, if separate. */
   winnerTexts?: Readonly<Record<string, string>>;
   candidates: Evaluated[];
 }

@@ -1,26 +1,26 @@
-/** What a ledger of calls and a list of candidates say about a search: how full it kept the container, and how good it was when. */
+/** Analyzes a search's ledger and candidates: container utilization, and quality by time. */
 import type { Outcome } from './search.js';
 import type { Entry } from '../worlds/client.js';
 
-/** Where the wall time went. */
+/** Wall time by use. */
 export interface Usage {
   wallMs: number;
-  /** Rollouts that the container saw. */
+  /** Rollouts counted by the container. */
   rollouts: number;
-  /** Share of the rollouts' slots that were busy: slot time in use over `slots` times wall. */
+  /** Share of busy slot time: slot time in use over `slots` times wall time. */
   utilisation: number;
-  /** Moments in which neither a rollout nor a proposal was under way, between the first and the last call. */
+  /** Gaps without rollout or proposal between the first and the last call. */
   gaps: number;
   meanGapMs: number;
-  /** All of them, and what came before the first call and after the last. */
+  /** Total gaps, and the time before the first and after the last call. */
   idleMs: number;
-  /** Time in which proposals were under way, and no rollouts. */
+  /** Time with proposals but no rollouts. */
   proposingMs: number;
   maxAtOnce: number;
 }
 
-/** Reads a run's ledger; `startedAt` and `endedAt` are the optimizer's own, in epoch milliseconds. */
-export function usageOf(ledger: readonly Entry[], { startedAt, endedAt }: Outcome, slots: number): Usage {
+/** Reads a run's ledger; `startedAt` and `endedAt` are the optimizer's, in epoch milliseconds. */
+export function ledgerUsage(ledger: readonly Entry[], { startedAt, endedAt }: Outcome, slots: number): Usage {
   const wallMs = endedAt - startedAt;
   const rollouts = ledger.filter(({ kind }) => kind === 'rollout');
   const gaps = gapsBetween(ledger);
@@ -40,7 +40,7 @@ export function usageOf(ledger: readonly Entry[], { startedAt, endedAt }: Outcom
   };
 }
 
-/** The lengths of the times in which none of the calls was under way. */
+/** Lengths of the gaps without calls. */
 function gapsBetween(calls: readonly Entry[]): number[] {
   const gaps: number[] = [];
   let until = Infinity;
@@ -62,14 +62,14 @@ function maxAtOnce(calls: readonly Entry[]): number {
   return most;
 }
 
-/** How good what a search would return is, from `afterMs` (since its start) on. */
+/** Quality of the returned candidate from `afterMs` (since the start) on. */
 export interface Step {
   afterMs: number;
   trueReward: number;
 }
 
-/** A step whenever another candidate became the best by its evaluation; ties stay with the earlier one. */
-export async function stepsOf(outcome: Outcome, trueReward: (text: string) => Promise<number>): Promise<Step[]> {
+/** One step per new best candidate by evaluation; ties keep the earlier one. */
+export async function rewardSteps(outcome: Outcome, trueReward: (text: string) => Promise<number>): Promise<Step[]> {
   const steps: Step[] = [];
   let best = -Infinity;
   for (const { at, text, reward } of outcome.candidates) {
@@ -80,7 +80,7 @@ export async function stepsOf(outcome: Outcome, trueReward: (text: string) => Pr
   return steps;
 }
 
-/** When a search first stood at `target` or above; null where it never did. */
+/** Time at which a search reached `target`; null: never. */
 export function reachedAfter(steps: readonly Step[], target: number): number | null {
   return steps.find((step) => step.trueReward >= target - 1e-9)?.afterMs ?? null;
 }

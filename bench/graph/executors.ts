@@ -8,7 +8,7 @@ import { input } from './shapes.js';
 /** A chat completion. */
 export type Ask = (messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[]) => Promise<string>;
 
-/** Runs a graph once; resolves with its output. Whatever can be made ready for all runs is ready. */
+/** Runs a graph once and returns its output; prepared for repeated runs. */
 export type Executor = () => Promise<string>;
 
 /** The service's own driver of its interpreter. */
@@ -19,30 +19,30 @@ export function ratchet(graph: Graph, ask: Ask): Executor {
   return async () => {
     const { run } = await driveGraph(graph, input, ({ messages }) => said(messages));
     const outcome = outcomeOf(run);
-    if (outcome.status !== 'done') throw new Error(`the graph came to ${JSON.stringify(outcome)}`);
+    if (outcome.status !== 'done') throw new Error(`unexpected outcome: ${JSON.stringify(outcome)}`);
     return String(outcome.value);
   };
 }
 
-/** The same steps as nodes of a LangGraph, each of which asks with the same messages, compiled once; without a checkpointer. */
-export function langgraphOf({ Annotation, START, END, StateGraph }: LangGraph, graph: Graph, ask: Ask): Executor {
+/** The same steps as nodes of a LangGraph, compiled once, without a checkpointer. */
+export function toLangGraph({ Annotation, START, END, StateGraph }: LangGraph, graph: Graph, ask: Ask): Executor {
   const steps = graph.steps as readonly LlmStep[];
   const channels = ['question', ...steps.map(({ id }) => id)].map((name) => [name, Annotation()] as const);
   const state = new StateGraph(Annotation.Root(Object.fromEntries(channels)));
-  // A node must not have the name of a channel.
-  const nodeOf = (id: string) => `node_${id}`;
+  // A node must not share the name of a channel.
+  const toNode = (id: string) => `node_${id}`;
   for (const { id, inputs, messages } of steps) {
     const sources = Object.values(inputs).map((ref) => ref.split('.')[ref.startsWith('input.') ? 1 : 0]!);
-    state.addNode(nodeOf(id), async (known): Promise<State> => {
+    state.addNode(toNode(id), async (known): Promise<State> => {
       const user = sources.map((source) => known[source]!).join('\n');
       return { [id]: await ask([messages[0]!, { role: 'user', content: user }]) };
     });
     const before = Object.values(inputs).map(refHead);
-    if (before[0] === 'input') state.addEdge(START, nodeOf(id));
-    else state.addEdge(before.length === 1 ? nodeOf(before[0]!) : before.map(nodeOf), nodeOf(id));
+    if (before[0] === 'input') state.addEdge(START, toNode(id));
+    else state.addEdge(before.length === 1 ? toNode(before[0]!) : before.map(toNode), toNode(id));
   }
   const last = refHead(graph.output);
-  state.addEdge(nodeOf(last), END);
+  state.addEdge(toNode(last), END);
   const compiled = state.compile();
   return async () => (await compiled.invoke(input, { recursionLimit: steps.length + 2 }))[last]!;
 }

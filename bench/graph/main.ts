@@ -1,18 +1,12 @@
 /**
- * True reward against model calls, by graph jobs of the service and by the official gepa, which evolves the single prompt of the very
- * same tasks, on frozen worlds of lookups:
- *
- *   node scripts/tool.mjs bench/graph/main.ts [--kinds two-step,one-step] [--worlds 1-10] [--budgets 100,200,400] [--out FILE]
- *
- * Every call counts, of the task model and of the proposer, as the models' process counts them. What a job takes is not known before,
- * so gepa is read where it has taken as many calls in the same world. Writes a line of JSON for each search and leaves out those that
- * the file has; then prints the means.
+ * True reward by model calls, of graph jobs and of the official gepa on a single prompt, on frozen
+ * worlds of lookups. All calls count: node scripts/tool.mjs bench/graph/main.ts [--worlds 1-10 …]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { appendTrajectory, readTrajectories } from '../curve/file.js';
-import { tablesOf } from '../curve/summary.js';
-import { keyOf, type Search, type Trajectory } from '../curve/trajectory.js';
+import { summaryTables } from '../curve/summary.js';
+import { searchKey, type Search, type Trajectory } from '../curve/trajectory.js';
 import { startService, type Service } from '../gepa/ratchet.js';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { mean } from '../stats.js';
@@ -34,12 +28,14 @@ const { values } = parseArgs({
 });
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** A line of the file; `kind` names the budget too. */
+/** A line of the file; `kind` includes the budget. */
 type GraphTrajectory = Trajectory<string> & { graph?: string };
 
 const hash = lookupWorldsHash();
-print(`worlds ${hash}${hash === frozenLookupHash ? '' : `: not the frozen ones, which are ${frozenLookupHash}`}`);
-const known = new Map((await readTrajectories<string>(values.out)).map((one) => [keyOf(one), one as GraphTrajectory]));
+print(`worlds ${hash}${hash === frozenLookupHash ? '' : `: differs from the frozen worlds (${frozenLookupHash})`}`);
+const known = new Map(
+  (await readTrajectories<string>(values.out)).map((item) => [searchKey(item), item as GraphTrajectory]),
+);
 const wanted = searches();
 const python = await gepaPython(join(home, 'bench-venv'));
 const worlds = await startWorlds();
@@ -49,13 +45,13 @@ try {
     const setup = { kind, world };
     const ours = of(ratchetName);
     const peer = of(gepaName);
-    if (!known.has(keyOf(ours))) {
+    if (!known.has(searchKey(ours))) {
       service ??= await startService(worlds.proposerUrl);
       const { calls, steps, graph } = await searchRatchet(service, worlds, setup, rolloutBudget);
       await keep({ ...ours, rollouts: calls, steps, graph });
     }
-    if (!known.has(keyOf(peer))) {
-      const calls = known.get(keyOf(ours))!.rollouts;
+    if (!known.has(searchKey(peer))) {
+      const calls = known.get(searchKey(ours))!.rollouts;
       const searched = await searchGepa(python, worlds, setup, { rolloutBudget, calls });
       await keep({ ...peer, rollouts: searched.calls, steps: searched.steps });
     }
@@ -64,8 +60,8 @@ try {
   await service?.stop();
   await worlds.close();
 }
-// What the others are compared with comes first.
-const shown = [gepaName, ratchetName].flatMap((name) => wanted.map(({ of }) => known.get(keyOf(of(name)))!));
+// The reference of the comparison comes first.
+const shown = [gepaName, ratchetName].flatMap((name) => wanted.map(({ of }) => known.get(searchKey(of(name)))!));
 const taken = new Map(
   shown.filter(({ optimizer }) => optimizer === ratchetName).map((one) => [`${one.kind} ${one.world}`, one.rollouts]),
 );
@@ -73,24 +69,24 @@ const asMany = {
   name: 'after as many calls',
   at: ({ kind, world }: Trajectory<string>) => taken.get(`${kind} ${world}`)!,
 };
-print(tablesOf(shown, [asMany]));
-for (const kind of new Set(shown.map((one) => one.kind))) {
+print(summaryTables(shown, [asMany]));
+for (const kind of new Set(shown.map(({ kind }) => kind))) {
   const calls = [...taken].filter(([key]) => key.startsWith(`${kind} `)).map(([, count]) => count);
   print(`${kind}: ${mean(calls).toFixed(0)} calls (${Math.min(...calls)} to ${Math.max(...calls)})`);
 }
 
 async function keep(trajectory: GraphTrajectory): Promise<void> {
-  known.set(keyOf(trajectory), trajectory);
+  known.set(searchKey(trajectory), trajectory);
   await appendTrajectory(values.out, trajectory);
   const { optimizer, kind, world, steps, rollouts } = trajectory;
   print(`${optimizer}, ${kind}, world ${world}: ${steps.at(-1)!.trueReward.toFixed(3)} after ${rollouts} calls`);
 }
 
-/** By budget first, so that all worlds are seen early. */
+/** By budget first, so that all worlds appear early. */
 function searches() {
   const [from = NaN, to = from] = values.worlds.split('-').map(Number);
   if (![from, to].every(Number.isInteger))
-    throw new Error(`--worlds ${values.worlds}: give a number, or two as in 1-10`);
+    throw new Error(`--worlds ${values.worlds}: expected a number or a range such as 1-10`);
   const all = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   return values.budgets.split(',').flatMap((budget) =>
     values.kinds.split(',').flatMap((name) =>
@@ -108,7 +104,7 @@ function searches() {
 }
 
 function kindOf(name: string): LookupKind {
-  const kind = lookupKinds.find((one) => one === name);
-  if (!kind) throw new Error(`--kinds: there is no kind ${name}; give some of ${lookupKinds.join(',')}`);
+  const kind = lookupKinds.find((known) => known === name);
+  if (!kind) throw new Error(`--kinds: unknown kind ${name}; expected some of ${lookupKinds.join(',')}`);
   return kind;
 }

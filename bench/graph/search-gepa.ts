@@ -1,16 +1,16 @@
-import { curveOf, type CurveStep } from '../curve/trajectory.js';
+import { trajectorySteps, type CurveStep } from '../curve/trajectory.js';
 import { runGepaOnLookups } from '../peers/gepa/run.js';
 import { gepaVersion } from '../peers/gepa/venv.js';
 import type { LookupSetup, Worlds } from '../worlds/client.js';
 import { openLookupWorld, promptGraph } from '../worlds/lookups.js';
-import { splitOf } from './search-ratchet.js';
+import { taskSplit } from './search-ratchet.js';
 
-/** The name of the official gepa as an optimizer. */
+/** The official gepa's name as an optimizer. */
 export const gepaName = `gepa ${gepaVersion}, one prompt`;
 
 /**
- * Lets the official gepa search the single prompt on the tasks of a job with so many runs, for as many model calls or more.
- * Throws where it and the ledger count differently.
+ * Runs the official gepa on a job's single prompt, for at least as many model calls. Throws if its
+ * count differs from the ledger's.
  */
 export async function searchGepa(
   python: string,
@@ -19,7 +19,7 @@ export async function searchGepa(
   { rolloutBudget, calls }: { rolloutBudget: number; calls: number },
 ): Promise<{ calls: number; steps: CurveStep[] }> {
   const run = await worlds.openLookups(setup);
-  const { train, evaluation } = splitOf(setup.world, rolloutBudget);
+  const { train, evaluation } = taskSplit(setup.world, rolloutBudget);
   const candidates = await runGepaOnLookups(python, worlds.proposerUrl, run, {
     ...{ trainSeeds: train, evaluationSeeds: evaluation, minibatchSize: 3, maxRollouts: calls, maxConcurrent: 8 },
     rngSeed: setup.world,
@@ -31,6 +31,6 @@ export async function searchGepa(
     rewards.set(prompt, await world.trueReward(promptGraph(prompt)));
   }
   const validated = candidates.map(({ texts, reward, calls: spent }) => ({ texts, reward, rollouts: spent }));
-  const steps = curveOf(validated, (texts) => rewards.get(Object.values(texts)[0]!)!);
+  const steps = trajectorySteps(validated, (texts) => rewards.get(Object.values(texts)[0]!)!);
   return { calls: (await run.ledger()).length, steps };
 }

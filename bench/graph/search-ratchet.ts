@@ -7,18 +7,18 @@ import { lookupTasks, openLookupWorld, promptGraph } from '../worlds/lookups.js'
 
 export const ratchetName = 'ratchet';
 
-/** Runs of a graph that a job may make; of calls it may take more. */
+/** Rollout budgets of a graph job; it may make more calls. */
 export const budgets = [100, 200, 400] as const;
 
-/** How a job divides the tasks; the peer is given the same, and what is held out too. */
-export function splitOf(world: number, rolloutBudget: number): { train: number[]; evaluation: number[] } {
+/** A job's split of the tasks, also used for the peer, held-out tasks included. */
+export function taskSplit(world: number, rolloutBudget: number): { train: number[]; evaluation: number[] } {
   const search = graphSearch({ tasks: lookupTasks, rolloutBudget, effort: 'medium', rngSeed: world });
   const evaluation = search.evaluationSeeds;
   const train = Array.from({ length: lookupTasks }, (_, task) => task).filter((task) => !evaluation.includes(task));
   return { train, evaluation };
 }
 
-/** Lets one graph job of the whole service search; `rollouts` of a step are model calls, of task model and proposer alike. */
+/** Runs a graph job; `rollouts` of a step are model calls of task model and proposer. */
 export async function searchRatchet(
   { api, text }: Service,
   worlds: Worlds,

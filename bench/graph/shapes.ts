@@ -1,13 +1,13 @@
 import type { Graph, LlmStep } from '../../src/core/graphs/graph.js';
 
-/** A graph to be run, and the most steps that wait one for another: its critical path. */
+/** A graph with the length of its critical path. */
 export interface Shape {
   name: string;
   graph: Graph;
   critical: number;
 }
 
-/** The input that all shapes take. */
+/** The input of all shapes. */
 export const input = { question: 'Where is my parcel?' };
 
 const step = (id: string, inputs: LlmStep['inputs']): LlmStep => ({
@@ -24,17 +24,17 @@ const step = (id: string, inputs: LlmStep['inputs']): LlmStep => ({
   output: { field: 'said' },
 });
 
-/** Steps one behind the other. */
+/** A chain of steps. */
 export function chain(steps: number): Shape {
   const all = Array.from({ length: steps }, (_, at) =>
     step(`s${at}`, { before: at === 0 ? 'input.question' : `s${at - 1}.said` }),
   );
-  return { name: `a chain of ${steps}`, critical: steps, graph: graphOf(all) };
+  return { name: `a chain of ${steps}`, critical: steps, graph: buildGraph(all) };
 }
 
 /**
- * Branches of so many steps that do not wait for one another, and what they give joined: by twenties, which is what a step takes, so
- * there may be two rows of joins.
+ * Independent branches with a number of steps each, joined by twenties (the limit of a step's
+ * inputs), so possibly in two rows.
  */
 export function branches(count: number, steps: number): Shape {
   const all = Array.from({ length: count }, (_, branch) =>
@@ -56,11 +56,11 @@ export function branches(count: number, steps: number): Shape {
     rows += 1;
   }
   const name = `${count} branches of ${steps}, joined (${all.length} steps)`;
-  return { name, critical: steps + rows, graph: graphOf(all) };
+  return { name, critical: steps + rows, graph: buildGraph(all) };
 }
 
 const maxInputs = 20;
 
-function graphOf(steps: LlmStep[]): Graph {
+function buildGraph(steps: LlmStep[]): Graph {
   return { inputs: ['question'], steps, output: `${steps.at(-1)!.id}.said` };
 }

@@ -1,4 +1,4 @@
-/** Which searches a call of the bench asks for, and the columns of its tables. Pure. */
+/** The searches of a run of the bench, and the columns of its tables. Pure. */
 import type { Column } from '../curve/summary.js';
 import type { Search, Trajectory } from '../curve/trajectory.js';
 import type { Auto } from '../peers/dspy/run.js';
@@ -10,7 +10,7 @@ import { ratchetName, type Algorithm } from './search-ratchet.js';
 type By = { auto: Auto } | { algorithm: Algorithm };
 type Setup = Pick<TaskSetup, 'kind' | 'world' | 'feedback' | 'labels'>;
 
-/** A search, who is to run it, and on what. */
+/** A search to run, with its runner and world. */
 export interface Wanted {
   by: By;
   setup: Setup;
@@ -32,24 +32,29 @@ interface Options {
   optimizers: string;
 }
 
-/** The kind of a world as tables name it. */
+/** A world's kind as shown in tables. */
 export function kindName({ kind, feedback, labels }: Omit<Setup, 'world'>): string {
   return `${kind}, ${feedback ? 'feedback' : 'rewards only'}${labels ? ', labels' : ''}`;
 }
 
-/** The searches in the order in which they are to be run: by optimizer first, as given. Throws on a name that is none. */
-export function searchesOf({ kinds, worlds, feedback, labels, optimizers: names }: Options, hash: string): Wanted[] {
+/** The searches in order, by optimizer first. Throws on an unknown name. */
+export function plannedSearches(
+  { kinds, worlds, feedback, labels, optimizers: names }: Options,
+  hash: string,
+): Wanted[] {
   const [from = NaN, to = from] = worlds.split('-').map(Number);
-  if (![from, to].every(Number.isInteger)) throw new Error(`--worlds ${worlds}: give a number, or two as in 1-10`);
+  if (![from, to].every(Number.isInteger))
+    throw new Error(`--worlds ${worlds}: expected a number or a range such as 1-10`);
   const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   return names.split(',').flatMap((name) => {
     const by = optimizers[name];
-    if (!by) throw new Error(`--optimizers: there is no ${name}; give some of ${Object.keys(optimizers).join(',')}`);
+    if (!by)
+      throw new Error(`--optimizers: unknown optimizer ${name}; expected some of ${Object.keys(optimizers).join(',')}`);
     const optimizer = 'auto' in by ? dspyName(by.auto) : ratchetName(by.algorithm);
     return seeds.flatMap((world) =>
       kinds.split(',').flatMap((given) => {
-        const kind = taskKinds.find((one) => one === given);
-        if (!kind) throw new Error(`--kinds: there is no kind ${given}; give some of ${taskKinds.join(',')}`);
+        const kind = taskKinds.find((known) => known === given);
+        if (!kind) throw new Error(`--kinds: unknown kind ${given}; expected some of ${taskKinds.join(',')}`);
         return feedback.split(',').map((told): Wanted => {
           const setup = { kind, world, labels, feedback: told === 'yes' };
           const search = {
@@ -69,24 +74,25 @@ export function searchesOf({ kinds, worlds, feedback, labels, optimizers: names 
 
 const autos: readonly Auto[] = ['light', 'heavy'];
 
-/** How many calls MIPROv2 took in all in the world of a search, for each of its modes that is known. */
+/** MIPROv2's total calls in a search's world, for each known mode. */
 export function totals(known: readonly Trajectory<string>[], { kind, world, worlds }: Search<string>): number[] {
   return autos.flatMap((auto) => {
     const peer = known.find(
-      (one) => one.optimizer === dspyName(auto) && one.kind === kind && one.world === world && one.worlds === worlds,
+      (item) =>
+        item.optimizer === dspyName(auto) && item.kind === kind && item.world === world && item.worlds === worlds,
     );
     return peer ? [peer.rollouts] : [];
   });
 }
 
-/** `budgets`, and what MIPROv2 took in all in the same world. */
-export function columnsOf(known: readonly Trajectory<string>[], budgets: readonly number[]): Column[] {
+/** `budgets`, and MIPROv2's total calls in the same world. */
+export function tableColumns(known: readonly Trajectory<string>[], budgets: readonly number[]): Column[] {
   const ends = autos
     .filter((auto) => known.some(({ optimizer }) => optimizer === dspyName(auto)))
     .map((auto): Column => {
       const taken = new Map(
         known
-          .filter((one) => one.optimizer === dspyName(auto))
+          .filter(({ optimizer }) => optimizer === dspyName(auto))
           .map((one) => [`${one.kind} ${one.world}`, one.rollouts]),
       );
       return { name: `as ${auto}`, at: ({ kind, world }) => taken.get(`${kind} ${world}`) ?? Infinity };

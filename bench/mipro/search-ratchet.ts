@@ -3,9 +3,9 @@ import { populationSize, type CurveStep } from '../curve/trajectory.js';
 import type { TaskRun, TaskSetup, Worlds } from '../worlds/client.js';
 import type { ChatMessage } from '../worlds/task-texts.js';
 import { openTaskWorld } from '../worlds/tasks.js';
-import { taskOf } from './task.js';
+import { searchTask } from './task.js';
 
-/** `gepa` is the other algorithm on the same worlds, which writes no demonstrations. */
+/** `gepa` runs the other algorithm on the same worlds, without demonstrations. */
 export type Algorithm = 'mipro' | 'gepa';
 
 export function ratchetName(algorithm: Algorithm): string {
@@ -13,8 +13,8 @@ export function ratchetName(algorithm: Algorithm): string {
 }
 
 /**
- * Lets sessions of the whole service search a world that answers at once, one for each of `budgets`: what a session does depends on
- * its budget, so a curve is of several. Throws where one took more calls of the task model than its budget.
+ * Runs sessions of the service in a world without latency, one per budget, since behaviour depends
+ * on it. Throws if a session exceeds its budget of task model calls.
  */
 export async function searchRatchet(
   service: Service,
@@ -26,7 +26,7 @@ export async function searchRatchet(
   const truth = openTaskWorld(setup.kind, setup.world);
   const steps = [{ rollouts: 0, trueReward: truth.trueReward([{ role: 'system', content: truth.baseline }]) }];
   let calls = 0;
-  for (const budget of [...new Set(budgets)].sort((one, other) => one - other)) {
+  for (const budget of [...new Set(budgets)].sort((a, b) => a - b)) {
     const run = await worlds.openTask({ ...setup, rolloutMs: 0, proposerMs: 0 });
     const session = await runSession(service, run, algorithm, budget);
     const taken = (await run.ledger()).filter((entry) => entry.kind === 'call').length;
@@ -37,7 +37,7 @@ export async function searchRatchet(
   return { calls, steps };
 }
 
-/** One session over HTTP to its end; answers its id. */
+/** Runs a session over HTTP to its end; returns its id. */
 async function runSession({ api }: Service, run: TaskRun, algorithm: Algorithm, maxRollouts: number): Promise<string> {
   const { session_id: id } = await api.call<{ session_id: string }>('POST', '/api/v1/online/sessions', {
     policy_optimization: {
@@ -48,7 +48,7 @@ async function runSession({ api }: Service, run: TaskRun, algorithm: Algorithm, 
       [algorithm]: settings(run.setup, algorithm),
       budget: { max_rollouts: maxRollouts },
       max_concurrent: 8,
-      rng_seed: taskOf(run.setup.world, run.setup.labels).rngSeed,
+      rng_seed: searchTask(run.setup.world, run.setup.labels).rngSeed,
     },
   });
   let last: { type: string; message: string } | undefined;
@@ -58,11 +58,11 @@ async function runSession({ api }: Service, run: TaskRun, algorithm: Algorithm, 
 }
 
 function settings({ world, labels }: TaskSetup, algorithm: Algorithm): Record<string, unknown> {
-  const { trainSeeds, evaluationSeeds, maxBootstrappedDemos, maxLabeledDemos } = taskOf(world, labels);
+  const { trainSeeds, evaluationSeeds, maxBootstrappedDemos, maxLabeledDemos } = searchTask(world, labels);
   const seeds = { train_seeds: trainSeeds, evaluation: { seeds: evaluationSeeds } };
   if (algorithm === 'gepa')
     return { ...seeds, population_size: populationSize, generations: Math.floor(499 / populationSize) };
-  // As many as there may be: the budget is to end the search.
+  // The maximum, so that the budget ends the search.
   return {
     ...seeds,
     num_candidates: 50,
@@ -71,7 +71,7 @@ function settings({ world, labels }: TaskSetup, algorithm: Algorithm): Record<st
   };
 }
 
-/** The messages before the input of a call that the ended session serves: what its user has of it. */
+/** The messages that the ended session's inference puts before an input. */
 async function served({ api }: Service, run: TaskRun, session: string): Promise<ChatMessage[]> {
   const { baseline, input } = openTaskWorld(run.setup.kind, run.setup.world);
   await api.call('POST', `/api/gepa/v1/${session}/served/chat/completions`, {

@@ -1,4 +1,4 @@
-/** What every optimizer is asked: of 240 instances it sees 60 to learn from and 50 others to choose by. */
+/** The task of every optimizer: 60 of 240 instances for training, 50 others for evaluation. */
 export interface MiproTask {
   trainSeeds: number[];
   evaluationSeeds: number[];
@@ -7,13 +7,13 @@ export interface MiproTask {
   rngSeed: number;
 }
 
-/** Calls of the task model after which the searches are compared; a session needs two evaluations and a trial. */
+/** Task model calls at which searches are compared; a session needs two evaluations and a trial. */
 export const budgets = [125, 200, 400, 800] as const;
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Labelled demonstrations only where the right answers are told; four of either are DSPy's default. */
-export function taskOf(world: number, labels: boolean): MiproTask {
+/** Labeled demonstrations only with known answers; four of each kind is DSPy's default. */
+export function searchTask(world: number, labels: boolean): MiproTask {
   return {
     trainSeeds: range(0, 60),
     evaluationSeeds: range(60, 110),

@@ -8,17 +8,17 @@ const run = promisify(execFile);
 
 const minutes = 60_000;
 
-/** A package of the Python registry; pinned, since its defaults are what is measured. */
+/** A pinned Python package: its defaults are measured. */
 export interface PythonPackage {
   name: string;
   version: string;
-  /** What it takes only where it is there. */
+  /** Optional packages that it uses if installed. */
   beside?: readonly PythonPackage[];
 }
 
 /**
- * A Python with the package in it, and with what that needs: the path of its interpreter. Made once under `folder`, kept
- * for later runs. Rejects with the reason in one line where there is no Python, no pip or no registry.
+ * The interpreter of a Python with the package and its dependencies, made once under `folder`.
+ * Rejects with one line if Python, pip or the registry is missing.
  */
 export async function pythonWith(
   { name, version, beside = [] }: PythonPackage,
@@ -34,7 +34,7 @@ export async function pythonWith(
   const packages = [{ name, version }, ...beside].map((one) => `${one.name}==${one.version}`);
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
   await step('pip install', join(making, 'bin', 'python'), pip, env);
-  // Whole or not at all; the interpreter finds its packages beside itself, wherever that is.
+  // Moved in one step: complete or absent. The interpreter finds packages relative to itself.
   await rename(making, home);
   return python;
 }

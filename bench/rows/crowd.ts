@@ -19,7 +19,7 @@ const controlSeconds = 8;
 const small = { seeds: 50, maxConcurrent: 5 };
 const huge = { seeds: 10_000, maxConcurrent: 64 };
 
-/** Very many jobs at once: how it is to control them meanwhile, and whether each has its turn. */
+/** Very many jobs at once: latency of control, and fairness. */
 export async function run(world: World): Promise<Row[]> {
   await evaluate(world, { containerUrl: `${world.container.url}/warm/delay/0`, seeds: 1_000, maxConcurrent: 8 });
   return [...(await crowd(world)), await fairness(world)];
@@ -61,7 +61,7 @@ async function crowd(world: World): Promise<Row[]> {
     ),
   ];
   const all = Promise.all(jobs);
-  // Looked at below, after the controls.
+  // Checked below, after the controls.
   all.catch(() => undefined);
   const controls = await control(world, open);
   const ended = await all;
@@ -103,10 +103,10 @@ async function crowd(world: World): Promise<Row[]> {
   ];
 }
 
-/** Milliseconds of each call from when it was due; commands that were answered 503 count with all their tries. */
+/** Milliseconds since each call was due; commands answered 503 include all retries. */
 interface Controls {
   times: Record<'status' | 'pause' | 'resume', number[]>;
-  /** How many answers were 503: Temporal did not take the command within 2 s. */
+  /** Number of 503 responses: Temporal did not accept the command within 2 s. */
   refused: number;
 }
 
@@ -125,7 +125,7 @@ async function control(world: World, open: readonly string[]): Promise<Controls>
         break;
       } catch (error) {
         const { message } = error as Error;
-        // A job that has ended meanwhile takes no commands: an answer too, but another one.
+        // A job that has ended refuses commands: also an answer.
         if (/: 409 /.test(message)) return;
         if (!/: 503 /.test(message)) throw error;
         controls.refused += 1;
@@ -146,7 +146,7 @@ async function control(world: World, open: readonly string[]): Promise<Controls>
   return controls;
 }
 
-/** A small job alone, then the same beside one that is 200 times as large. */
+/** A small job alone, then next to a job 200 times as large. */
 async function fairness(world: World): Promise<Row> {
   const { url } = world.container;
   const alone: number[] = [];
@@ -163,7 +163,7 @@ async function fairness(world: World): Promise<Row> {
   big.catch(() => undefined);
   await delay(1_000);
   while (hugeRuns && beside.length < 5) await measure(beside);
-  // The last one may have outlived the huge one.
+  // The last one may have outlived the huge job.
   if (!hugeRuns) beside.pop();
   const { endedAt, sentAt } = await big;
   return {

@@ -6,14 +6,14 @@ import type { World } from '../world.js';
 
 const perSecond = 200;
 const seconds = 20;
-/** The model and the client of as many direct calls would take a core of their own, which the machine may not have. */
+/** Direct calls at the same rate would use a core for model and client. */
 const directEvery = 5;
 const load = { perSecond, seconds, directEvery };
 const patienceMs = 30_000;
 const base = '/api/harbor/deployments';
 const name = 'bench';
 
-/** What a deployment adds to a model call, asked by the name that it serves. The same calls go to the model directly, in turns with them. */
+/** Overhead of a deployment, called by name, over direct calls of the model in turn. */
 export async function run(world: World): Promise<Row[]> {
   const targets = [await deploy(world)];
   await measure(world, targets, { ...load, stream: false, seconds: 3 });
@@ -22,7 +22,7 @@ export async function run(world: World): Promise<Row[]> {
   return addedRows(`deployment at ${perSecond}/s`, whole, streamed);
 }
 
-/** Has a name served by a prompt given outright; answers where it is asked, once it is ready. */
+/** Deploys a given prompt; returns its URL once it is ready. */
 export async function deploy(world: World): Promise<Target> {
   const source = { messages: [system], policy: { provider: 'fake', model: 'fake-1' } };
   const { id } = await world.call<{ id: string }>('POST', base, { name, source });

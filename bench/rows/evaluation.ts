@@ -7,7 +7,7 @@ import { difference, type ContainerCount, type World } from '../world.js';
 const atOnce = 64;
 const seeds = 5_000;
 
-/** Many seeds on a container that does nothing: what the service itself costs. */
+/** Many seeds with a no-op container: the service's own cost. */
 export async function run(world: World): Promise<Row[]> {
   const { container } = world;
   await evaluate(world, { containerUrl: `${container.url}/warm/delay/0`, seeds: 1_250, maxConcurrent: atOnce });

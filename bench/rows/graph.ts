@@ -4,7 +4,7 @@ import { createProviders, type Providers } from '../../src/clients/models/provid
 import { completeChat } from '../../src/clients/models/complete-chat.js';
 import { graphToJson } from '../../src/core/graphs/json.js';
 import { now } from '../clock.js';
-import { langgraphOf, ratchet, type Ask, type Executor } from '../graph/executors.js';
+import { toLangGraph, ratchet, type Ask, type Executor } from '../graph/executors.js';
 import { branches, chain, type Shape } from '../graph/shapes.js';
 import { graphJob } from '../jobs.js';
 import { langgraph, langgraphVersion, type LangGraph } from '../peers/langgraph/install.js';
@@ -14,22 +14,22 @@ import { difference, type World } from '../world.js';
 
 const peer = `LangGraph.js ${langgraphVersion}, nothing kept`;
 const home = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-node');
-/** Rounds in which ours and the peer take turns; the middle one counts. */
+/** Rounds of ours and the peer in turn; the median counts. */
 const rounds = { fast: 9, slow: 7 };
-/** How long the runs of one round take about. */
+/** Approximate duration of a round. */
 const roundMs = 200;
 const latencyMs = 50;
 const tasks = 60;
 const rolloutBudget = 200;
 
-/** What the executor of graphs costs, alone and beside LangGraph; what a run costs with all that the service keeps of it. */
+/** Cost of the graph executor, alone and next to LangGraph, and of a recorded run. */
 export async function run(world: World): Promise<Row[]> {
   let missing = '';
   const lang = await langgraph(home).catch((error: Error) => {
     missing = error.message;
     return null;
   });
-  // LangGraph has a listener for each step that runs, which is no leak; to say so each time would cost it time.
+  // LangGraph has a listener per running step: no leak; the warning would cost time.
   setMaxListeners(0);
   const providers = createProviders({ RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: world.model.url });
   try {
@@ -44,12 +44,14 @@ export async function run(world: World): Promise<Row[]> {
   }
 }
 
-/** Microseconds a step where every answer is there at once: on the clock, and of CPU, which others on the machine hardly change. */
+/**
+ * Microseconds per step without model latency: wall time, and CPU, which other load hardly changes.
+ */
 async function overhead({ name, graph }: Shape, lang: LangGraph | null, missing: string): Promise<Row[]> {
   const ask: Ask = () => Promise.resolve('The parcel has left our store this morning.');
-  const executors = [ratchet(graph, ask), ...(lang ? [langgraphOf(lang, graph, ask)] : [])];
+  const executors = [ratchet(graph, ask), ...(lang ? [toLangGraph(lang, graph, ask)] : [])];
   const perRound: number[] = [];
-  // What is not compiled yet is compiled here.
+  // Warm up the compiler.
   for (const executor of executors) {
     const until = now() + 2 * roundMs;
     let runs = 0;
@@ -72,7 +74,7 @@ async function overhead({ name, graph }: Shape, lang: LangGraph | null, missing:
   });
 }
 
-/** Wall time of a run where every answer takes 50 ms, over real HTTP; the ideal are the answers of the critical path. */
+/** Wall time of a run with 50 ms per answer over HTTP; the ideal is the critical path. */
 async function overIdeal(
   { name, graph, critical }: Shape,
   lang: LangGraph | null,
@@ -80,10 +82,10 @@ async function overIdeal(
   providers: Providers,
 ): Promise<Row[]> {
   const ask = overHttp(providers, `wait-${latencyMs}`);
-  const executors = [ratchet(graph, ask), ...(lang ? [langgraphOf(lang, graph, ask)] : [])];
+  const executors = [ratchet(graph, ask), ...(lang ? [toLangGraph(lang, graph, ask)] : [])];
   for (const executor of executors) await executor();
   const times = await turns(executors, rounds.slow, [1, 1]);
-  const [own, others] = times.map(wallOf);
+  const [own, others] = times.map(measureWall);
   const what = `${name}, ${latencyMs} ms a call over HTTP: wall`;
   return [
     {
@@ -103,7 +105,7 @@ async function overIdeal(
   ];
 }
 
-/** Asks as a step of a rollout does, through the service's client of providers. */
+/** Calls a model as a rollout's step does, through the service's provider client. */
 function overHttp(providers: Providers, model: string): Ask {
   const policy = { provider: 'fake', model, params: {} };
   const { signal } = new AbortController();
@@ -114,15 +116,15 @@ function overHttp(providers: Providers, model: string): Ask {
   };
 }
 
-/** Milliseconds of a run on the clock, and of this process's CPU. */
+/** Milliseconds of a run: wall time, and this process's CPU. */
 interface Taken {
   wall: number;
   CPU: number;
 }
 
-const wallOf = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
+const measureWall = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
 
-/** What a run takes, for each executor and each round. */
+/** Time per run, by executor and round. */
 async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Taken[][]> {
   const taken = executors.map((): Taken[] => []);
   for (let round = 0; round < count; round += 1) {
@@ -137,7 +139,7 @@ async function turns(executors: readonly Executor[], count: number, perRound: re
   return taken;
 }
 
-/** Runs of a graph as a job of the service makes them: a rollout, whose every answer is recorded before it is used. */
+/** Runs a graph as a job does: a rollout that records every answer before use. */
 async function throughService(world: World, providers: Providers): Promise<Row[]> {
   const plain = chain(10);
   await job(world, plain, 'fake-1');
@@ -152,7 +154,7 @@ async function throughService(world: World, providers: Providers): Promise<Row[]
       what: `graph job, ${plain.name}, 0 ms a call over HTTP, one run at a time: a run's wall per call`,
       value: quick.runMs / plain.graph.steps.length,
       unit: 'ms',
-      beside: { what: 'the same driver, nothing kept', value: wallOf(alone!) / plain.graph.steps.length },
+      beside: { what: 'the same driver, nothing kept', value: measureWall(alone!) / plain.graph.steps.length },
       used: { unit: 'call', n: quick.calls, spent: quick.spent },
       raw: quick,
     },
@@ -174,7 +176,7 @@ async function job(world: World, { graph }: Shape, model: string) {
   const { jobId } = await graphJob(world, {
     dataset: {
       tasks: questions,
-      // Every answer says so: the baseline is run, and there is nothing to learn.
+      // All rewards are 1: only the baseline runs.
       gold_outputs: questions.map(({ id }) => ({ task_id: id, output: 'parcel' })),
       verifier_config: { mode: 'contains' },
     },

@@ -10,7 +10,7 @@ const containerMs = 50;
 const idealMs = (seeds / atOnce) * containerMs;
 const runs = 3;
 
-/** A container that takes its time: how much longer it takes than it must. */
+/** A slow container: the added time over the ideal. */
 export async function run(world: World): Promise<Row[]> {
   const { url } = world.container;
   await evaluate(world, { containerUrl: `${url}/warm/delay/0`, seeds, maxConcurrent: atOnce });
@@ -49,7 +49,7 @@ async function measure(world: World, n: number) {
   return { wallMs: job.endedAt - job.sentAt, timeline: await timeline(world, job, count), spent };
 }
 
-/** When what happened, in milliseconds from the create request. */
+/** Times of events, in milliseconds from the create request. */
 async function timeline(world: World, job: JobRun, count: ContainerCount): Promise<Record<string, number>> {
   const times: Record<string, number> = {
     'create answered': job.createdAt - job.sentAt,
@@ -57,7 +57,7 @@ async function timeline(world: World, job: JobRun, count: ContainerCount): Promi
     'last rollout answered': count.lastOut - job.sentAt,
     'terminal event at the client': job.endedAt - job.sentAt,
   };
-  // Temporal's clock is the wall's.
+  // Temporal uses the wall clock.
   const epochOfSent = Date.now() - (Number(process.hrtime.bigint()) / 1e6 - job.sentAt);
   const { events } = await world.temporal.workflow.getHandle(job.workflowId).fetchHistory();
   const names = new Map<string, string>();

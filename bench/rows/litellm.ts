@@ -9,11 +9,11 @@ import { deploy } from './deployment.js';
 
 const venvs = join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv');
 const peer = `LiteLLM ${litellmVersion}, one worker, nothing kept`;
-/** A rate that the peer holds on two cores. */
+/** A rate that the peer sustains on two cores. */
 const load: Load = { perSecond: 20, seconds: 15, stream: false };
 const warmUp: Load = { ...load, seconds: 5 };
 
-/** A deployment beside LiteLLM's proxy, which puts no prompt into the calls and keeps nothing of them. */
+/** A deployment next to LiteLLM's proxy, which changes no prompts and records nothing. */
 export async function run(world: World): Promise<Row[]> {
   const python = await litellmPython(venvs);
   const deployment = await deploy(world);

@@ -4,10 +4,10 @@ import { difference, type World } from '../world.js';
 
 const maxRollouts = 800;
 const evaluationSeeds = 20;
-/** Too many to be found within the budget, so that the session goes on to its last rollout. */
+/** Too many rules to learn within the budget, so that the session uses all rollouts. */
 const rules = 40;
 
-/** A GEPA session whose container answers at once: what is left is the service's own time. */
+/** A GEPA session with an instant container: the service's own time. */
 export async function run(world: World): Promise<Row[]> {
   await session(world, 'warm', 200);
   const before = await world.spent();

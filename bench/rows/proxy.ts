@@ -12,9 +12,8 @@ const patienceMs = 30_000;
 const policy = { provider: 'fake', model: 'fake-1' };
 
 /**
- * What the proxy adds to a model call. The calls are those of rollouts under way, with the keys that the rollouts brought:
- * one half of a session's baseline, one half of an evaluation's candidate, so that each has its system message replaced.
- * The same calls go to the model directly, in turns with them.
+ * Overhead of the proxy per model call over direct calls in turn. The calls belong to running
+ * rollouts of a session's baseline and an evaluation, so that each has its system message replaced.
  */
 export async function run(world: World): Promise<Row[]> {
   const jobs = [await holdSession(world), await holdEvaluation(world)];

@@ -12,13 +12,13 @@ const pauses = 20;
 const patienceMs = 60_000;
 const aims = { p50: 20, p99: 100 } as const;
 
-/** How long after its cause an event reaches who listens. */
+/** Latency of events to listeners. */
 export async function run(world: World): Promise<Row[]> {
   await evaluate(world, { containerUrl: `${world.container.url}/warm/delay/0`, seeds, maxConcurrent: atOnce });
   return [...(await rollouts(world, 1)), ...(await rollouts(world, 20)), ...(await commands(world))];
 }
 
-/** From the moment when the container answered a rollout to the arrival of its event at each client. */
+/** From the container's answer to the event's arrival at each client. */
 async function rollouts(world: World, clients: number): Promise<Row[]> {
   const name = `sse-${clients}`;
   const arrivals: { rolloutId: string; at: number }[] = [];
@@ -58,7 +58,7 @@ async function rollouts(world: World, clients: number): Promise<Row[]> {
   }));
 }
 
-/** From the sending of a pause to the arrival of `paused`, and to the call's own answer. */
+/** From sending a pause to the arrival of `paused`, and to the response. */
 async function commands(world: World): Promise<Row[]> {
   const toEvent: number[] = [];
   const toAnswer: number[] = [];

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chainOf, History, largestPayload } from '../../test/support/chain.js';
 import type { Bench } from './service.js';
 
-/** What was asked for again and again took this long, in milliseconds, and was this large. */
+/** Latencies in milliseconds and size of a repeated request. */
 export interface Times {
   p50: number;
   p99: number;
   bytes: number;
 }
 
-/** Asks `times` times, one after another. */
+/** Sends a request `times` times, sequentially. */
 export async function timed(times: number, ask: () => Promise<unknown>): Promise<Times> {
   const took: number[] = [];
   let bytes = 0;
@@ -25,8 +25,8 @@ export async function timed(times: number, ask: () => Promise<unknown>): Promise
   return { p50: at(0.5), p99: at(0.99), bytes };
 }
 
-/** The histories of a job's runs: how many, and the most that one has of events, bytes and one payload. */
-export async function historyOf(bench: Bench, workflowId: string) {
+/** Histories of a job's runs: count, and the largest number of events, bytes and payload. */
+export async function readHistories(bench: Bench, workflowId: string) {
   const runs = await chainOf(bench.temporal, workflowId);
   return {
     runs: runs.length,
@@ -36,7 +36,7 @@ export async function historyOf(bench: Bench, workflowId: string) {
   };
 }
 
-/** Looks at a job every half second until `done` says so; throws after `seconds`. */
+/** Polls a job every half second until `done`; throws after `seconds`. */
 export async function watch<Job extends { status: string; error: string | null }>(
   bench: Bench,
   path: string,
@@ -48,7 +48,7 @@ export async function watch<Job extends { status: string; error: string | null }
     const job = await bench.api.call<Job>('GET', path);
     if (done(job)) return job;
     if (job.status === 'failed' || job.status === 'cancelled') throw new Error(`${path} ${job.status}: ${job.error}`);
-    if (Date.now() > end) throw new Error(`${path} did not come there within ${seconds} s`);
+    if (Date.now() > end) throw new Error(`${path} did not reach the state within ${seconds} s`);
     await delay(500);
   }
 }

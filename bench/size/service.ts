@@ -8,20 +8,20 @@ import { firstFree } from '../../src/embedded/ports.js';
 import { runTypeScript } from '../../test/support/children.js';
 import { startTree } from '../../test/support/servers/tree.js';
 
-/** The whole service as `npm start` brings it up, beside the world that it works on. */
+/** The whole service as started by `npm start`, and its world. */
 export interface Bench {
   api: Api;
   temporal: Client;
   worldUrl: string;
-  /** The most memory that API and worker have had so far, in MB; null where the system does not say. */
+  /** Peak memory of API and worker in MB; null: unknown on this system. */
   peakMemory(): Promise<number | null>;
   stop(): Promise<void>;
 }
 
-/** Starts both with data and ports of their own. */
+/** Starts both with their own data and ports. */
 export async function startBench(): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-bench-'));
-  // Postgres may run as a user of its own.
+  // Postgres may run as another user.
   await chmod(folder, 0o755);
   const world = runTypeScript<string>(join(import.meta.dirname, 'world.ts'), []);
   const worldUrl = await world.first;
@@ -34,7 +34,7 @@ export async function startBench(): Promise<Bench> {
     RATCHET_API_KEY: apiKey,
     RATCHET_PROVIDERS: 'bench',
     BENCH_BASE_URL: `${worldUrl}/v1`,
-    // A setting of the shell's must not turn this to servers of the user's.
+    // Ignore the shell's settings for the user's own servers.
     DATABASE_URL: '',
     TEMPORAL_ADDRESS: '',
     TEMPORAL_CONFIG_FILE: '',
@@ -62,7 +62,7 @@ export async function startBench(): Promise<Bench> {
   };
 }
 
-/** The process that is the service: what npm and its script started last. */
+/** The service's process: the last one started by npm and its script. */
 async function servicePid(pid: number): Promise<number> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   for (const child of children.trim().split(' ').filter(Boolean).map(Number)) {

@@ -1,7 +1,6 @@
 /**
- * The worst world for the size of a session, a process of its own: container and proposer. The n-th proposal is the prompt
- * `version n`; on the train seeds (from `trainFrom` on) a later version is always a little better, so every child is accepted;
- * on all other seeds a reward is any number of 17 digits, so that many candidates are best somewhere. Prints its URL.
+ * The worst world for a session's size, a separate process with container and proposer: each
+ * version is slightly better on train seeds and random elsewhere, so all children are accepted.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +12,7 @@ export const trainFrom = 1_000_000;
 
 let proposals = 0;
 
-function rewardOf(version: number, seed: number): number {
+function seedReward(version: number, seed: number): number {
   if (seed >= trainFrom) return 0.1 + version / 1_000 + 1e-17;
   let mixed = Math.imul(version + 1, 0x9e3779b1) ^ Math.imul(seed + 1, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
@@ -32,7 +31,7 @@ const server = createServer((request, response) => {
         const { rollout_id: id, env, policy } = JSON.parse(body) as RolloutBody;
         const prompt = policy.config.prompt_template?.sections[0]?.content ?? '';
         const version = Number(/^version (\d+)/.exec(prompt)?.[1] ?? 0);
-        send(response, { rollout_id: id, reward_info: { outcome_reward: rewardOf(version, env.seed) } });
+        send(response, { rollout_id: id, reward_info: { outcome_reward: seedReward(version, env.seed) } });
       } else if (path.startsWith('/v1/chat/completions')) {
         proposals += 1;
         const message = { role: 'assistant', content: `\`\`\`\nversion ${proposals}\n\`\`\`` };
@@ -48,5 +47,5 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)}\n`);
 });
-// Whoever started it has ended.
+// The parent has ended.
 process.on('disconnect', () => process.exit());

@@ -1,12 +1,10 @@
-/**
- * Requests of both optimizers fit the bench's worlds: the service's clients and the Python adapter.
- */
+/** Requests of both optimizers fit the bench's worlds: our own clients, and the Python adapter. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchTask } from '../gepa/search.js';
-import { stepsOf, usageOf } from '../gepa/timeline.js';
+import { rewardSteps, ledgerUsage } from '../gepa/timeline.js';
 import { runGepa, runGepaOnLookups } from '../peers/gepa/run.js';
 import { gepaPython } from '../peers/gepa/venv.js';
 import { startWorlds, type Worlds } from '../worlds/client.js';
@@ -90,7 +88,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     const run = await worlds.open({ world: 1, rolloutMs: 20, proposerMs: 0 });
     const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
     const outcome = await runGepa('python3', worlds.proposerUrl, run, task, { env });
-    const usage = usageOf(await run.ledger(), outcome, task.maxConcurrent);
+    const usage = ledgerUsage(await run.ledger(), outcome, task.maxConcurrent);
     expect(usage).toMatchObject({ rollouts: 23, maxAtOnce: 4 });
     expect(outcome.rollouts).toBe(23);
 
@@ -102,7 +100,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
     expect(second!.text).toBe(outcome.winner);
     expect(second!.reward).toBeCloseTo(mean(outcome.winner), 9);
     expect(outcome.startedAt).toBeLessThanOrEqual(first!.at);
-    expect(await stepsOf(outcome, run.trueReward)).toHaveLength(second!.reward > 0 ? 2 : 1);
+    expect(await rewardSteps(outcome, run.trueReward)).toHaveLength(second!.reward > 0 ? 2 : 1);
   },
 );
 
@@ -126,7 +124,7 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
   expect(Object.keys(second!.texts)).toEqual(world.components);
   expect(second!.texts['plan']).not.toBe(world.baseline['plan']);
   const rewards = task.evaluationSeeds.map((seed) => world.score(second!.texts, seed, 0).reward);
-  // Only then is it seen that each text was sent as its component.
+  // Proves that each text was sent as its component.
   expect(second!.reward).toBeGreaterThan(0);
   expect(second!.reward).toBeCloseTo(rewards.reduce((sum, reward) => sum + reward, 0) / 20, 9);
   expect(await run.trueReward(second!.texts)).toBeCloseTo(world.trueReward(second!.texts), 9);
@@ -151,7 +149,7 @@ test('where there is no Python the reason is one line that says so', async () =>
   const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stub-gepa') };
   const candidates = await runGepaOnLookups('python3', worlds.proposerUrl, run, task, env);
   const world = openLookupWorld('one-step', 1);
-  // Of the second one: two evaluations, a minibatch and a proposal.
+  // The second budget: two evaluations, a minibatch and a proposal.
   expect(candidates.map(({ calls }) => calls)).toEqual([20, 44]);
   expect((await run.ledger()).map(({ kind }) => kind).sort()).toEqual([...Array<string>(43).fill('call'), 'proposal']);
   expect(candidates[0]!.texts).toEqual({ instruction: world.baseline });

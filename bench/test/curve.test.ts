@@ -1,11 +1,11 @@
-/** Curves that the bench computes from small trajectories, and the file that stores them. */
+/** Statistics of small trajectories, and their file. */
 import { afterAll, expect, test } from '@jest/globals';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appendTrajectory, readTrajectories } from '../curve/file.js';
-import { difference, estimate, sd, tablesOf } from '../curve/summary.js';
-import { curveOf, keyOf, rewardAt, type Trajectory } from '../curve/trajectory.js';
+import { difference, estimate, sd, summaryTables } from '../curve/summary.js';
+import { trajectorySteps, searchKey, rewardAt, type Trajectory } from '../curve/trajectory.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ratchet-curve-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,7 +29,7 @@ test('a curve has a step where another candidate becomes the best by validation,
     { texts: { instruction: 'c' }, reward: 0.4, rollouts: 162 },
     { texts: { instruction: 'd' }, reward: 0.7, rollouts: 230 },
   ];
-  expect(curveOf(candidates, (texts) => truth[texts['instruction']!]!)).toEqual([
+  expect(trajectorySteps(candidates, (texts) => truth[texts['instruction']!]!)).toEqual([
     { rollouts: 50, trueReward: 0.1 },
     { rollouts: 106, trueReward: 0.6 },
     { rollouts: 230, trueReward: 0.5 },
@@ -70,7 +70,7 @@ test('the tables name means and spreads, and differences from the first optimize
     trajectory('other', 2, 0.6, 0.6),
     { ...trajectory('gepa', 1, 0), shuffledFeedback: true },
   ];
-  expect(tablesOf(trajectories, [100, 200]).split('\n')).toEqual([
+  expect(summaryTables(trajectories, [100, 200]).split('\n')).toEqual([
     '| true reward: mean (sd) | optimizer | worlds | 100 | 200 |',
     '| --- | --- | --- | --- | --- |',
     '| rules | gepa | 2 | 0.200 (0.141) | 0.400 (0.141) |',
@@ -92,9 +92,9 @@ test('a file gives back what was added; a search is known by all that it depends
   const [first] = all as [Trajectory];
   const others = [{ optimizer: 'x' }, { kind: 'strict' as const }, { world: 9 }, { shuffledFeedback: true }];
   const more = [{ maxRollouts: 9 }, { worlds: 'x' }, {}];
-  expect(new Set([...others, ...more].map((other) => keyOf({ ...first, ...other }))).size).toBe(7);
+  expect(new Set([...others, ...more].map((other) => searchKey({ ...first, ...other }))).size).toBe(7);
   const outcome = { ...first, rollouts: 1, steps: [] };
-  expect(keyOf(outcome)).toBe(keyOf(first));
+  expect(searchKey(outcome)).toBe(searchKey(first));
   appendFileSync(path, '{"optimizer":');
-  await expect(readTrajectories(path)).rejects.toThrow('trajectory 3 is not whole');
+  await expect(readTrajectories(path)).rejects.toThrow('trajectory 3 is incomplete');
 });

@@ -1,4 +1,4 @@
-/** The graphs that the bench runs: what they are said to be, and our side of the comparison. */
+/** The bench's graph shapes, and our side of the comparison. */
 import { describe, expect, test } from '@jest/globals';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import { refHeads } from '../../src/core/graphs/refs.js';
@@ -6,7 +6,7 @@ import { graphProblems } from '../../src/core/graphs/validate.js';
 import { ratchet } from '../graph/executors.js';
 import { branches, chain } from '../graph/shapes.js';
 
-/** Steps on the longest way to a step. */
+/** Steps on the longest path to a step. */
 function depth(graph: Graph, id: string): number {
   const step = graph.steps.find((one) => one.id === id);
   return step ? 1 + Math.max(...refHeads(step).map((head) => depth(graph, head))) : 0;

@@ -1,7 +1,6 @@
 /**
- * The bench's worlds of lookups: a task model that makes one lookup a call, a proposer that is
- * asked for texts and for edits, and graph.txt, which it reads. Rewards are given by a formula, so
- * what a structure is worth can be proved.
+ * Worlds of lookups: the task model (one lookup per call), the proposer of texts and edits, and
+ * reading graph.txt. Rewards follow a formula, so the value of a structure can be proved.
  */
 import { expect, test } from '@jest/globals';
 import { editsSchema } from '../../src/contracts/graphs/graph.js';

@@ -1,8 +1,8 @@
-/** Searches that the bench runs beside DSPy, and where its tables read MIPROv2's totals. */
+/** The searches of the DSPy bench, and the columns for MIPROv2's total calls. */
 import { expect, test } from '@jest/globals';
-import { tablesOf } from '../curve/summary.js';
+import { summaryTables } from '../curve/summary.js';
 import type { Trajectory } from '../curve/trajectory.js';
-import { columnsOf, searchesOf, totals } from '../mipro/plan.js';
+import { tableColumns, plannedSearches, totals } from '../mipro/plan.js';
 
 const options = {
   kinds: 'examples',
@@ -11,7 +11,7 @@ const options = {
   labels: false,
   optimizers: 'mipro-light,ratchet',
 };
-const wanted = searchesOf(options, 'hash');
+const wanted = plannedSearches(options, 'hash');
 const [light, ours] = [wanted[0]!.search, wanted[4]!.search];
 const trajectory = (search: typeof light, rollouts: number, ...rewards: number[]): Trajectory<string> => ({
   ...search,
@@ -28,8 +28,8 @@ test('each optimizer searches each world with and without feedback; a name that 
       ]),
     ),
   );
-  expect(() => searchesOf({ ...options, kinds: 'rules' }, '')).toThrow('there is no kind rules');
-  expect(() => searchesOf({ ...options, optimizers: 'x' }, '')).toThrow('there is no x');
+  expect(() => plannedSearches({ ...options, kinds: 'rules' }, '')).toThrow('unknown kind rules');
+  expect(() => plannedSearches({ ...options, optimizers: 'x' }, '')).toThrow('unknown optimizer x');
 });
 
 test('what MIPROv2 took in the same world is a budget of ours and a column', () => {
@@ -37,7 +37,7 @@ test('what MIPROv2 took in the same world is a budget of ours and a column', () 
   expect(totals(known, ours)).toEqual([150]);
   expect(totals(known, { ...ours, world: 4 })).toEqual([]);
   expect(
-    tablesOf(known, columnsOf(known, [200]))
+    summaryTables(known, tableColumns(known, [200]))
       .split('\n')
       .slice(0, 4),
   ).toEqual([

@@ -20,7 +20,7 @@ describe('an open loop', () => {
     const { opened, open } = gate();
     await openLoop(100, 0.05, async () => {
       called += 1;
-      // The first call is answered only when the last has been made.
+      // The first call is answered after the last was sent.
       if (called === 5) open();
       await opened;
       answered += 1;

@@ -1,14 +1,14 @@
-/** Reflection prompts as the optimizers that the bench compares write them. */
+/** Reflection prompts of the compared optimizers. */
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 
-/** As our service asks. */
+/** The service's. */
 export function ours(instruction: string, feedbacks: string[]): string {
   const examples = feedbacks.map((feedback, n) => ({ input: `seed ${n}`, output: '', feedback, reward: 0 }));
   const [message] = buildReflection({ instruction, examples });
   return message!.content;
 }
 
-/** A request of `gepa` 0.1.4: the default template of its `InstructionProposalSignature`. */
+/** That of `gepa` 0.1.4: the default template of `InstructionProposalSignature`, shortened. */
 export function theirs(instruction: string, feedbacks: string[]): string {
   const shown = feedbacks.map(
     (feedback, n) =>
@@ -22,7 +22,7 @@ export function theirs(instruction: string, feedbacks: string[]): string {
   );
 }
 
-/** The new instruction in an answer; throws where there is none. */
+/** The new instruction in an answer; throws if there is none. */
 export function proposalOf(answer: string, parent: string): string {
   const parsed = parseProposal(answer, { parent, maxChars: 32_000, finishReason: 'stop' });
   if (!parsed.ok) throw new Error(parsed.reason);

@@ -1,7 +1,6 @@
 /**
- * The bench's worlds. Everything follows from the seed; the baseline scores nothing and the perfect
- * prompt everything; the proposer learns from what it is shown and from nothing else, in our
- * reflection prompt as in gepa's.
+ * Worlds of rules: deterministic by seed, baseline 0, perfect prompt 1; the proposer learns only
+ * from its prompt, in our format and gepa's.
  */
 import { describe, expect, test } from '@jest/globals';
 import { baseline, rulesWorld } from '../worlds/rules.js';

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { failedLine, figure, lineOf, markdown, usedTable, type Row } from '../table.js';
+import { failedLine, figure, mergeRuns, markdown, usedTable, type Row } from '../table.js';
 
 const row = (value: number, more: Partial<Row> = {}): Row => ({ what: 'wall', value, unit: 's', ...more });
 
 describe('a line', () => {
   test('has the median of the runs, how far they are apart, and the median of their own ratios', () => {
     const runs = [row(2, { beside: { what: 'ideal', value: 1 } }), row(3, { beside: { what: 'ideal', value: 2 } })];
-    expect(lineOf([...runs, row(10, { beside: { what: 'ideal', value: 1 } })])).toMatchObject({
+    expect(mergeRuns([...runs, row(10, { beside: { what: 'ideal', value: 1 } })])).toMatchObject({
       measured: '3 s (2 to 10)',
       beside: '1 s: ideal',
       ratio: '2',
     });
-    expect(lineOf([row(2)])).toMatchObject({ measured: '2 s', beside: '', ratio: '', aim: '', met: 'no aim' });
-    expect(() => lineOf([])).toThrow(RangeError);
+    expect(mergeRuns([row(2)])).toMatchObject({ measured: '2 s', beside: '', ratio: '', aim: '', met: 'no aim' });
+    expect(() => mergeRuns([])).toThrow(RangeError);
   });
 
   test.each<[Partial<Row>, string, string]>([
@@ -25,11 +25,13 @@ describe('a line', () => {
     [{ aim: { of: 'difference', most: 1 }, beside: { what: 'direct', value: 1 } }, 'at most 1 s more', 'met'],
     [{ aim: { of: 'difference', most: 0.5 }, beside: { what: 'direct', value: 1 } }, 'at most 0.5 s more', 'not met'],
   ])('%j: %s, %s', (more, aim, met) => {
-    expect(lineOf([row(2, more)])).toMatchObject({ aim, met });
+    expect(mergeRuns([row(2, more)])).toMatchObject({ aim, met });
   });
 
   test('names a peer that is not there, and passes no verdict by it', () => {
-    const line = lineOf([row(2, { beside: { what: 'gepa: no Python', value: null }, aim: { of: 'ratio', most: 1 } })]);
+    const line = mergeRuns([
+      row(2, { beside: { what: 'gepa: no Python', value: null }, aim: { of: 'ratio', most: 1 } }),
+    ]);
     expect(line).toMatchObject({ beside: 'not shown: gepa: no Python', ratio: '', met: 'no aim' });
   });
 
@@ -43,7 +45,7 @@ test('figures are short', () => {
 });
 
 test('the table is Markdown, its columns in line and its bars escaped', () => {
-  const lines = markdown([lineOf([row(2)]), failedLine('a|b', 'no')]).split('\n');
+  const lines = markdown([mergeRuns([row(2)]), failedLine('a|b', 'no')]).split('\n');
   expect(lines).toHaveLength(4);
   expect(new Set(lines.map((line) => line.replaceAll('\\|', '__').split('|').length))).toEqual(new Set([8]));
   expect(new Set(lines.map(({ length }) => length)).size).toBe(1);

@@ -1,4 +1,6 @@
-/** Worlds with a task model over HTTP: a rollout is one call of the model. */
+/**
+ * Worlds with a task model over HTTP: a rollout calls the task model, and its answer is as set up.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorlds, type TaskRun, type Worlds } from '../worlds/client.js';
 import { openTaskWorld } from '../worlds/tasks.js';

@@ -1,13 +1,12 @@
 /**
- * The bench's worlds in which a model is called: it goes by the instruction, by demonstrations
- * where they are of use, and else guesses; in our messages and in DSPy's alike. The proposer learns
- * the same from either's questions.
+ * Worlds with a task model, which follows the instruction and useful demonstrations, else guesses;
+ * the proposer learns the same from our messages and DSPy's.
  */
 import { describe, expect, test } from '@jest/globals';
 import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
 import { frozenTaskHash, taskWorldsHash } from '../worlds/freeze.js';
 import { readPrompt } from '../worlds/statements.js';
-import { promptOf, readAnswer, type ChatMessage, type Demonstration } from '../worlds/task-texts.js';
+import { promptMessages, readAnswer, type ChatMessage, type Demonstration } from '../worlds/task-texts.js';
 import { openTaskWorld, taskKinds, type TaskWorld } from '../worlds/tasks.js';
 import { proposalOf } from './reflections.js';
 
@@ -16,7 +15,7 @@ const user = (content: string): ChatMessage => ({ role: 'user', content });
 const ending = (field: string) =>
   `\n\nRespond with the corresponding output fields, starting with the field \`[[ ## ${field} ## ]]\`, and then ending with the marker for \`[[ ## completed ## ]]\`.`;
 
-/** As the ChatAdapter of dspy 3.4.1 writes a call of `message -> answer`. */
+/** A call of `message -> answer` as formatted by the ChatAdapter of dspy 3.4.1. */
 function chatAdapter(instruction: string, demos: readonly Demonstration[], input: string): ChatMessage[] {
   const system =
     'Your input fields are:\n1. `message` (str):\nYour output fields are:\n1. `answer` (str):\n' +
@@ -27,10 +26,10 @@ function chatAdapter(instruction: string, demos: readonly Demonstration[], input
     input: `[[ ## message ## ]]\n${demo.input}`,
     output: `[[ ## answer ## ]]\n${demo.output}\n\n[[ ## completed ## ]]\n`,
   }));
-  return [...promptOf(system, shown), user(`[[ ## message ## ]]\n${input}${ending('answer')}`)];
+  return [...promptMessages(system, shown), user(`[[ ## message ## ]]\n${input}${ending('answer')}`)];
 }
 
-/** As it asks for an instruction. */
+/** Its request for an instruction. */
 function forInstruction(instruction: string, demos: readonly Demonstration[]): ChatMessage[] {
   const shown = demos.map(({ input, output }) => `Message: ${input}\nAnswer: ${output}`).join('\n\n');
   const fields = `[[ ## task_demos ## ]]\n${shown}\n\n[[ ## basic_instruction ## ]]\n${instruction}\n\n[[ ## tip ## ]]\nx`;
@@ -46,29 +45,29 @@ describe.each(taskKinds)('%s', (kind) => {
   const world = openTaskWorld(kind, 1);
 
   test('the baseline is right sometimes, the perfect instruction always', () => {
-    expect(world.trueReward(promptOf(world.perfect, []))).toBe(1);
+    expect(world.trueReward(promptMessages(world.perfect, []))).toBe(1);
     const rewards = seeds.map((seed) => {
-      return world.score(seed, world.answer([...promptOf(world.baseline, []), user(world.input(seed))])).reward;
+      return world.score(seed, world.answer([...promptMessages(world.baseline, []), user(world.input(seed))])).reward;
     });
     expect(rewards.filter((reward) => reward === 1).length).toBeGreaterThan(2);
-    expect(world.trueReward(promptOf(world.baseline, []))).toBeLessThan(0.4);
+    expect(world.trueReward(promptMessages(world.baseline, []))).toBeLessThan(0.4);
   });
 
   test(`demonstrations are ${kind === 'examples' ? 'of use, on what their inputs ask' : 'useless'}`, () => {
-    const plain = world.trueReward(promptOf(world.baseline, []));
+    const plain = world.trueReward(promptMessages(world.baseline, []));
     const demos = [0, 1, 2, 3].map((seed) => right(world, seed));
-    const shown = world.trueReward(promptOf(world.baseline, demos));
+    const shown = world.trueReward(promptMessages(world.baseline, demos));
     if (kind === 'examples') expect(shown).toBeGreaterThan(plain);
     else expect(shown).toBe(plain);
     const foreign = demos.map(({ output }) => ({ input: 'Hello', output }));
-    expect(world.trueReward(promptOf(world.baseline, foreign))).toBe(plain);
+    expect(world.trueReward(promptMessages(world.baseline, foreign))).toBe(plain);
   });
 
   test('the same answer to the messages of DSPy, in its form', () => {
     const half = world.perfect.split('\n').slice(0, 8).join('\n');
     const demos = [0, 1, 2].map((seed) => right(world, seed));
     for (const seed of seeds) {
-      const own = world.answer([...promptOf(half, demos), user(world.input(seed))]);
+      const own = world.answer([...promptMessages(half, demos), user(world.input(seed))]);
       const framed = world.answer(chatAdapter(half, demos, world.input(seed)));
       expect(framed).toBe(`[[ ## answer ## ]]\n${own}\n\n[[ ## completed ## ]]`);
     }

@@ -1,7 +1,7 @@
-/** Timelines that the bench computes from small ledgers and candidates. */
+/** The analysis of small ledgers and candidate lists. */
 import { describe, expect, test } from '@jest/globals';
 import { reachedLine, wallLine } from '../gepa/lines.js';
-import { reachedAfter, stepsOf, usageOf, type Usage } from '../gepa/timeline.js';
+import { reachedAfter, rewardSteps, ledgerUsage, type Usage } from '../gepa/timeline.js';
 
 const outcome = { startedAt: 1_000, endedAt: 2_000, rollouts: 4, winner: 'c', candidates: [] };
 const call = (kind: 'rollout' | 'proposal', startedAt: number, endedAt: number) => ({ kind, startedAt, endedAt });
@@ -14,7 +14,7 @@ test('usage: busy slots, gaps in which nothing was under way, proposals alone, m
     call('rollout', 1_400, 1_500),
     call('rollout', 1_800, 1_900),
   ];
-  expect(usageOf(ledger, outcome, 2)).toEqual({
+  expect(ledgerUsage(ledger, outcome, 2)).toEqual({
     wallMs: 1_000,
     rollouts: 4,
     utilisation: 400 / 2_000,
@@ -36,7 +36,7 @@ describe('the reward over time', () => {
   ];
 
   test('is that of the candidate that would be returned: the best by its evaluation, the earlier of two equal ones', async () => {
-    expect(await stepsOf({ ...outcome, candidates }, trueReward)).toEqual([
+    expect(await rewardSteps({ ...outcome, candidates }, trueReward)).toEqual([
       { afterMs: 100, trueReward: 0.1 },
       { afterMs: 200, trueReward: 0.4 },
       { afterMs: 400, trueReward: 0.3 },
@@ -44,7 +44,7 @@ describe('the reward over time', () => {
   });
 
   test('reaches a target at its first step there, or never', async () => {
-    const steps = await stepsOf({ ...outcome, candidates }, trueReward);
+    const steps = await rewardSteps({ ...outcome, candidates }, trueReward);
     expect([0.1, 0.3, 0.4, 0.41].map((target) => reachedAfter(steps, target))).toEqual([100, 200, 200, null]);
   });
 });

@@ -1,4 +1,6 @@
-/** The worlds over HTTP: kinds, components, occurrences in order of arrival, repeated rollouts. */
+/**
+ * The worlds over HTTP: kinds, components, occurrences in order of arrival, and repeated rollouts.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorlds, type Run, type Worlds } from '../worlds/client.js';
 import { openWorld, type Texts } from '../worlds/world.js';

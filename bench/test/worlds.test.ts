@@ -1,7 +1,6 @@
 /**
- * What holds of every kind of world: all follows from kind and seed; the baseline scores nothing
- * and the perfect prompt everything; the proposer learns from true feedback and nothing from
- * shuffled; only noise depends on the occurrence; and the worlds are those that were frozen.
+ * All kinds of worlds: deterministic by kind and seed, baseline 0, perfect prompt 1, learnable from
+ * true feedback only, noise only by occurrence, and unchanged since frozen.
  */
 import { describe, expect, test } from '@jest/globals';
 import { frozenHash, worldsHash } from '../worlds/freeze.js';
@@ -21,7 +20,7 @@ function ask(world: World, texts: Texts, component: string, seeds: readonly numb
   return /```\n([\s\S]*)\n```/.exec(answer)![1]!;
 }
 
-/** Rewrites one component after the other, and keeps what is not worse by the truth. */
+/** Rewrites one component after the other; keeps each that is not worse in true reward. */
 function climb(world: World, rounds: number): number {
   let best = world.baseline;
   for (const round of range(rounds)) {
@@ -39,7 +38,7 @@ describe.each(worldKinds)('%s', (kind) => {
       expect(Object.keys(world.baseline)).toEqual(world.components);
       expect(Object.keys(world.perfect)).toEqual(world.components);
       expect(world.trueReward(world.baseline)).toBe(0);
-      // The mean of rewards of at most 1 is 1 only where each is.
+      // The mean of rewards of at most 1 is 1 only if all are 1.
       expect(world.trueReward(world.perfect)).toBe(1);
     }
   });
@@ -180,7 +179,7 @@ describe('conflicts', () => {
     expect(lesser).toBe(true);
   });
 
-  /** Whether an exception that the perfect prompt has too does harm by itself. */
+  /** Whether an exception of the perfect prompt does harm alone. */
   function harmfulException(world: World): boolean {
     const lines = world.perfect['instruction']!.split('\n');
     const said = lines.filter((line) => !line.includes('register'));

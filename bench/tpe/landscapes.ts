@@ -1,24 +1,24 @@
 import { nextUint32, seedRng, type Rng } from '../../src/core/math/random.js';
 
-/** A function over a categorical space whose maximum is known; values have mean about 0. */
+/** A function over a categorical space with a known maximum; values have mean about 0. */
 interface Landscape {
   space: number[];
   /** The noise-free value of a combination. */
   valueOf(choices: readonly number[]): number;
-  /** The greatest value. */
+  /** The maximum. */
   best: number;
-  /** The standard deviation of `valueOf` over the whole space. */
+  /** The standard deviation of `valueOf` over the space. */
   spread: number;
 }
 
-/** A sum over blocks of dimensions, each with a table of its own: so the maximum is that of each block. */
+/** A sum over blocks of dimensions with separate tables: its maximum is the sum of theirs. */
 interface Block {
   sizes: number[];
-  /** The cell of (i, j) is at i * sizes[1] + j. */
+  /** Cell (i, j) is at i * sizes[1] + j. */
   table: number[];
 }
 
-/** One shape of functions, of which each seed gives another. */
+/** A family of functions, one per seed. */
 export interface Family {
   name: string;
   make(seed: number): Landscape;
@@ -29,13 +29,15 @@ const separable = (...space: number[]): Family => ({
   make: (seed) => landscape(seed, (draw) => space.map((size) => ({ sizes: [size], table: normals(draw, size) }))),
 });
 
-/** Pairs of dimensions: effects of row and column, and an interaction `strength` times as strong. */
+/**
+ * Pairs of dimensions: effects of row and column, and an interaction `strength` times as strong.
+ */
 const paired = (name: string, strength: number, pairs: [number, number][]): Family => ({
   name: `${name}, ${pairs.map((pair) => pair.join('x')).join(' ')}`,
   make: (seed) => landscape(seed, (draw) => pairs.map((sizes) => ({ sizes, table: pairTable(draw, sizes, strength) }))),
 });
 
-/** Pairs whose best cell stands where the worst row and the worst column meet: what is seen elsewhere leads away from it. */
+/** Deceptive pairs: the best cell is where the worst row and the worst column meet. */
 const deceptive = (pairs: [number, number][]): Family => ({
   name: `deceptive, ${pairs.map((pair) => pair.join('x')).join(' ')}`,
   make: (seed) =>
@@ -48,7 +50,7 @@ const deceptive = (pairs: [number, number][]): Family => ({
     ),
 });
 
-/** What is measured: 2 to 6 dimensions of 4 to 20 choices. */
+/** The measured families: 2 to 6 dimensions of 4 to 20 choices. */
 export const families: readonly Family[] = [
   separable(20, 20),
   separable(10, 10, 10),
@@ -86,8 +88,8 @@ function pairTable(draw: Draw, [rows, columns]: [number, number], strength: numb
   return row.flatMap((left) => column.map((right) => left + right + strength * draw()));
 }
 
-function landscape(seed: number, blocksOf: (draw: Draw) => Block[]): Landscape {
-  const blocks = blocksOf(normalDraws(seedRng(seed, 1)));
+function landscape(seed: number, splitBlocks: (draw: Draw) => Block[]): Landscape {
+  const blocks = splitBlocks(normalDraws(seedRng(seed, 1)));
   const sum = (of: (block: Block) => number) => blocks.reduce((total, block) => total + of(block), 0);
   return {
     space: blocks.flatMap(({ sizes }) => sizes),
@@ -100,7 +102,7 @@ function landscape(seed: number, blocksOf: (draw: Draw) => Block[]): Landscape {
   };
 }
 
-/** Standard normal draws one after another, as sums of twelve uniform ones. */
+/** Standard normal draws, each a sum of twelve uniform draws. */
 export function normalDraws(start: Rng): Draw {
   let rng = start;
   return () => {

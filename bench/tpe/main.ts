@@ -1,12 +1,6 @@
 /**
- * Trials until the optimum of a categorical function is first tried, by our sampler and by Optuna's TPESampler:
- *
- *   node scripts/tool.mjs bench/tpe/main.ts [--seeds 1-100] [--families MIPRO]
- *                                           [--modes 'exact;noisy;exact, by five;noisy, by five']
- *
- * Prints one table: means with their 95 % intervals, and the ratio of the means. Each seed is a function of its own, the same
- * for both; seeds from 100001 on were those that the sampler was made with. No row of `npm run bench`: Optuna takes some
- * 2 to 4 ms a trial on an idle machine, so that all of it takes more than half an hour.
+ * Trials to the optimum of categorical functions: our sampler (tuned on seeds from 100001 on) and
+ * Optuna's. Takes over half an hour: node scripts/tool.mjs bench/tpe/main.ts [--seeds 1-100]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -39,7 +33,7 @@ const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at);
 const optuna = startOptuna(await optunaPython(join(import.meta.dirname, '..', '..', '.ratchet', 'bench-venv')));
 const lines: Line[] = [];
 try {
-  for (const mode of values.modes.split(';').map(modeOf)) {
+  for (const mode of values.modes.split(';').map(parseMode)) {
     const measured: { ours: number; theirs: number }[] = [];
     for (const family of chosen) {
       const { line, ...means } = await compare(family, mode);
@@ -47,7 +41,7 @@ try {
       measured.push(means);
       process.stderr.write(`${line.what}: ${line.measured}; ${line.beside}; ratio ${line.ratio}\n`);
     }
-    lines.push(lineOf(`${mode.name}: all (geometric means)`, [], [], measured));
+    lines.push(tableLine(`${mode.name}: all (geometric means)`, [], [], measured));
   }
 } finally {
   await optuna.stop();
@@ -62,32 +56,33 @@ async function compare(family: Family, mode: Mode): Promise<{ line: Line; ours: 
     theirs.push(await trialsToOptimum(family, mode, seed, optuna.open));
   }
   const means = { ours: mean(ours), theirs: mean(theirs) };
-  return { line: lineOf(`${mode.name}: ${family.name}`, ours, theirs, [means]), ...means };
+  return { line: tableLine(`${mode.name}: ${family.name}`, ours, theirs, [means]), ...means };
 }
 
 /** A line of the table; the ratio is the geometric mean of those of `means`. */
-function lineOf(what: string, ours: number[], theirs: number[], means: { ours: number; theirs: number }[]): Line {
+function tableLine(what: string, ours: number[], theirs: number[], means: { ours: number; theirs: number }[]): Line {
   const geometric = (of: number[]) => Math.exp(mean(of.map(Math.log)));
   const left = geometric(means.map(({ ours }) => ours));
   const right = geometric(means.map(({ theirs }) => theirs));
   return {
     what,
-    measured: `${figure(left)}${intervalOf(ours)} trials`,
-    beside: `${figure(right)}${intervalOf(theirs)} trials: Optuna ${optunaVersion}`,
+    measured: `${figure(left)}${interval(ours)} trials`,
+    beside: `${figure(right)}${interval(theirs)} trials: Optuna ${optunaVersion}`,
     ratio: figure(left / right),
     aim: 'at most 1, as ratio',
     met: left <= right ? 'met' : 'not met',
   };
 }
 
-function intervalOf(trials: number[]): string {
+function interval(trials: number[]): string {
   if (trials.length === 0) return '';
   const { low, high } = compareToZero(sampleOf(trials));
   return ` (${figure(low)} to ${figure(high)})`;
 }
 
-function modeOf(name: string): Mode {
+function parseMode(name: string): Mode {
   const mode = modes.find((known) => known.name === name);
-  if (!mode) throw new Error(`--modes: there is no ${name}; give some of ${modes.map(({ name }) => name).join(';')}`);
+  if (!mode)
+    throw new Error(`--modes: there is no ${name}; expected some of ${modes.map(({ name }) => name).join(';')}`);
   return mode;
 }

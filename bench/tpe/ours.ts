@@ -2,7 +2,7 @@ import { suggest, type Trial } from '../../src/core/algorithms/mipro/tpe.js';
 import { seedRng } from '../../src/core/math/random.js';
 import type { Proposer } from './trial-run.js';
 
-/** Our sampler as a proposer; those of one answer are pending for each other. */
+/** Our sampler as a proposer; proposals of one answer are pending for each other. */
 export function openOurs(space: number[], seed: number): Proposer {
   let rng = seedRng(seed, 3);
   let asked: number[][] = [];

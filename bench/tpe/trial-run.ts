@@ -1,17 +1,17 @@
 import { seedRng } from '../../src/core/math/random.js';
 import { normalDraws, type Family } from './landscapes.js';
 
-/** What proposes: `values` are those of the combinations of the last answer, in its order; the first call has none. */
+/** A sampler: `values` are of the combinations of its last answer, in order; none at first. */
 export interface Proposer {
   ask(count: number, values: readonly number[]): Promise<number[][]>;
 }
 
-/** How a function is searched. */
+/** Settings of a search. */
 export interface Mode {
   name: string;
-  /** Standard deviation of the noise, in those of the function's values. */
+  /** Standard deviation of the noise, relative to that of the values. */
   noise: number;
-  /** So many are tried at the same time. */
+  /** Trials per batch. */
   batch: number;
 }
 
@@ -22,10 +22,10 @@ export const modes: readonly Mode[] = [
   { name: 'noisy, by five', noise: 0.5, batch: 5 },
 ];
 
-/** More trials than this are not made: a search that has not found the optimum by then counts as so many. */
+/** Limit of trials; a search that does not find the optimum counts as this many. */
 const cap = 200;
 
-/** After how many trials the optimum of the seed's function is tried first. */
+/** The number of trials until the optimum of the seed's function is first tried. */
 export async function trialsToOptimum(
   family: Family,
   { noise, batch }: Mode,

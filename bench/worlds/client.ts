@@ -6,9 +6,9 @@ import type { LookupKind } from './lookups.js';
 import type { TaskKind } from './tasks.js';
 import type { Texts, WorldKind } from './world.js';
 
-/** Which world, and how long its container and its proposer take for an answer. */
+/** Kind of a world, and latencies of its container and proposer. */
 export interface RunSetup {
-  /** `rules` where it is absent. */
+  /** Default: `rules`. */
   kind?: WorldKind;
   world: number;
   rolloutMs: number;
@@ -17,22 +17,22 @@ export interface RunSetup {
   shuffledFeedback?: boolean;
 }
 
-/** Which world in which a model is called. */
+/** A world with a task model. */
 export interface TaskSetup extends Omit<RunSetup, 'kind' | 'shuffledFeedback'> {
   kind: TaskKind;
-  /** Whether rollouts say what was wrong; else their reward alone. */
+  /** Whether rollouts have feedback besides the reward. */
   feedback: boolean;
-  /** Whether optimizers are told the right answers. */
+  /** Whether optimizers get the expected answers. */
   labels: boolean;
 }
 
-/** Which world of lookups. */
+/** A world of lookups. */
 export interface LookupSetup {
   kind: LookupKind;
   world: number;
 }
 
-/** One call as the world's process saw it; epoch milliseconds with fractions. */
+/** A call as seen by the world's process; epoch milliseconds with fractions. */
 export interface Entry {
   /** `call`: of the task model. */
   kind: 'rollout' | 'proposal' | 'call';
@@ -40,42 +40,42 @@ export interface Entry {
   endedAt: number;
 }
 
-/** One optimizer's run against a world. `model` is what to ask the proposer for. */
+/** An optimizer's run in a world. `model`: name of its proposer. */
 export interface Run {
   setup: RunSetup;
   containerUrl: string;
   model: string;
   ledger(): Promise<Entry[]>;
-  /** Of the texts by component, or of the one text where there is one component. */
+  /** True reward of the texts by component, or of the only text. */
   trueReward(prompt: string | Texts): Promise<number>;
 }
 
-/** One optimizer's run against a world in which a model is called. */
+/** An optimizer's run in a world with a task model. */
 export interface TaskRun {
   setup: TaskSetup;
   containerUrl: string;
-  /** What to ask the proposer for. */
+  /** Model name of the proposer. */
   model: string;
   taskModel: string;
   ledger(): Promise<Entry[]>;
-  /** What the task model was last asked. */
+  /** The task model's last messages. */
   lastMessages(): Promise<ChatMessage[]>;
-  /** Of the messages that an input is put behind. */
+  /** True reward of the messages before an input. */
   trueReward(prompt: readonly ChatMessage[]): Promise<number>;
 }
 
-/** One optimizer's run against a world of lookups, which has no container: optimizers call the task model themselves. */
+/** An optimizer's run in a world of lookups, without container: optimizers call the task model. */
 export interface LookupRun {
   setup: LookupSetup;
-  /** Scores answers: `/score`. */
+  /** Scores answers at `/score`. */
   url: string;
-  /** What to ask the proposer for. */
+  /** Model name of the proposer. */
   model: string;
   taskModel: string;
   ledger(): Promise<Entry[]>;
 }
 
-/** The worlds' process. `proposerUrl` is a base to which `/chat/completions` is appended. */
+/** The worlds' process. `proposerUrl` is the base of `/chat/completions`. */
 export interface Worlds {
   proposerUrl: string;
   open(setup: RunSetup): Promise<Run>;
@@ -84,7 +84,7 @@ export interface Worlds {
   close(): Promise<void>;
 }
 
-/** Starts the worlds in a process of their own. */
+/** Starts the worlds in a separate process. */
 export async function startWorlds(): Promise<Worlds> {
   const child = runTypeScript<{ url: string }>(join(import.meta.dirname, 'server.ts'), []);
   const { url } = await child.first;

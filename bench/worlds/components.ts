@@ -1,9 +1,8 @@
 /**
- * A world whose prompt has three components. What a topic demands must be stated by the one or two components that are the
- * world's for it: a topic that needs two is kept only when both state it, and stating it elsewhere does nothing. Feedback
- * names the component, and whoever rewrites one can only use what is said of that one.
+ * A world with three components. A topic's rule must be stated in its one or two components: both,
+ * if it has two. Feedback names the component that must state it.
  */
-import { drawsOfSeed } from './draws.js';
+import { seededDraws } from './draws.js';
 import { reflect, type Lesson } from './proposer.js';
 import { readPrompt, writePrompt } from './statements.js';
 import { drawTopics, meanOver, streams } from './topics.js';
@@ -12,7 +11,7 @@ import type { Texts, World } from './world.js';
 const components = ['plan', 'answer', 'check'] as const;
 type Component = (typeof components)[number];
 
-/** The first line names the component: that is how a proposer knows what it rewrites. */
+/** The first line names the component, so that a proposer knows which one it rewrites. */
 const baseline: Record<Component, string> = {
   plan: '# plan\nFind out what the customer wants.',
   answer: '# answer\nAnswer the customer kindly and to the point.',
@@ -20,14 +19,14 @@ const baseline: Record<Component, string> = {
 };
 
 const shape = { topics: 18, most: 3 };
-/** Of a hundred topics, how many need two components. */
+/** Percentage of topics that need two components. */
 const needTwo = 50;
-/** A proposer that mends one fault at a time could never gain by a topic that needs two. */
+/** A proposer that fixes one fault at a time can never gain from these topics. */
 const lessonsAtOnce = 2;
 
 export function componentsWorld(worldSeed: number, shuffledFeedback = false): World {
   const { rules, taught, about } = drawTopics(worldSeed, { ...shape, shuffledFeedback });
-  const draws = drawsOfSeed(worldSeed, streams.places);
+  const draws = seededDraws(worldSeed, streams.components);
   const indexes = new Map(
     [...rules.keys()].map((topic) => {
       const two = draws.below(100) < needTwo;

@@ -1,10 +1,8 @@
 /**
- * A world of rules that conflict. Beside its words each topic wants a register, formal or plain, and an instance wants that of
- * the gravest of its topics; in the wrong one it earns half. A prompt states one register for all messages (formal, where
- * it states none) and exceptions by topic, of which the gravest counts. So mending one message may break others: by the
- * line for all, or by an exception for a lesser topic of messages that were right as long as nothing was said of it.
+ * A world of conflicting rules: an instance's gravest topic decides its register, and the wrong one
+ * halves the reward. A prompt's default register or exceptions may break other instances.
  */
-import { drawsOfSeed } from './draws.js';
+import { seededDraws } from './draws.js';
 import { reflect, type Lesson } from './proposer.js';
 import { baseline } from './rules.js';
 import { everyRegister, readPrompt, registerOn, writePrompt, type Register } from './statements.js';
@@ -13,7 +11,7 @@ import type { Judgement, World } from './world.js';
 
 const component = 'instruction';
 const shape = { topics: 12, most: 3 };
-/** Of a hundred instances, how many want plain. */
+/** Percentage of instances that want plain. */
 const plain = { least: 35, most: 45 };
 
 export function conflictsWorld(worldSeed: number, shuffledFeedback = false): World {
@@ -53,15 +51,15 @@ export function conflictsWorld(worldSeed: number, shuffledFeedback = false): Wor
 }
 
 interface Registers {
-  /** Topic to the register that it wants. */
+  /** Register by topic. */
   registers: ReadonlyMap<string, Register>;
-  /** Of some topics the one that decides; undefined: there are none. */
+  /** The deciding topic; undefined: none. */
   gravest(some: readonly string[]): string | undefined;
 }
 
-/** Draws until about 60 of a hundred instances want formal. */
+/** Draws until about 60 % of the instances want formal. */
 function drawRegisters(worldSeed: number, { rules, about }: Topics): Registers {
-  const draws = drawsOfSeed(worldSeed, streams.registers);
+  const draws = seededDraws(worldSeed, streams.registers);
   for (;;) {
     const order = draws.shuffled([...rules.keys()]);
     const gravest = (some: readonly string[]) => order.find((topic) => some.includes(topic));

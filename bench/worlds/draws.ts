@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { seedRng, shuffle, uniformInt, weightedPick, type Rng } from '../../src/core/math/random.js';
 
-/** Draws one after another: the same seed gives the same row of them. */
+/** Seeded random draws. */
 export interface Draws {
   /** An integer from 0 to `count` - 1. */
   below(count: number): number;
@@ -10,13 +10,13 @@ export interface Draws {
   shuffled<T>(items: readonly T[]): T[];
 }
 
-/** Draws of a world's seed; each `stream` is a row of its own. */
-export function drawsOfSeed(seed: number, stream: number): Draws {
+/** Draws of a world's seed; each `stream` is independent. */
+export function seededDraws(seed: number, stream: number): Draws {
   return drawsFrom(seedRng(seed, stream));
 }
 
-/** Draws that follow from a text, so that whoever is told the same draws the same. */
-export function drawsOfText(text: string): Draws {
+/** Draws determined by a text. */
+export function textDraws(text: string): Draws {
   return drawsFrom(seedRng(createHash('sha256').update(text).digest().readUIntBE(0, 6)));
 }
 

@@ -1,31 +1,31 @@
-/** The worlds, frozen: a hash of what they do, so that results from before and after a change are never compared unawares. */
+/** Frozen worlds: a hash of their behaviour prevents comparing results across changes. */
 import { createHash } from 'node:crypto';
 import { buildEditProposal } from '../../src/core/graphs/edits/proposal.js';
 import { graphText } from '../../src/core/graphs/text.js';
 import { lookupKinds, openLookupWorld, promptGraph, type LookupWorld } from './lookups.js';
 import { readPrompt, writePrompt } from './statements.js';
-import { promptOf } from './task-texts.js';
+import { promptMessages } from './task-texts.js';
 import { openTaskWorld, taskKinds, type TaskWorld } from './tasks.js';
 import { instances } from './topics.js';
 import { openWorld, worldKinds, type Texts, type World } from './world.js';
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Worlds to tune an optimizer on. */
+/** Worlds for tuning optimizers. */
 export const devSeeds = range(1, 21);
-/** Worlds to compare optimizers on; never run while one is tuned. */
+/** Worlds for comparing optimizers; never used for tuning. */
 const testSeeds = range(1001, 1021);
 
-/** What `worldsHash` gives; a change of it is a change of the benchmark. */
+/** Expected `worldsHash`; changing it changes the benchmark. */
 export const frozenHash = 'c653f0dba042633e73e2afd3af825f2e24b045ce1d94679d72175d4a16ac8b72';
 
-/** Worlds in which a model is called, to compare optimizers on; `devSeeds` are to tune on. */
+/** Worlds with a task model for comparing optimizers; tune on `devSeeds`. */
 const taskTestSeeds = range(2001, 2021);
 
-/** What `taskWorldsHash` gives. */
+/** Expected `taskWorldsHash`. */
 export const frozenTaskHash = '4bf2927cb8f2609e0af11c31f5030e7a8669100095d5f52ad60db58a18af589b';
 
-/** The same of the worlds in which a model is called. */
+/** The hash of worlds with a task model. */
 export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskTestSeeds]): string {
   const hash = createHash('sha256');
   for (const kind of taskKinds)
@@ -33,13 +33,13 @@ export function taskWorldsHash(seeds: readonly number[] = [...devSeeds, ...taskT
   return hash.digest('hex');
 }
 
-/** Worlds of lookups, to compare optimizers on; `devSeeds` are to tune on. */
+/** Worlds of lookups for comparing optimizers; tune on `devSeeds`. */
 const lookupTestSeeds = range(3001, 3021);
 
-/** What `lookupWorldsHash` gives. */
+/** Expected `lookupWorldsHash`. */
 export const frozenLookupHash = '6563d272cefafb59954372b9b42b1d5292337b842e09128d87bce2cd33229b5d';
 
-/** The same of the worlds of lookups. */
+/** The hash of worlds of lookups. */
 export function lookupWorldsHash(seeds: readonly number[] = [...devSeeds, ...lookupTestSeeds]): string {
   const hash = createHash('sha256');
   for (const kind of lookupKinds)
@@ -49,7 +49,7 @@ export function lookupWorldsHash(seeds: readonly number[] = [...devSeeds, ...loo
 
 function lookupBehaviour(world: LookupWorld): unknown {
   const { kind, baseline, perfect } = world;
-  const prompts = [baseline, halfOf({ perfect })['perfect']!, perfect];
+  const prompts = [baseline, halfPrompt({ perfect })['perfect']!, perfect];
   const scored = prompts.flatMap((system) =>
     range(0, 20).map((seed) => {
       const question = { role: 'user', content: world.input(seed) };
@@ -83,7 +83,7 @@ function lookupBehaviour(world: LookupWorld): unknown {
   return { kind, baseline, perfect, scored, proposed };
 }
 
-/** A sha256 over what the worlds of all kinds and both lists of seeds answer to prompts and reflections that probe them. */
+/** SHA-256 of all worlds' answers to probing prompts and reflections, over both lists of seeds. */
 export function worldsHash(seeds: readonly number[] = [...devSeeds, ...testSeeds]): string {
   const hash = createHash('sha256');
   for (const kind of worldKinds) {
@@ -98,7 +98,7 @@ export function worldsHash(seeds: readonly number[] = [...devSeeds, ...testSeeds
 
 function behaviour(world: World): unknown {
   const { kind, components, baseline, perfect } = world;
-  const half = halfOf(perfect);
+  const half = halfPrompt(perfect);
   const scores = [baseline, half, perfect].map((texts) => [
     range(0, instances).map((seed) => world.score(texts, seed, seed % 3)),
     world.trueReward(texts),
@@ -116,9 +116,9 @@ function behaviour(world: World): unknown {
 
 function taskBehaviour(world: TaskWorld): unknown {
   const { kind, baseline, perfect } = world;
-  const half = halfOf({ perfect })['perfect']!;
+  const half = halfPrompt({ perfect })['perfect']!;
   const demos = [0, 1, 2].map((seed) => ({ input: world.input(seed), output: world.expected(seed) }));
-  const prompts = [baseline, half, perfect].flatMap((text) => [promptOf(text, []), promptOf(text, demos)]);
+  const prompts = [baseline, half, perfect].flatMap((text) => [promptMessages(text, []), promptMessages(text, demos)]);
   const scores = prompts.map((prompt) =>
     range(0, 30).map((seed) => {
       const answer = world.answer([...prompt, { role: 'user', content: world.input(seed) }]);
@@ -146,7 +146,7 @@ function taskBehaviour(world: TaskWorld): unknown {
 }
 
 /** Every other statement of a prompt. */
-function halfOf(perfect: Texts): Texts {
+function halfPrompt(perfect: Texts): Texts {
   return Object.fromEntries(
     Object.entries(perfect).map(([component, text]) => {
       const { other, stated } = readPrompt(text);

@@ -1,10 +1,10 @@
 /**
- * graph.txt read again: for a proposer that is shown a graph, and to run what a job has found. Of the language it knows llm steps and
- * votes by majority, which are all that the proposer of these worlds writes.
+ * Reads graph.txt, for proposers and for running a job's result. Supports llm steps and majority
+ * votes, which are all that these worlds' proposer writes.
  */
 import type { Graph, LlmStep, Step } from '../../src/core/graphs/graph.js';
 
-/** The graph that `graphText` gave this text for. Throws on whatever it does not know. */
+/** The inverse of `graphText`. Throws on unsupported parts. */
 export function readGraphText(text: string): Graph {
   const [head = '', ...blocks] = text.trim().split(/\n\n(?=step )/);
   const [, inputs, output] = /^inputs: (.*)\noutput: (\S+)$/.exec(head) ?? unknown(head);

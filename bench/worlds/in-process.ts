@@ -24,8 +24,8 @@ type Merge = { texts: Texts; parents: number[] };
 type Reflected = { texts: Texts | null; reason: string | null; shown: number[] };
 
 /**
- * Answers a search out of a world, in this process and at once: rollouts by the world's scores, proposals by the world's
- * proposer between the same pure parts as `activities/proposals/propose.ts` and `activities/proposals/reflect.ts` put together.
+ * Answers a search from a world, in process and without waits: rollouts by the world's scores,
+ * proposals by its proposer, with the same pure functions as the activities.
  */
 export class InProcess {
   private readonly world: World;
@@ -34,7 +34,7 @@ export class InProcess {
   private readonly known = new Set<string>();
   private readonly shown = new Map<number, Judgement & { seed: number }>();
   private readonly occurrences = new Map<string, number>();
-  /** How often the proposer was asked. */
+  /** Number of calls of the proposer. */
   calls = 0;
 
   constructor(world: World, selection: ComponentSelection = 'feedback') {
@@ -43,14 +43,14 @@ export class InProcess {
     this.keep(0, [], world.baseline);
   }
 
-  /** The texts of a candidate that was proposed, or of the baseline. */
+  /** The texts of a proposed candidate, or of the baseline. */
   textsOf(candidate: number): Texts {
     return this.candidates.get(candidate)!.texts;
   }
 
   answer(work: Exclude<SearchRequest, { kind: 'done' | 'failed' }>): SearchResponse {
     if (work.kind === 'demos') {
-      // These worlds make no model calls, so nothing can be shown.
+      // These worlds make no model calls, so they have no demonstrations.
       return { kind: 'demos', answer: { components: [...this.world.components], slots: [] } };
     }
     if (work.kind === 'rollouts') {
@@ -72,7 +72,7 @@ export class InProcess {
     return judgement.reward;
   }
 
-  /** Requests must come in the order asked. */
+  /** Requests must come in order of ordinals. */
   propose(request: ProposalRequest): Outcome {
     const { candidate, parent, pick, merge, compose } = request;
     if (compose) {
@@ -110,7 +110,7 @@ export class InProcess {
     return base === undefined ? null : mergeCandidates(this.textsOf(base), sides);
   }
 
-  /** `texts` is null where nothing was changed. */
+  /** `texts` null: nothing was changed. */
   private reflect({ candidate, parent, ordinals, pick, rewrite }: ProposalRequest): Reflected {
     const known = ordinals.map((ordinal) => ({ ordinal, ...this.shown.get(ordinal)! }));
     const group = pick ? clusterByFeedback(known, pick.size, pick.of)[pick.index]! : [...known.keys()];
@@ -123,7 +123,7 @@ export class InProcess {
       reward,
     }));
     const texts: Record<string, string> = { ...this.textsOf(parent) };
-    const feedback = judged.map((one) => one.feedback);
+    const feedback = judged.map(({ feedback }) => feedback);
     let reason: string | null = null;
     let changed = false;
     const names = Object.keys(texts);
@@ -142,7 +142,7 @@ export class InProcess {
   }
 }
 
-/** Runs a search to its end and gives its last state. */
+/** Runs a search to its end and returns its last state. */
 export function searchInProcess<State>(search: SearchAlgorithm<State>, start: State, answers: InProcess): State {
   let state = start;
   for (;;) {

@@ -1,28 +1,27 @@
 /**
- * The proposer of worlds of lookups, for whoever asks: for a better text (our reflection and gepa's) or for edits of a graph. It is
- * shown failures, and can look up what the right answer was; so it learns a word that was missing, or that a lookup went wrong. What it
- * then does it does by habits, as often wrong as a model is; it does not know which structures are of use.
+ * The proposer of worlds of lookups, for texts and for edits of graphs. It learns missing words and
+ * wrong lookups from failures, then acts by fixed odds without knowing which structures help.
  */
 import type { Graph, LlmStep, PromptMessage } from '../../src/core/graphs/graph.js';
 import { refHead } from '../../src/core/graphs/refs.js';
-import { drawsOfText, type Draws } from './draws.js';
+import { textDraws, type Draws } from './draws.js';
 import { readGraphText } from './graph-text.js';
 import { readLookup, steps, townWanted } from './lookup-texts.js';
 import { inFence, readFrame, rewrite, type Lesson } from './proposer.js';
 import { readPrompt } from './statements.js';
 import type { ChatMessage } from './task-texts.js';
 
-/** What it does when it may edit a graph, in hundredths: where a lookup went wrong, and where only words were missing. */
+/** Odds of its edits in percent: after a wrong lookup, and with only words missing. */
 const habits = {
   lookup: { structure: 70, prompt: 22, useless: 8 },
   words: { structure: 32, prompt: 60, useless: 8 },
 } as const;
-/** Of the structures that it thinks of. */
+/** Odds of the structures. */
 const structures = { decompose: 45, plan: 10, critique: 15, verify: 20, vote: 10 } as const;
 
 export function propose(messages: readonly ChatMessage[], worldSeed: number): string {
   const whole = messages.map(({ content }) => content).join('\n');
-  const draws = drawsOfText(`${worldSeed}\n${whole}`);
+  const draws = textDraws(`${worldSeed}\n${whole}`);
   const { instruction, rest } = readFrame(whole);
   return whole.includes('The edits that there are:')
     ? edit(readGraphText(instruction), rest, draws)
@@ -32,7 +31,7 @@ export function propose(messages: readonly ChatMessage[], worldSeed: number): st
 interface Learned {
   /** Words that the instruction does not demand yet. */
   words: Lesson[];
-  /** Failures in which the wrong thing was found. */
+  /** Failures with a wrong lookup. */
   lookups: number;
 }
 
@@ -53,7 +52,7 @@ function learn(shown: string, instruction: string): Learned {
   return learned;
 }
 
-/** A text with one thing more in it, or so it thinks. */
+/** A text with one addition, possibly useless. */
 function improve(text: string, { words, lookups }: Learned, draws: Draws): string {
   const isWork = !text.includes(townWanted);
   const isHint = isWork && !text.includes(steps) && draws.below(Math.max(1, words.length + lookups)) < lookups;
@@ -61,8 +60,8 @@ function improve(text: string, { words, lookups }: Learned, draws: Draws): strin
 }
 
 function edit(graph: Graph, rest: string, draws: Draws): string {
-  const target = targetOf(graph);
-  const system = textOf(target.messages);
+  const target = outputStep(graph);
+  const system = stepText(target.messages);
   const learned = learn(rest, system);
   const choice = drawn(learned.lookups > 0 ? habits.lookup : habits.words, draws);
   if (choice === 'useless') return 'I would check the answer once more.';
@@ -90,7 +89,7 @@ function structure({ id, inputs, messages }: LlmStep, draws: Draws): object | nu
       const seen = [...given, 'Draft: {{draft}}'];
       return {
         ...{ edit: 'critique', step: id, critique: [...seen, townWanted].join('\n') },
-        revise: [textOf(messages), ...seen, 'The town: {{critique}}'].join('\n'),
+        revise: [stepText(messages), ...seen, 'The town: {{critique}}'].join('\n'),
       };
     }
     case 'verify':
@@ -100,15 +99,15 @@ function structure({ id, inputs, messages }: LlmStep, draws: Draws): object | nu
   }
 }
 
-/** The llm step that the output comes from. */
-function targetOf({ steps: all, output }: Graph): LlmStep {
+/** The llm step of the output. */
+function outputStep({ steps: all, output }: Graph): LlmStep {
   const step = all.find(({ id }) => id === refHead(output));
   if (step?.type === 'llm') return step;
-  return targetOf({ steps: all, output: (step as { over: string }).over, inputs: [] });
+  return outputStep({ steps: all, output: (step as { over: string }).over, inputs: [] });
 }
 
-/** What a step is told before its inputs. */
-function textOf(messages: readonly PromptMessage[]): string {
+/** The instruction of a step: its first message. */
+function stepText(messages: readonly PromptMessage[]): string {
   return messages[0]!.content;
 }
 
@@ -124,8 +123,8 @@ function improved(messages: readonly PromptMessage[], learned: Learned, draws: D
   );
 }
 
-function asEdits(one: object): string {
-  return `Here they are.\n\`\`\`json\n${JSON.stringify([one])}\n\`\`\``;
+function asEdits(edit: object): string {
+  return `Here they are.\n\`\`\`json\n${JSON.stringify([edit])}\n\`\`\``;
 }
 
 function drawn<Name extends string>(weights: Readonly<Record<Name, number>>, draws: Draws): Name {

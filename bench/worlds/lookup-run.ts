@@ -1,8 +1,4 @@
-/**
- * A run of a world of lookups: its task model and its proposer, and what an answer is worth:
- *
- *   POST score {seed, answer}             -> {reward, feedback}
- */
+/** A run of a world of lookups: task model, proposer, and scores by `POST score {seed, answer}`. */
 import type { Entry, LookupSetup, RunSetup, TaskSetup } from './client.js';
 import { lookupKinds, openLookupWorld } from './lookups.js';
 import type { ServedRun } from './task-run.js';

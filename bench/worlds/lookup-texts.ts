@@ -1,17 +1,19 @@
-/** The texts of worlds of lookups: inputs, and what in a prompt makes a model do what. */
+/**
+ * Texts of worlds of lookups: inputs, and the parts of a prompt that change the model's behaviour.
+ */
 
-/** Facts, and what is asked. */
+/** Facts, and the question. */
 export interface Lookup {
   /** Person to town. */
   lives: ReadonlyMap<string, string>;
-  /** Town to what is kept there. */
+  /** Town to the things kept there. */
   keeps: ReadonlyMap<string, string>;
   asked: { person: string } | { town: string };
 }
 
-/** In a prompt: it answers with the town of the question, a single lookup. */
+/** In a prompt: answer with the town of the question, a single lookup. */
 export const townWanted = 'Name the town that the question is about.';
-/** In a prompt: it takes the trouble. */
+/** In a prompt: think step by step. */
 export const steps = 'Think step by step.';
 
 /** An input, in one line. */
@@ -22,7 +24,7 @@ export function writeLookup({ lives, keeps, asked }: Lookup): string {
   return `${[...lived, ...kept].join(' ')} Question: what do they keep ${where}?`;
 }
 
-/** The first input in a text, and what stands around its kind; null: there is none. */
+/** The first input in a text, and the surrounding text; null: none. */
 export function readLookup(text: string): { lookup: Lookup; text: string; rest: string } | null {
   const inputs =
     /(?:\w+ lives in \w+\. )+(?:In \w+ they keep \w+\. )+Question: what do they keep (?:where (\w+) lives|in (\w+))\?/g;

@@ -1,17 +1,13 @@
 /**
- * Worlds in which a graph of calls is looked for. An input is a few facts and a question; a task model that makes one lookup a call
- * answers it, with the word that the world demands for what was found (rules that a prompt must state, for some things none).
- *
- *   two-step   who lives where, and what is kept there: of the second lookup the model makes in the same call is right in 30 of a
- *              hundred inputs, in 60 when its prompt has it think step by step. Told the town by an earlier call it is right
- *   one-step   what is kept in a town: one call is enough, whatever a graph adds costs and gives nothing
+ * Worlds for graphs: the task model makes one reliable lookup per call. `two-step`: a second in one
+ * call succeeds in 30 % of inputs, 60 % step by step. `one-step`: one call suffices.
  */
 import { driveGraph } from '../../src/core/graphs/run/drive.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { outcomeOf } from '../../src/core/graphs/run/run.js';
 import { score } from '../../src/core/verify/score.js';
-import { drawsOfSeed, drawsOfText } from './draws.js';
+import { seededDraws, textDraws } from './draws.js';
 import { propose } from './lookup-proposer.js';
 import { readLookup, steps, townWanted, writeLookup, type Lookup } from './lookup-texts.js';
 import { readPrompt, writePrompt } from './statements.js';
@@ -22,24 +18,24 @@ import type { Judgement } from './world.js';
 export const lookupKinds = ['two-step', 'one-step'] as const;
 export type LookupKind = (typeof lookupKinds)[number];
 
-/** Everything follows from kind and seed. The same messages get the same answer. */
+/** Deterministic by kind and seed; identical messages get identical answers. */
 export interface LookupWorld {
   kind: LookupKind;
-  /** The system message at the beginning, and the one that states every rule. */
+  /** The initial system message, and the one that states every rule. */
   baseline: string;
   perfect: string;
   input(seed: number): string;
   expected(seed: number): string;
-  /** What the task model answers. */
+  /** The task model's answer. */
   answer(messages: readonly ChatMessage[]): string;
-  /** What the proposer answers, whoever asks, and whether for a text or for edits of a graph. */
+  /** The proposer's answer, to requests for a text or for edits of a graph. */
   propose(messages: readonly ChatMessage[]): string;
   score(seed: number, answer: string): Judgement;
-  /** The mean reward of a graph on fresh instances, which are nobody's tasks. */
+  /** A graph's mean reward on fresh instances, outside all tasks. */
   trueReward(graph: Graph): Promise<number>;
 }
 
-/** Instances that a search is given, and those that its winner is judged by. */
+/** Instances of a search, and those that judge its winner. */
 export const lookupTasks = 120;
 const fresh = { from: 1_000, count: 240 } as const;
 const baseline = 'Answer the question by the facts. Give the answer alone.';
@@ -50,18 +46,18 @@ const names = {
 };
 /** Facts of each kind in an input. */
 const facts = 5;
-/** Of the things that are kept how many have a word of their own. */
+/** Number of things with a word of their own. */
 const withWord = 5;
-/** Of a hundred inputs in how many a second lookup in the same call is right. */
+/** Percentage of inputs whose second lookup in one call is right. */
 const second = { plain: 30, stepwise: 60 } as const;
 
-/** The graph of one step that a prompt is. */
+/** The single-step graph of a prompt. */
 export function promptGraph(system: string): Graph {
   return singleStepGraph([{ role: 'system', content: system }], ['question']);
 }
 
 export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorld {
-  const draws = drawsOfSeed(worldSeed, streams.lookups);
+  const draws = seededDraws(worldSeed, streams.lookups);
   const rules = new Map(
     draws
       .shuffled(names.kept)
@@ -70,7 +66,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
   );
 
   function lookup(seed: number): Lookup {
-    const own = drawsOfText(`${worldSeed}\ninput ${seed}`);
+    const own = textDraws(`${worldSeed}\ninput ${seed}`);
     const [people, towns, kept] = [names.people, names.towns, names.kept].map((all) =>
       own.shuffled(all).slice(0, facts),
     );
@@ -99,7 +95,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     const { stated } = readPrompt(rest);
     const [, draft] = /^(?:Draft: |Its answer:\n)(.*)$/m.exec(rest) ?? [];
     const told = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
-    // It knows no more than whoever wrote the draft, nor how an answer is to be written.
+    // A verifier knows no more than the author of the draft, nor the answer's format.
     if (draft !== undefined && told === undefined && stated.size === 0) return draft;
     const thing = told === undefined ? guess(known, town, text, rest) : keeps.get(told)!;
     return stated.get(thing) ?? thing;
@@ -108,7 +104,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
   function guess({ keeps, asked }: Lookup, town: string, text: string, rest: string): string {
     const right = keeps.get(town)!;
     if ('town' in asked) return right;
-    const own = drawsOfText(`${worldSeed}\nguess ${text}`);
+    const own = textDraws(`${worldSeed}\nguess ${text}`);
     const isRight = own.below(100) < (rest.includes(steps) ? second.stepwise : second.plain);
     const others = [...keeps.values()].filter((thing) => thing !== right).sort();
     return isRight ? right : others[own.below(others.length)]!;

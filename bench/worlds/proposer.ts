@@ -1,11 +1,11 @@
-import { drawsOfText, type Draws } from './draws.js';
+import { textDraws, type Draws } from './draws.js';
 import { everyRegister, readPrompt, registerOn, writePrompt } from './statements.js';
 import { drawWord } from './topics.js';
 
-/** What feedback teaches: the key of a statement, and what it must state. */
+/** A lesson from feedback: a statement's key and content. */
 export type Lesson = readonly [key: string, value: string];
 
-/** How often the proposer does what, in hundredths: it is no better than a model is. */
+/** The proposer's odds in percent: it is no better than a model. */
 const habits = { lesson: 60, forgetful: 15, wrong: 12, redundant: 13 } as const;
 
 const advice = [
@@ -18,10 +18,8 @@ const advice = [
 ];
 
 /**
- * The proposer: of the faults that the feedback names it mends `atOnce` in the instruction. Now and then it loses an old
- * statement meanwhile, notes the first new one wrongly, or adds advice that changes nothing; a fault of register it mends
- * for all messages as often as for the topic. It knows nothing but what it is shown, and reads the reflection prompt of
- * either optimizer: the first fence is the instruction, the rest feedback, in which `lessonsIn` finds what can be learned.
+ * The proposer: adds `atOnce` lessons from the feedback to the instruction, with occasional losses,
+ * errors and useless advice. Reads both optimizers' prompts: the first fence is the instruction.
  */
 export function reflect(
   reflection: string,
@@ -31,22 +29,22 @@ export function reflect(
 ): string {
   const { instruction, rest } = readFrame(reflection);
   const lessons = lessonsIn(rest, instruction);
-  const draws = drawsOfText(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
+  const draws = textDraws(`${worldSeed}\n${instruction}\n${lessons.join(';')}`);
   return inFence(rewrite(instruction, lessons, atOnce, draws));
 }
 
-/** The instruction in a question's first fence, and what comes after it; both empty, and all, where there is no fence. */
+/** The instruction in the first fence, and the text after it; without a fence: empty, and all. */
 export function readFrame(question: string): { instruction: string; rest: string } {
   const [frame = '', , instruction = ''] = /^(`{3,})[^\n]*\n([\s\S]*?)\n\1\s*$/m.exec(question) ?? [];
   return { instruction, rest: question.slice(question.indexOf(frame) + frame.length) };
 }
 
-/** The proposer's answer as gepa and we ask for it. */
+/** The proposer's answer in the format that gepa and the service request. */
 export function inFence(instruction: string): string {
   return `Here is a better instruction.\n\`\`\`\n${instruction}\n\`\`\``;
 }
 
-/** The instruction with up to `atOnce` of the lessons in it, by the proposer's habits. */
+/** The instruction with up to `atOnce` lessons, subject to the odds. */
 export function rewrite(instruction: string, lessons: readonly Lesson[], atOnce: number, draws: Draws): string {
   const habit = Object.keys(habits)[draws.weighted(Object.values(habits))] as keyof typeof habits;
   const { other, stated } = readPrompt(instruction);
@@ -63,7 +61,7 @@ export function rewrite(instruction: string, lessons: readonly Lesson[], atOnce:
   return writePrompt(other, stated);
 }
 
-/** Up to `count` of them, on different things; what is named more often is picked more often. */
+/** Up to `count` lessons on different keys; frequent lessons are more likely. */
 function pick(lessons: readonly Lesson[], count: number, draws: Draws): Lesson[] {
   const picked: Lesson[] = [];
   let left = lessons;

@@ -1,12 +1,8 @@
 /**
- * Worlds of hidden rules. Each topic demands a word that nobody can guess; an instance (a seed) is about a few topics, and a
- * prompt keeps those for which it states the word. Feedback names the rules that failed, so a reader of it can learn them.
- *
- *   rules    the reward is the share of an instance's topics that are kept
- *   strict   the reward is 1 where all are kept, else 0
- *   noisy    as rules, but each judgement is now and then the opposite of the truth, and the feedback follows it
+ * Worlds of hidden rules: each topic demands a word, named by feedback. `rules`: the share of an
+ * instance's topics with their word; `strict`: 1 if all, else 0; `noisy`: some judgements flipped.
  */
-import { drawsOfText } from './draws.js';
+import { textDraws } from './draws.js';
 import { reflect } from './proposer.js';
 import { readPrompt, writePrompt } from './statements.js';
 import { drawTopics, meanOver, wordsIn, type TopicsShape } from './topics.js';
@@ -16,12 +12,12 @@ export const baseline = 'Answer the customer kindly and to the point.';
 
 const component = 'instruction';
 
-/** How often a noisy judgement is flipped, in hundredths. */
+/** Percentage of flipped judgements. */
 const flips = 12;
 
 interface Manner {
   kind: WorldKind;
-  /** Topics of the world, and of an instance at most. */
+  /** Topics of a world, and maximum per instance. */
   shape: Pick<TopicsShape, 'topics' | 'most'>;
   reward(kept: number, asked: number): number;
   noisy?: boolean;
@@ -68,7 +64,7 @@ function worldOf({ kind, shape, reward, noisy }: Manner, worldSeed: number, shuf
       const prompt = texts[component]!;
       const { stated } = readPrompt(prompt);
       if (!noisy) return judge(stated, seed, never);
-      const draws = drawsOfText(`${worldSeed}\n${seed}\n${occurrence}\n${prompt}`);
+      const draws = textDraws(`${worldSeed}\n${seed}\n${occurrence}\n${prompt}`);
       return judge(stated, seed, () => draws.below(100) < flips);
     },
     trueReward(texts) {

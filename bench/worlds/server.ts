@@ -1,17 +1,6 @@
 /**
- * The process in which a benchmark's world lives: container and proposer for as many runs as are opened, each with its
- * ledger. Prints one line of JSON, `{"url"}`, and serves until it is ended.
- *
- *   POST /runs {kind?, world, rolloutMs, proposerMs, shuffledFeedback?}        -> {id}; the kind is 'rules' by itself
- *   GET  /runs/ID/health, /runs/ID/task_info, POST /runs/ID/rollout            the container
- *   POST /v1/chat/completions, the model being ID                              the proposer
- *   POST /v1/chat/completions, the model being task:ID                         the task model, where there is one
- *   GET  /runs/ID/ledger                                                       -> Entry[]
- *   POST /runs/ID/truth {texts}, or {prompt} of a world with one component     -> {reward}
- *
- * A rollout's sections have the names of the components that they are; a component without a section is the baseline's.
- * A rollout asked for again by its id is answered as it was the first time. Runs of worlds in which a model is called are
- * in task-run.ts, runs of worlds of lookups in lookup-run.ts.
+ * The process of the benchmark's worlds: container, proposer and ledger per run under /runs/ID;
+ * model names ID and task:ID. Prints `{"url"}`; a repeated rollout id gets the same answer.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,9 +15,9 @@ interface Run {
   setup: RunSetup;
   world: World;
   ledger: Entry[];
-  /** What was answered, by the rollout's id. */
+  /** Answers by rollout id. */
   answered: Map<string, Judgement>;
-  /** How often each prompt was run on each seed. */
+  /** Runs of each prompt by seed. */
   occurrences: Map<string, number>;
 }
 
@@ -58,7 +47,7 @@ const server = createServer((request, response) => {
     (error: unknown) => reply(response, 500, { detail: String(error) }),
   );
 });
-// A pause between two stages of an optimizer must not cost it its connections.
+// Keep connections open during an optimizer's pauses.
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })}\n`);

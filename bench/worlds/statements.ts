@@ -1,17 +1,16 @@
 /**
- * How a prompt states what it has learned: a line each, among lines that mean nothing to a world. Of two lines on the same
- * thing the later one counts. A statement's key is `parcels` (the word on parcels), `register` (for all messages) or
- * `register parcels` (the exception for parcels).
+ * A prompt's statements, one per line among other text; a later one on the same key wins. Keys:
+ * `parcels` (a topic's word), `register`, `register parcels` (an exception).
  */
 export type Register = 'formal' | 'plain';
 
-/** A prompt, read: lines that state nothing, and what the others state, by key. */
+/** A parsed prompt: other lines, and statements by key. */
 export interface Prompt {
   other: string[];
   stated: Map<string, string>;
 }
 
-/** The key of the register for every message that no exception is about. */
+/** Key of the default register. */
 export const everyRegister = 'register';
 
 export function registerOn(topic: string): string {
@@ -28,7 +27,7 @@ export function readPrompt(text: string): Prompt {
   return prompt;
 }
 
-/** The text of a prompt, its statements last. */
+/** The text of a prompt, with its statements last. */
 export function writePrompt(other: readonly string[], stated: ReadonlyMap<string, string>): string {
   return [...other, ...[...stated].map(([key, value]) => writeLine(key, value))].join('\n');
 }

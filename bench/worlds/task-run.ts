@@ -1,12 +1,6 @@
 /**
- * A run of a world in which a model is called: its container, its task model and its proposer. Beside what every run serves:
- *
- *   POST rollout                          calls `inference_url` for the answer, and scores that
- *   GET  inputs                           -> {seed, input, expected?}[] of all instances
- *   POST score {seed, answer}             -> {reward}
- *   GET  calls                            -> {calls}: how often the task model was called
- *   GET  last                             -> {messages}: what the task model was last asked
- *   POST truth {messages}                 -> {reward}: messages are those before an instance's input
+ * A run of a world with a task model: container, task model and proposer, with the routes `inputs`,
+ * `score`, `calls`, `last` and `truth` besides those of every run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry, RunSetup, TaskSetup } from './client.js';
@@ -15,9 +9,9 @@ import { openTaskWorld, taskKinds } from './tasks.js';
 import { instances } from './topics.js';
 
 export interface ServedRun {
-  /** null: not served. */
+  /** null: unknown path. */
   serve(what: string, body: unknown): unknown;
-  /** An answer of the task model (`call`) or of the proposer. */
+  /** An answer of the task model (`call`) or the proposer. */
   complete(asked: 'call' | 'proposal', messages: readonly ChatMessage[]): Promise<string>;
 }
 
@@ -44,7 +38,7 @@ export function createTaskRun({ kind, world: seed, rolloutMs, proposerMs, feedba
   const world = openTaskWorld(kind, seed);
   const ledger: Entry[] = [];
   let last: readonly ChatMessage[] = [];
-  /** By the rollout's id: one that is asked for again is answered as it was the first time. */
+  /** By rollout id: a repeated request gets the same answer. */
   const answered = new Map<string, Promise<unknown>>();
 
   async function run(body: RolloutBody): Promise<unknown> {
@@ -69,7 +63,7 @@ export function createTaskRun({ kind, world: seed, rolloutMs, proposerMs, feedba
     if (known) return known;
     const fresh = run(body);
     answered.set(id, fresh);
-    // What failed may be tried again.
+    // A failed rollout may be retried.
     fresh.catch(() => answered.delete(id));
     return fresh;
   }

@@ -1,12 +1,8 @@
 /**
- * Worlds in which a model is called. As in worlds of rules each topic demands a word; here a task model answers an input of a
- * few topics with a word on each, and its answer is scored: the share of the words that are right. What nobody told it, it
- * guesses among a few words of which one is right, by topic and input, so it is right sometimes even with the baseline.
- *
- *   examples       the model goes by what the instruction states, and else by what earlier answers in the messages show
- *   instructions   it goes by what the instruction states alone: demonstrations are useless
+ * Worlds with a task model: an answer has a word per topic; the reward is the share of right words,
+ * guessed if unknown. `examples`: it also follows demonstrations; `instructions`: it does not.
  */
-import { drawsOfSeed, drawsOfText } from './draws.js';
+import { seededDraws, textDraws } from './draws.js';
 import { readPrompt, writePrompt } from './statements.js';
 import { answerQuestion } from './task-proposer.js';
 import { demonstrated, inputIn, readAnswer, reply, writeAnswer, writeInput, type ChatMessage } from './task-texts.js';
@@ -16,28 +12,30 @@ import type { Judgement } from './world.js';
 export const taskKinds = ['examples', 'instructions'] as const;
 export type TaskKind = (typeof taskKinds)[number];
 
-/** Everything follows from kind and seed. The same messages get the same answer. */
+/** Deterministic by kind and seed; identical messages get identical answers. */
 export interface TaskWorld {
   kind: TaskKind;
   baseline: string;
-  /** The instruction that states all. */
+  /** The instruction that states every rule. */
   perfect: string;
-  /** What an instance asks of the task model. */
+  /** An instance's input. */
   input(seed: number): string;
   /** The right answer. */
   expected(seed: number): string;
-  /** What the task model answers; the messages as our proxy or as DSPy's ChatAdapter sends them. */
+  /** The task model's answer; messages as sent by our proxy or DSPy's ChatAdapter. */
   answer(messages: readonly ChatMessage[]): string;
   score(seed: number, answer: string): Judgement;
-  /** The mean reward over all instances of messages that an instance's input is put behind. */
+  /** The mean reward over all instances of messages before an input. */
   trueReward(prompt: readonly ChatMessage[]): number;
-  /** What the proposer answers to a reflection, a request for an instruction, or a question about the data. */
+  /**
+   * The proposer's answer to a reflection, a request for an instruction, or a question about data.
+   */
   propose(messages: readonly ChatMessage[]): string;
 }
 
 const baseline = 'Answer the customer kindly and to the point.';
 const shape = { topics: 18, most: 3 };
-/** Words among which the model guesses; one of them is right. */
+/** Number of words to guess from; one is right. */
 const guesses = 4;
 
 export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
@@ -60,7 +58,7 @@ export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
 
   function guess(topic: string, text: string): string {
     const among = guessable.get(topic);
-    return among ? among[drawsOfText(`${worldSeed}\n${topic}\n${text}`).below(guesses)]! : 'nothing';
+    return among ? among[textDraws(`${worldSeed}\n${topic}\n${text}`).below(guesses)]! : 'nothing';
   }
 
   function score(seed: number, given: string): Judgement {
@@ -84,13 +82,13 @@ export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
   };
 }
 
-/** The statements of an instruction, however deep DSPy indents it. */
+/** The statements of an instruction, at any indentation. */
 function statedIn(system: string): ReadonlyMap<string, string> {
   return readPrompt(system.replace(/^[ \t]+/gm, '')).stated;
 }
 
 function drawGuesses(worldSeed: number, rules: ReadonlyMap<string, string>): ReadonlyMap<string, string[]> {
-  const draws = drawsOfSeed(worldSeed, streams.guesses);
+  const draws = seededDraws(worldSeed, streams.guesses);
   return new Map(
     [...rules].map(([topic, word]) => {
       const among = new Set([word]);

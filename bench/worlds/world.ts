@@ -15,30 +15,25 @@ export interface Judgement {
 }
 
 /**
- * A world for optimizers of prompts: hidden rules that a prompt must state, instances (seeds) that each ask for some of them,
- * and a proposer that learns from feedback. Everything follows from its kind and seed.
- *
- * Invariants: the baseline scores 0 on every instance, the perfect prompt 1, but for noise.
+ * A world for prompt optimizers: hidden rules, instances (seeds), and a proposer that learns from
+ * feedback. Deterministic; without noise the baseline scores 0 and the perfect prompt 1 everywhere.
  */
 export interface World {
   kind: WorldKind;
-  /** The names of the texts that a prompt consists of, one or more. */
+  /** Component names, at least one. */
   components: readonly string[];
   baseline: Texts;
   perfect: Texts;
-  /**
-   * Runs a prompt on an instance. `occurrence`: how often this prompt was run on this seed before, in this run; only noise
-   * depends on it.
-   */
+  /** Runs a prompt on an instance. `occurrence`: its earlier runs there; affects only noise. */
   score(texts: Texts, seed: number, occurrence: number): Judgement;
-  /** The mean of the rewards on all instances, without noise. */
+  /** The mean reward over all instances, without noise. */
   trueReward(texts: Texts): number;
-  /** What a model answers to a reflection: a better instruction, or one that it takes for better. */
+  /** A model's answer to a reflection: an instruction, not always better. */
   reflect(reflection: string): string;
 }
 
 export interface WorldOptions {
-  /** Feedback names words, components and registers that are not what the world demands: nothing can be learned from it. */
+  /** Shuffled feedback names wrong words, components and registers: it teaches nothing. */
   shuffledFeedback?: boolean;
 }
 

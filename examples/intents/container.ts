@@ -1,42 +1,46 @@
 /**
- * The sample container: which queue does a customer's message belong to? The names of the queues say little, so a prompt
- * that does not explain them guesses. Each seed is one of the messages in data.jsonl; labels.json says what the queues are
- * for, which only the feedback tells.
- *
- *     node dist/examples/intents/container.js --port 8900
+ * Sample container: assigns customer messages (data.jsonl) to queues, whose meaning (labels.json) is
+ * only in the feedback. Run: `node dist/examples/intents/container.js --port 8900`
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createContainer, type RunningContainer, type Score } from '../../src/container/index.js';
 
-/** One message and the label it should get. */
+/** A message and its correct label. */
 export interface Intent {
   text: string;
   label: string;
 }
 
-/** What each label is for, in words for people; labels may be missing. */
+/** Descriptions of labels; some may be missing. */
 export type LabelGuide = Record<string, string>;
 
 export interface IntentsOptions {
   port?: number;
-  /** Path or http(s) URL of the messages: a line `{"text", "label"}` each. Default: those of the bank beside this file. */
+  /**
+   * Path or http(s) URL of the messages, `{"text", "label"}` per line. Default: the bank's, next to
+   * this file.
+   */
   data?: string | undefined;
-  /** Path or URL of the guide: `{label: what it is for}`. Default: the bank's; none where `data` is given. */
+  /**
+   * Path or URL of the guide `{label: description}`. Default: the bank's; none if `data` is set.
+   */
   labels?: string | undefined;
   apiKey?: string | undefined;
 }
 
-/** What a user would begin with: it says what to do, and nothing of what the labels mean. */
+/** A user's first prompt: the instruction without the meaning of the labels. */
 export const initialPrompt =
   'Classify the message. Answer with exactly one of the labels that come with it, and nothing else.';
 
-/** Starts the container on loopback (port 0, the default: a free one); throws when the data cannot be read. */
+/**
+ * Starts the container on loopback (default port 0: a free one); throws if it cannot read the data.
+ */
 export async function startIntents({ port = 0, data, labels, apiKey }: IntentsOptions = {}): Promise<RunningContainer> {
   const tasks = await readIntents(data ?? beside('data.jsonl'));
-  const guidePlace = labels ?? (data === undefined ? beside('labels.json') : undefined);
-  const guide = guidePlace === undefined ? {} : (JSON.parse(await read(guidePlace)) as LabelGuide);
+  const guideSource = labels ?? (data === undefined ? beside('labels.json') : undefined);
+  const guide = guideSource === undefined ? {} : (JSON.parse(await read(guideSource)) as LabelGuide);
   const names = labelsOf(tasks);
   const container = createContainer({
     name: 'intents',
@@ -58,12 +62,12 @@ export function labelsOf(tasks: readonly Intent[]): string[] {
   return [...new Set(tasks.map(({ label }) => label))].sort();
 }
 
-/** The user message: the text and the labels to choose from. */
+/** The user message: the text and its labels. */
 export function question({ text }: Intent, labels: readonly string[]): string {
   return `Message: ${text}\n\nLabels: ${labels.join(', ')}`;
 }
 
-/** 1 for the right label, else 0, and feedback that says what was wrong and what the right label is for. */
+/** Reward 1 for the right label, else 0, with feedback that explains the right label. */
 export function score(task: Intent, answer: string, labels: readonly string[], guide: LabelGuide = {}): Score {
   const answered = labelIn(answer, labels);
   const details = { expected: task.label, answered };
@@ -73,7 +77,7 @@ export function score(task: Intent, answer: string, labels: readonly string[], g
   return { reward: 0, feedback: `Wrong for "${task.text}". ${about}Expected \`${task.label}\`, ${said}.`, details };
 }
 
-/** The label that an answer consists of, else the only one that it names. */
+/** The label that is the whole answer, else the only label in it. */
 function labelIn(answer: string, labels: readonly string[]): string | null {
   const bare = answer.trim().replace(/^[`"']|[`"'.]+$/g, '');
   if (labels.includes(bare)) return bare;
@@ -82,20 +86,20 @@ function labelIn(answer: string, labels: readonly string[]): string | null {
   return named.length === 1 ? named[0]! : null;
 }
 
-/** Reads messages from a path or URL; throws with the line that is wrong. */
-export async function readIntents(place: string): Promise<Intent[]> {
-  const lines = (await read(place)).split('\n').filter((line) => line.trim() !== '');
+/** Reads messages from a path or URL; throws with the number of an invalid message. */
+export async function readIntents(source: string): Promise<Intent[]> {
+  const lines = (await read(source)).split('\n').filter((line) => line.trim() !== '');
   return lines.map((line, at) => {
     const { text, label } = JSON.parse(line) as Partial<Intent>;
     if (typeof text === 'string' && typeof label === 'string') return { text, label };
-    throw new Error(`${place}, message ${at + 1}: expected {"text": "…", "label": "…"}`);
+    throw new Error(`${source}, message ${at + 1}: expected {"text": "…", "label": "…"}`);
   });
 }
 
-async function read(place: string): Promise<string> {
-  if (!/^https?:/.test(place)) return readFile(place, 'utf8');
-  const response = await fetch(place);
-  if (!response.ok) throw new Error(`${place} answered ${response.status}`);
+async function read(source: string): Promise<string> {
+  if (!/^https?:/.test(source)) return readFile(source, 'utf8');
+  const response = await fetch(source);
+  if (!response.ok) throw new Error(`${source} returned status ${response.status}`);
   return response.text();
 }
 

@@ -1,4 +1,4 @@
-"""A container in plain Python 3: which team does a message belong to? No package is needed.
+"""A container in plain Python 3, without packages: assigns messages to teams.
 
     python3 container.py --port 8901 [--key SECRET]
 """
@@ -22,7 +22,7 @@ INITIAL = {"messages": [{"role": "system", "content": PROMPT}]}
 
 
 class ModelError(Exception):
-    """A model call that failed; `status` is what the rollout is answered with (5xx: it will be tried again)."""
+    """A failed model call; `status` is the rollout's response status (5xx: retry)."""
 
     def __init__(self, message, status, retry_after=None):
         super().__init__(message)
@@ -30,7 +30,7 @@ class ModelError(Exception):
 
 
 def ask(config, messages, timeout):
-    """One chat completion through the URL that the rollout brought."""
+    """One chat completion through the rollout's inference URL."""
     body = {"model": config.get("model"), "messages": messages}
     request = urllib.request.Request(
         config["inference_url"].rstrip("/") + "/chat/completions",
@@ -42,14 +42,14 @@ def ask(config, messages, timeout):
             return json.load(response)["choices"][0]["message"]["content"]
     except urllib.error.HTTPError as error:
         status = 503 if error.code in (429, 503) else 502 if error.code >= 500 else 200
-        said = error.read(500).decode(errors="replace")
-        raise ModelError(f"the model answered {error.code}: {said}", status, error.headers.get("retry-after"))
+        text = error.read(500).decode(errors="replace")
+        raise ModelError(f"the model answered {error.code}: {text}", status, error.headers.get("retry-after"))
     except OSError as error:
         raise ModelError(f"the model could not be reached: {error}", 502)
 
 
 def rollout(body):
-    """Runs the task of a seed and scores the answer; the details tell the right one, for sessions that show examples."""
+    """Runs the task of a seed and scores the answer; details have the expected answer, for demonstrations."""
     config = body["policy"]["config"]
     text, label = TASKS[body["env"]["seed"] % len(TASKS)]
     sections = (config.get("prompt_template") or {}).get("sections") or INITIAL["messages"]
@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
     def refused(self):
         if self.key is None or hmac.compare_digest(self.headers.get("x-api-key", "").encode(), self.key.encode()):
             return False
-        self.reply(401, {"detail": "unauthorised: the header X-API-Key does not hold the key of this container"})
+        self.reply(401, {"detail": "unauthorised: X-API-Key is not the key of this container"})
         return True
 
     def do_GET(self):
@@ -88,14 +88,14 @@ class Handler(BaseHTTPRequestHandler):
             return
         routes = {"/health": {"status": "healthy"}, "/task_info": {"initial_prompt": INITIAL}}
         body = routes.get(self.path.partition("?")[0])
-        self.reply(200, body) if body else self.reply(404, {"detail": f"{self.path} is not served here"})
+        self.reply(200, body) if body else self.reply(404, {"detail": f"unknown path {self.path}"})
 
     def do_POST(self):
         data = self.rfile.read(int(self.headers.get("content-length", 0)))
         if self.refused():
             return
         if self.path != "/rollout":
-            return self.reply(404, {"detail": f"{self.path} is not served here"})
+            return self.reply(404, {"detail": f"unknown path {self.path}"})
         try:
             body = json.loads(data)
             ids = {name: body[name] for name in ("trace_correlation_id", "rollout_id")}

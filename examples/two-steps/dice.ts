@@ -1,7 +1,7 @@
-/** Chance from a seed (mulberry32): the same for the same seed on every machine. */
+/** Seeded random numbers (mulberry32), identical on every machine. */
 export interface Dice {
   pick<Item>(items: readonly Item[]): Item;
-  /** So many different ones of these, in an order of chance. */
+  /** A number of different items in random order. */
   some<Item>(items: readonly Item[], count: number): Item[];
 }
 

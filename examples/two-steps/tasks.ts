@@ -1,14 +1,13 @@
 /**
- * Two-step questions: a passage says of five things to which groups they belong, and something of each group. A question
- * about a thing's group needs one look into the passage to find what the next look is for. Who belongs to whom is drawn anew for each
- * task, so nothing that a prompt could know says it.
+ * Two-step questions about a passage of things and groups. A question about a thing's group needs
+ * two lookups; groups are drawn anew for each task, so no prompt can know them.
  */
 import { diceOf, type Dice } from './dice.js';
 import { company, inventedTheme, type Theme } from './themes.js';
 
-/** Things, and as many groups, of a task: a guess at the group is right once in so many. */
+/** Number of things, and of groups, per task: a random guess of the group is right once in five. */
 export const groupsOfTask = 5;
-/** Of so many tasks one is a question of one step. */
+/** One task in this many is a one-step question. */
 const oneStepEvery = 4;
 
 export interface TwoStepTask {
@@ -18,10 +17,10 @@ export interface TwoStepTask {
   steps: 1 | 2;
 }
 
-/** What a job begins with: it says what to do, and nothing of how things are asked for or of steps. */
+/** The initial prompt: the instruction without attributes and steps. */
 export const initialPrompt = 'Answer the question from the facts.';
 
-/** So many tasks; seed 0 has the words of the sample, each other seed invented ones of its own. */
+/** Generates tasks; seed 0 uses the sample's words, other seeds invented words. */
 export function twoStepTasks(seed: number, count: number): TwoStepTask[] {
   const dice = diceOf(seed);
   const theme = seed === 0 ? company : inventedTheme(dice);
@@ -39,11 +38,11 @@ export function twoStepDataset(tasks: readonly TwoStepTask[]) {
   };
 }
 
-/** `relinked` shifts who belongs to whom by so many places; all else of the task stays as it is. */
+/** `relinked` rotates the assignment of groups to things; the rest of the task is unchanged. */
 export function taskOf(theme: Theme, dice: Dice, steps: 1 | 2, relinked = 0): TwoStepTask {
   const things = dice.some(theme.things, groupsOfTask);
   const groups = dice.some(theme.groups, groupsOfTask);
-  // Each link is a different way round, so that no thing has the same group twice.
+  // A different rotation per link, so that no thing has the same group twice.
   const linked = theme.links.map(({ name }, turn) => {
     const valueOf = (at: number) => groups[(at + turn + relinked) % groupsOfTask]!;
     return { name, values: new Map(things.map((thing, at) => [thing, valueOf(at)])) };
@@ -75,7 +74,7 @@ function valued(attributes: Theme['ofThings'], subjects: readonly string[], dice
   });
 }
 
-/** The body that creates a graph job on so many tasks, with the `local` provider. */
+/** The request of a graph job on generated tasks, with the `local` provider. */
 export function twoStepJob(seed: number, count: number) {
   return {
     dataset: twoStepDataset(twoStepTasks(seed, count)),

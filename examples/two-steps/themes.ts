@@ -1,35 +1,35 @@
-/** What two-step questions are about: names, what is said of them, and how that is asked for. */
+/** Vocabulary of two-step questions: names, attributes, and phrases that ask for them. */
 import type { Dice } from './dice.js';
 
-/** Something that can be said of a thing or a group, with several ways to ask for it; none of them has its name. */
+/** An attribute of a thing or a group, with several phrases that ask for it without its name. */
 export interface Attribute {
   name: string;
   asked: readonly string[];
 }
 
-/** An attribute with the values that it may have. */
+/** An attribute with its possible values. */
 export interface ValuedAttribute extends Attribute {
   values: readonly string[];
 }
 
 /**
- * Things belong to groups (`links`), and something is said of both. A question about a thing's group begins as the group's attribute is asked
- * for and goes on with the link: `Who is in charge of` + `the team that maintains` + `Harbor?`.
+ * Things belong to groups (`links`); both have attributes. A question about a thing's group joins
+ * both phrases: `Who is in charge of` + `the team that maintains` + `Harbor?`.
  */
 export interface Theme {
   things: readonly string[];
   groups: readonly string[];
-  /** At least two: whose value is a group. */
+  /** At least two: attributes whose value is a group. */
   links: readonly Attribute[];
   ofThings: readonly ValuedAttribute[];
   ofGroups: readonly ValuedAttribute[];
-  /** How a passage says it. */
+  /** A statement of a passage. */
   sentence(attribute: string, subject: string, value: string): string;
 }
 
 const words = (text: string) => text.split(/\s+/);
 
-/** The theme of the sample: the services of a company, and the teams behind them. */
+/** The sample's theme: a company's services and their teams. */
 export const company: Theme = {
   things: words(
     'Harbor Lantern Quartz Meadow Beacon Cobalt Juniper Marble Pepper Saffron Timber Velvet Walnut Zephyr Cinder Ember',
@@ -88,14 +88,14 @@ const onsets = words('b br d dr f fl g gr k kl l m n p pl r s st t tr v z');
 const vowels = words('a e i o u ai ou');
 const codas = words('b d g k l m n p r t x');
 
-/** A theme of invented words, none of which another has. Passages say things in the other order. */
+/** A theme of unique invented words, with the reverse word order in passages. */
 export function inventedTheme(dice: Dice): Theme {
   const taken = new Set<string>();
   const word = (): string => {
     for (;;) {
       const syllable = () => dice.pick(onsets) + dice.pick(vowels);
       const made = syllable() + syllable() + syllable() + dice.pick(codas);
-      // No two begin alike, so that none is a slip of another.
+      // Unique first syllables, so that no word is a typing error of another.
       if (taken.has(made.slice(0, 4))) continue;
       taken.add(made.slice(0, 4));
       return made;

@@ -1,6 +1,6 @@
 /**
- * `ratchet/container`: a container is a server that runs one task of yours with a prompt and says how good the answer was.
- * This helper makes one of a function:
+ * `ratchet/container` makes a container of a function. A container is a server that runs a task
+ * with a prompt and scores the answer. Example:
  *
  *     const container = createContainer({
  *       name: 'capitals',
@@ -28,8 +28,8 @@ import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
 export { ModelError, type ChatMessage, type Model } from './model.js';
 
 /**
- * Context of a rollout. `prompt`: the system prompt (the candidate's, else `initialPrompt`; several are
- * joined). `prompts`: each prompt by its name, a single one as `system`.
+ * Context of a rollout. `prompt`: the candidate's system prompt, else `initialPrompt`; several are
+ * joined. `prompts`: each prompt by its name, a single one as `system`.
  */
 export interface RolloutContext {
   prompt: string;
@@ -57,7 +57,9 @@ export interface ContainerOptions<Task> {
   tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
   /** The initial prompt, or several by name, all optimized: `{plan: '…', answer: '…'}`. */
   initialPrompt: string | Readonly<Record<string, string>>;
-  /** Runs and scores one task. An exception fails the rollout; only failed model calls are retried. */
+  /**
+   * Runs and scores a task. An exception fails the rollout; only failed model calls are retried.
+   */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
   /** If set, every request must send it as `X-API-Key`. */
   apiKey?: string | undefined;
@@ -68,7 +70,7 @@ export interface RunningContainer {
   close: () => Promise<void>;
 }
 
-/** Creates a container; throws when `tasks` is empty. `listen` starts the server (port 0: a free port). */
+/** Creates a container; throws if `tasks` is empty. `listen(0)` takes any free port. */
 export function createContainer<Task>(options: ContainerOptions<Task>): {
   listen: (port?: number, host?: string) => Promise<RunningContainer>;
 } {
@@ -76,7 +78,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   if (typeof tasks !== 'function' && tasks.length === 0)
     throw new Error('tasks is empty: a container needs at least one');
   const initialPrompts = typeof initialPrompt === 'string' ? { system: initialPrompt } : initialPrompt;
-  const initial = { messages: messagesOf(initialPrompt) };
+  const initial = { messages: promptMessages(initialPrompt) };
   if (initial.messages.length === 0) throw new Error('initialPrompt is empty: a container needs at least one prompt');
   const answered = once<Answer>();
 
@@ -111,8 +113,9 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       const prompt = rollout.systemPrompt ?? Object.values(initialPrompts).join('\n\n');
       const prompts = { ...initialPrompts, ...rollout.prompts };
       const context = { prompt, prompts, seed, rolloutId, env, signal };
-      const { reward, feedback, details } = await options.rollout(await taskOf(seed), model, context);
-      if (!Number.isFinite(reward)) throw new Error(`rollout() gave the reward ${String(reward)}, not a finite number`);
+      const { reward, feedback, details } = await options.rollout(await taskForSeed(seed), model, context);
+      if (!Number.isFinite(reward))
+        throw new Error(`rollout() returned the reward ${String(reward)}, which is not a finite number`);
       return outcome(rollout, 'success', reward, feedback === undefined ? { ...details } : { ...details, feedback });
     };
     try {
@@ -129,7 +132,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
     }
   }
 
-  function taskOf(seed: number): Task | Promise<Task> {
+  function taskForSeed(seed: number): Task | Promise<Task> {
     return typeof tasks === 'function' ? tasks(seed) : tasks.at(seed % tasks.length)!;
   }
 
@@ -148,7 +151,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
   };
 }
 
-function messagesOf(prompt: ContainerOptions<never>['initialPrompt']) {
+function promptMessages(prompt: ContainerOptions<never>['initialPrompt']) {
   if (typeof prompt === 'string') return [{ role: 'system', content: prompt }];
   return Object.entries(prompt).map(([name, content]) => ({ role: 'system', name, content }));
 }
@@ -184,7 +187,7 @@ async function serve(
   answer: (request: IncomingMessage, gone: AbortSignal) => Promise<Answer>,
 ): Promise<void> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort(new Error('the caller has gone')));
+  response.on('close', () => gone.abort(new Error('the caller disconnected')));
   const { status, body, retryAfter } = await answer(request, gone.signal).catch((error: unknown) =>
     error instanceof BadRequest ? problem(error.status, error.message) : problem(500, String(error)),
   );

@@ -21,7 +21,9 @@ export class ModelError extends Error {
   }
 }
 
-/** Requests one chat completion; throws a ModelError with the upstream's message, or the signal's reason. */
+/**
+ * Requests a chat completion; throws a ModelError with the upstream's message, or the abort reason.
+ */
 export async function callModel(
   { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
   messages: readonly ChatMessage[],
@@ -43,7 +45,7 @@ export async function callModel(
     text = await response.text();
   } catch (error) {
     signal.throwIfAborted();
-    throw new ModelError(`the model could not be reached at ${inferenceUrl}: ${reasonOf(error)}`, 502);
+    throw new ModelError(`the model could not be reached at ${inferenceUrl}: ${errorReason(error)}`, 502);
   }
   const { status } = response;
   if (!response.ok) {
@@ -51,16 +53,16 @@ export async function callModel(
     if (status === 429 || status === 503) throw new ModelError(said, 503, response.headers.get('retry-after'));
     throw new ModelError(said, status >= 500 ? 502 : null);
   }
-  return contentOf(text);
+  return answerText(text);
 }
 
 /** The message or code in `cause`, where fetch hides it. */
-function reasonOf(error: unknown): string {
+function errorReason(error: unknown): string {
   const { cause, message } = error as { cause?: { message?: string; code?: string }; message?: string };
   return cause?.message || cause?.code || message || String(error);
 }
 
-function contentOf(text: string): string {
+function answerText(text: string): string {
   let answer: { choices?: { message?: { content?: unknown } }[] };
   try {
     answer = JSON.parse(text) as typeof answer;
@@ -68,6 +70,6 @@ function contentOf(text: string): string {
     throw new ModelError(`the model's answer is not JSON: ${text.slice(0, 200)}`, 502);
   }
   const content = answer.choices?.[0]?.message?.content;
-  if (typeof content !== 'string') throw new ModelError('the model gave no text (choices[0].message.content)', null);
+  if (typeof content !== 'string') throw new ModelError('the response has no text (choices[0].message.content)', null);
   return content;
 }

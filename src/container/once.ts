@@ -1,4 +1,6 @@
-/** The same key gets the same answer: a caller that lost an answer on the way asks again and pays nothing twice. */
+/**
+ * The same key gets the same response: a caller that lost a response retries without paying twice.
+ */
 const maxKept = 1_000;
 
 interface Entry<Answer> {
@@ -7,14 +9,14 @@ interface Entry<Answer> {
   stop: AbortController;
 }
 
-/** Runs `work` once for each key and keeps the last 1,000 answers, but none with a 5xx: those are asked again. */
+/** Runs `work` once per key and keeps the last 1,000 responses, except 5xx. */
 export function once<Answer extends { status: number }>() {
   const entries = new Map<string, Entry<Answer>>();
 
   return async (key: string, gone: AbortSignal, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
     const entry = entries.get(key) ?? begin(key, work);
     entry.waiting += 1;
-    // Only when nobody waits any more is the work stopped, and forgotten so that it can be asked for again.
+    // Stop and forget the work only when no caller waits for it.
     const leave = () => {
       entry.waiting -= 1;
       if (entry.waiting === 0) entry.stop.abort(gone.reason);

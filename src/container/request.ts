@@ -1,7 +1,7 @@
-/** What the service sends with POST /rollout, read and checked. */
+/** Parses and validates the request body of POST /rollout. */
 import type { IncomingMessage } from 'node:http';
 
-/** One rollout asked for. `systemPrompt` is null where the request brings none; `prompts` holds every section by its name. */
+/** A requested rollout. `systemPrompt` null: none; `prompts` has all sections by name. */
 export interface Rollout {
   correlationId: string;
   rolloutId: string;
@@ -9,14 +9,14 @@ export interface Rollout {
   env: { name: string | null; config: Record<string, unknown> };
   inferenceUrl: string;
   inferenceApiKey: string | null;
-  /** The policy's model and parameters: what goes into each request to the model. */
+  /** The policy's model and parameters, for each model request. */
   modelParams: Record<string, unknown>;
   systemPrompt: string | null;
   prompts: Record<string, string>;
   maxTimeS: number;
 }
 
-/** A request that cannot be served as it is: its status and a message that names the field. */
+/** An invalid request: its status and a message that names the field. */
 export class BadRequest extends Error {
   readonly status: 400 | 413 | 422;
   constructor(status: 400 | 413 | 422, message: string) {
@@ -29,7 +29,7 @@ export class BadRequest extends Error {
 const maxBodyBytes = 10 * 1024 * 1024;
 const longestS = 24 * 60 * 60;
 
-/** The body as JSON; throws BadRequest when it is larger than 10 MiB or no JSON. */
+/** The body as JSON; throws BadRequest if it is larger than 10 MiB or not JSON. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -45,7 +45,10 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Checks the body of POST /rollout; throws BadRequest (422) with the field's name. Unknown fields are let be. */
+/**
+ * Validates the body of POST /rollout; throws BadRequest (422) with the field's name. Ignores
+ * unknown fields.
+ */
 export function readRollout(body: unknown): Rollout {
   const root = objectAt(body, 'the body');
   const env = objectAt(root['env'], 'env');
@@ -72,12 +75,12 @@ export function readRollout(body: unknown): Rollout {
     inferenceUrl,
     inferenceApiKey: typeof inference_api_key === 'string' ? inference_api_key : null,
     modelParams,
-    ...promptsOf(prompt_template),
+    ...sectionPrompts(prompt_template),
     maxTimeS: Math.min(maxTimeS ?? longestS, longestS),
   };
 }
 
-function promptsOf(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'> {
+function sectionPrompts(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'> {
   if (template === undefined || template === null) return { systemPrompt: null, prompts: {} };
   const { sections } = objectAt(template, 'policy.config.prompt_template');
   if (!Array.isArray(sections)) throw new BadRequest(422, 'policy.config.prompt_template.sections must be a list');
@@ -86,7 +89,7 @@ function promptsOf(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'>
     .sort((a, b) => Number(a['order'] ?? 0) - Number(b['order'] ?? 0))
     // Demonstrations are no prompts, and the service puts them into the calls itself.
     .filter(({ demo }) => demo !== true)
-    .map(({ role, name, content }) => ({ role: String(role), name, content: contentOf(content) }));
+    .map(({ role, name, content }) => ({ role: String(role), name, content: sectionText(content) }));
   const counts = new Map<string, number>();
   const prompts = inOrder.map(({ role, name, content }) => {
     if (typeof name === 'string') return [name, content];
@@ -101,8 +104,8 @@ function promptsOf(template: unknown): Pick<Rollout, 'systemPrompt' | 'prompts'>
   };
 }
 
-/** A section's text, which a candidate may have emptied. */
-function contentOf(content: unknown): string {
+/** A section's text, possibly empty. */
+function sectionText(content: unknown): string {
   if (typeof content === 'string') return content;
   throw new BadRequest(422, 'the content of a section of policy.config.prompt_template must be a text');
 }
@@ -114,5 +117,5 @@ function objectAt(value: unknown, name: string): Record<string, unknown> {
 
 function textAt(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new BadRequest(422, `${name} must be a text that is not empty`);
+  throw new BadRequest(422, `${name} must be a non-empty text`);
 }

@@ -2,8 +2,8 @@ import { run, type Account } from './command.js';
 import { StartupError } from './errors.js';
 
 /**
- * Account for Postgres when we run as root, which Postgres refuses. The id needs no user entry and no
- * distribution assigns it: systemd lists 65520 to 65533 as unused.
+ * Account for Postgres if we run as root, which Postgres refuses. No distribution assigns this id:
+ * systemd lists 65520 to 65533 as unused.
  */
 const ours: Account = { uid: 65_524, gid: 65_524 };
 
@@ -12,7 +12,7 @@ export function serverAccount(): Account | undefined {
   return process.getuid?.() === 0 ? ours : undefined;
 }
 
-/** The account for initdb, which refuses an id without a name: `nobody`. It owns no file afterwards. */
+/** The account for initdb, which needs an id with a name: `nobody`. It owns no file afterwards. */
 export async function namedAccount(): Promise<Account> {
   const id = async (flag: string) => Number(await run('id', [flag, 'nobody'], { timeoutMs: 5000 }));
   try {

@@ -1,4 +1,6 @@
-/** The service cannot start. The message is one line with the remedy; the command exits with `exitCode`. */
+/**
+ * The service cannot start. The message is one line with the remedy; the exit code is `exitCode`.
+ */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
   readonly exitCode: 1 | 2;

@@ -15,14 +15,14 @@ export function makeFolder(folder: string, setting: string): string {
   }
 }
 
-/** Creates a folder that every user may enter, whatever the umask. */
+/** Creates a folder that every user may enter, regardless of the umask. */
 export function makeOpenFolder(folder: string, setting: string): string {
   makeFolder(folder, setting);
   chmodSync(folder, 0o755);
   return folder;
 }
 
-/** The file's JSON; undefined if the file does not exist. Throws a StartupError if it is unreadable. */
+/** The file's JSON; undefined if there is no file. Throws a StartupError if it is unreadable. */
 export function readJson<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account } from './command.js';
 import { StartupError } from './errors.js';
-import { end, lives, markOf, type ProcessMark } from './process.js';
+import { end, lives, processMark, type ProcessMark } from './process.js';
 
 /** A server to start, and its readiness check. */
 export interface Launch {
@@ -32,8 +32,8 @@ export interface Running {
 const largestLog = 10 * 1024 * 1024;
 
 /**
- * Starts a server in its own process group and session (out of reach of Ctrl-C), with its output in a
- * file, and waits until it answers. Throws a StartupError with the end of its output.
+ * Starts a server in its own process group and session (out of reach of Ctrl-C), logging to a file,
+ * and waits until it answers. Throws a StartupError with the end of its output.
  */
 export async function launch(what: Launch, signal: AbortSignal): Promise<Running> {
   const logSize = statSync(what.logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -51,7 +51,7 @@ export async function launch(what: Launch, signal: AbortSignal): Promise<Running
     const [error] = (await once(child, 'error')) as [Error];
     throw new StartupError(`${what.name} could not be started: ${error.message}.`, { cause: error });
   }
-  const mark = markOf(child.pid) ?? { pid: child.pid, began: 'it has exited' };
+  const mark = processMark(child.pid) ?? { pid: child.pid, began: 'it has exited' };
   const running = { mark, gone: once(child, 'exit').then(() => undefined) };
   try {
     what.onSpawn(mark);

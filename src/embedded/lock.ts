@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { StartupError } from './errors.js';
 import { makeFolder } from './files.js';
-import { lives, markOf, type ProcessMark } from './process.js';
+import { lives, processMark, type ProcessMark } from './process.js';
 
 export interface Lock {
   release: () => void;
@@ -13,7 +13,9 @@ interface Holder extends ProcessMark {
   token: string;
 }
 
-/** Creates and locks the folder until `release`. Throws a StartupError if another process has it. */
+/**
+ * Creates and locks the folder until `release`. Throws a StartupError if another process holds it.
+ */
 export function lockFolder(folder: string): Lock {
   const lock = tryLock(join(makeFolder(folder, 'RATCHET_DATA_DIR'), 'lock'));
   if ('release' in lock) return lock;
@@ -23,14 +25,11 @@ export function lockFolder(folder: string): Lock {
 }
 
 /**
- * Takes the lock file, or returns the process id of its living holder; a dead holder's lock is taken
- * over. Hard links make files appear complete. Two processes may find the same stale lock: each
- * holder has one successor, the file named after it, created by the first to link it. The last file of
- * the chain is the holder; it moves to the front before it clears the chain, so that a late process
- * that links a cleared name sees on a second look that the chain no longer leads there.
+ * Takes the lock file, or returns the pid of its living holder. A stale lock gets one successor
+ * file, hard-linked (complete at once) by the first process; the end of the chain is the holder.
  */
 export function tryLock(file: string): Lock | { heldBy: number } {
-  const mark = markOf(process.pid);
+  const mark = processMark(process.pid);
   if (!mark) throw new Error('this process cannot be found in the process table');
   const mine = JSON.stringify({ ...mark, token: randomUUID() } satisfies Holder);
   const draft = `${file}.${process.pid}.${randomUUID()}`;
@@ -41,10 +40,12 @@ export function tryLock(file: string): Lock | { heldBy: number } {
       const holder = parse(chain.last ?? '');
       if (holder && lives(holder)) return { heldBy: holder.pid };
       if (!unlessCode('EEXIST', () => linkSync(draft, chain.next))) continue;
+      // The chain was cleared meanwhile, so that it no longer leads to this link: start again.
       if (chainFrom(file).last !== mine) {
         rmSync(chain.next, { force: true });
         continue;
       }
+      // Move to the front before clearing, so that the chain always leads to the holder.
       if (chain.next !== file) renameSync(chain.next, file);
       for (const passed of chain.successors) rmSync(passed, { force: true });
       return { release: () => release(file, mine) };

@@ -12,14 +12,14 @@ import { join } from 'node:path';
 import { namedAccount } from './account.js';
 import { run, type Account } from './command.js';
 import { StartupError } from './errors.js';
-import { commandLine, end, markOf } from './process.js';
+import { commandLine, end, processMark } from './process.js';
 
 /** Environment of the Postgres programs. */
 export const postgresEnv = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Creates the database cluster in `data` unless it exists: beside it, then moved in one step, so that a
- * kill leaves nothing partial. As root, `nobody` creates the files and `account` owns them.
+ * Creates the database cluster in `data` unless it exists, moved in one step, so that a kill leaves
+ * nothing partial. As root, `nobody` creates the files and `account` owns them.
  */
 export async function createCluster(
   initdb: string,
@@ -68,7 +68,7 @@ export async function settlePidFile(data: string): Promise<void> {
   if (!existsSync(file)) return;
   const [first, ...rest] = readFileSync(file, 'utf8').split('\n');
   const pid = Number(first);
-  const mark = markOf(pid);
+  const mark = processMark(pid);
   if (mark && commandLine(pid)?.includes(`-D ${data} `)) await end(mark, ['SIGINT', 'SIGQUIT', 'SIGKILL']);
   // Also for an exited process: Postgres takes a zombie for a living one.
   if (existsSync(file)) writeFileSync(file, [nobodysPid, ...rest].join('\n'));

@@ -45,7 +45,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const folder = join(resolve(options.dataDir), 'postgres');
   const elsewhere = options.elsewhere ?? (account ? '/var/lib/ratchet' : join(homedir(), '.cache', 'ratchet'));
 
-  async function placeForData(): Promise<string> {
+  async function dataFolder(): Promise<string> {
     const inside = join(folder, 'data');
     if (existsSync(inside)) {
       throw new StartupError(
@@ -68,7 +68,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
       readyWithinMs: 120_000,
       fits: () => true,
       choose: async (last) => ({
-        data: last?.data ?? (await placeForData()),
+        data: last?.data ?? (await dataFolder()),
         port: await firstFree(last?.port),
         password: last?.password ?? randomBytes(24).toString('base64url'),
       }),

@@ -10,19 +10,19 @@ export interface ProcessMark {
 }
 
 /** The mark of a living process, or undefined; a zombie is not alive. */
-export function markOf(pid: number): ProcessMark | undefined {
+export function processMark(pid: number): ProcessMark | undefined {
   const began = process.platform === 'linux' ? beganByProc(pid) : beganByPs(pid);
   return began === undefined ? undefined : { pid, began };
 }
 
 /** Whether this very process is alive. */
 export function lives(mark: ProcessMark): boolean {
-  return markOf(mark.pid)?.began === mark.began;
+  return processMark(mark.pid)?.began === mark.began;
 }
 
 /** The command line of a living process, or undefined. */
 export function commandLine(pid: number): string | undefined {
-  if (!markOf(pid)) return undefined;
+  if (!processMark(pid)) return undefined;
   if (process.platform !== 'linux') return ps('args=', pid);
   return ifItLives(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
 }
@@ -63,7 +63,7 @@ function beganByPs(pid: number): string | undefined {
   return line?.startsWith('Z') ? undefined : line?.replace(/^\S+\s+/, '');
 }
 
-/** Reads a file of a process in /proc; undefined if the process is gone. */
+/** Reads a file of a process in /proc; undefined: no such process. */
 export function ifItLives<T>(read: () => T): T | undefined {
   try {
     return read();

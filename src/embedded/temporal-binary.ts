@@ -12,8 +12,8 @@ import { buildByGo, downloadBySdk } from './temporal-fetch.js';
 const temporalVersion = '1.5.1';
 
 /**
- * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs one
- * line for each failed step; throws a StartupError with all of them.
+ * A working Temporal CLI: from PATH, from `cacheDir`, by the SDK's download, or built with Go. Logs
+ * each failed step; throws a StartupError with all of them.
  */
 export async function findTemporalBinary(log: Logger, cacheDir: string): Promise<string> {
   const cached = join(cacheDir, `temporal-${temporalVersion}`);
@@ -69,10 +69,10 @@ async function usable(file: string): Promise<string> {
 
 async function lockCache(cacheDir: string, log: Logger): Promise<Lock> {
   const file = join(cacheDir, 'temporal.lock');
-  for (let told = false; ; told = true) {
+  for (let logged = false; ; logged = true) {
     const lock = tryLock(file);
     if ('release' in lock) return lock;
-    if (!told) log.warn(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
+    if (!logged) log.warn(`process ${lock.heldBy} is fetching the Temporal server; waiting for it`);
     await sleep(500);
   }
 }

@@ -13,7 +13,7 @@ import { findTemporalBinary } from './temporal-binary.js';
 
 export interface TemporalOptions {
   dataDir: string;
-  /** Port of the gRPC front end on 127.0.0.1; 0: a free port, kept across restarts where possible. */
+  /** Port of the gRPC front end on 127.0.0.1; 0: a free port, reused after restarts if possible. */
   port: number;
   /** Port of the web UI; default: `port` + 1000 if free, else any. */
   uiPort?: number;
@@ -52,7 +52,9 @@ const tuning = [
   ].flatMap((value) => ['--dynamic-config-value', value]),
 ];
 
-/** Starts or adopts a Temporal dev server with its state in the data directory. Throws a StartupError. */
+/**
+ * Starts or adopts a Temporal dev server with state in the data directory. Throws a StartupError.
+ */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const { port, uiPort, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
   const folder = join(resolve(options.dataDir), 'temporal');

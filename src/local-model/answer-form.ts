@@ -1,5 +1,5 @@
-/** An answer in JSON, where the prompt asks for JSON and shows its form: an example, a JSON Schema, or `a JSON list`. */
-import { placeOf, spaced } from './statements.js';
+/** Answers in the JSON form that the prompt shows: an example, a JSON Schema, or `a JSON list`. */
+import { indexOfName, spaced } from './statements.js';
 
 const asksForJson = /\b(?:answer|reply|respond|return|give|output|write)\b[^.\n]{0,80}\bJSON\b/i;
 const maxForm = 20_000;
@@ -8,7 +8,9 @@ const maxDepth = 10;
 
 type Form = Record<string, unknown>;
 
-/** The answer in the form that the prompt asks for: of an object each text is the whole answer, of a list each a piece of it. */
+/**
+ * The answer in the requested form: in an object each text is the whole answer, in a list a piece.
+ */
 export function inForm(prompt: string, answer: string): string {
   const asked = asksForJson.exec(prompt);
   if (!asked) return answer;
@@ -16,7 +18,7 @@ export function inForm(prompt: string, answer: string): string {
   if (shown !== null) return JSON.stringify(readForm(shown, answer));
   return JSON.stringify(
     /\bJSON (?:list|array)\b/i.test(asked[0] + prompt.slice(asked.index, asked.index + 200))
-      ? piecesOf(answer)
+      ? answerPieces(answer)
       : { answer },
   );
 }
@@ -27,9 +29,9 @@ function readForm(shown: string, answer: string): unknown {
     form = JSON.parse(shown);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // `{"name": …}` is no JSON, but its names are plain.
+    // `{"name": …}` is not JSON, but its names can be read.
     const names = [...shown.matchAll(/"([^"\\]{1,100})"\s*:/g)].map((match) => match[1]!);
-    return shown.startsWith('[') ? piecesOf(answer) : Object.fromEntries(names.map((name) => [name, answer]));
+    return shown.startsWith('[') ? answerPieces(answer) : Object.fromEntries(names.map((name) => [name, answer]));
   }
   return isSchema(form) ? bySchema(form, answer, maxDepth) : byExample(form, answer, maxDepth);
 }
@@ -48,26 +50,28 @@ function byExample(example: unknown, answer: string, depth: number): unknown {
   if (typeof example === 'number') return numberIn(answer);
   if (typeof example === 'boolean') return saysYes(answer);
   if (typeof example !== 'object' || example === null || depth === 0) return answer;
-  if (Array.isArray(example)) return piecesOf(answer).map((piece) => byExample(example[0] ?? '', piece, depth - 1));
-  return Object.fromEntries(Object.entries(example).map(([name, one]) => [name, byExample(one, answer, depth - 1)]));
+  if (Array.isArray(example)) return answerPieces(answer).map((piece) => byExample(example[0] ?? '', piece, depth - 1));
+  return Object.fromEntries(
+    Object.entries(example).map(([name, field]) => [name, byExample(field, answer, depth - 1)]),
+  );
 }
 
 function bySchema(schema: Form, answer: string, depth: number): unknown {
   const values = schema['enum'];
   if (Array.isArray(values)) {
     const where = spaced(answer);
-    return values.find((value) => placeOf(String(value), where) >= 0) ?? values[0];
+    return values.find((value) => indexOfName(String(value), where) >= 0) ?? values[0];
   }
   const type: unknown = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
   switch (type) {
     case 'object': {
       if (depth === 0) return {};
       const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Form>);
-      return Object.fromEntries(properties.map(([name, one]) => [name, bySchema(one, answer, depth - 1)]));
+      return Object.fromEntries(properties.map(([name, field]) => [name, bySchema(field, answer, depth - 1)]));
     }
     case 'array': {
       const items = (schema['items'] ?? { type: 'string' }) as Form;
-      return depth === 0 ? [] : piecesOf(answer).map((piece) => bySchema(items, piece, depth - 1));
+      return depth === 0 ? [] : answerPieces(answer).map((piece) => bySchema(items, piece, depth - 1));
     }
     case 'number':
       return numberIn(answer);
@@ -82,7 +86,7 @@ function bySchema(schema: Form, answer: string, depth: number): unknown {
   }
 }
 
-function piecesOf(answer: string): string[] {
+function answerPieces(answer: string): string[] {
   const pieces = answer.split(/[,;\n]|\band\b/).map((piece) => piece.trim());
   return pieces.filter((piece) => piece !== '').slice(0, maxPieces);
 }
@@ -95,7 +99,7 @@ function saysYes(answer: string): boolean {
   return /^\W*(?:yes|true)\b/i.test(answer);
 }
 
-/** From the first brace or bracket to the one that closes it; null: there is none. */
+/** From the first brace or bracket to the closing one; null: none. */
 function firstBraces(text: string): string | null {
   const from = text.search(/[{[]/);
   let open = 0;

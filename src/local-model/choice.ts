@@ -1,4 +1,6 @@
-/** A vote's judge: answers the task by itself and names the candidate that is most like its answer, of equal ones the first. */
+/**
+ * A vote's judge: answers the task itself and names the most similar candidate, ties: the first.
+ */
 import { likeness } from './judgement.js';
 
 const heading = /^Candidate (\d{1,3}):$/;
@@ -9,7 +11,7 @@ export interface ShownChoice {
   rest: string;
 }
 
-/** The numbered candidates of a message, or null where it has none. */
+/** The numbered candidates of a message, or null. */
 export function readChoice(message: string): ShownChoice | null {
   const candidates: ShownChoice['candidates'] = [];
   const rest: string[] = [];
@@ -26,9 +28,9 @@ export function readChoice(message: string): ShownChoice | null {
   return candidates.length > 1 ? { candidates, rest: rest.join('\n') } : null;
 }
 
-/** The number of the candidate that is most like the judge's own answer. */
+/** The number of the candidate most similar to the judge's own answer. */
 export function choose({ candidates }: ShownChoice, own: string): string {
   let best = candidates[0]!;
-  for (const one of candidates) if (likeness(one.text, own) > likeness(best.text, own)) best = one;
+  for (const candidate of candidates) if (likeness(candidate.text, own) > likeness(best.text, own)) best = candidate;
   return String(best.number);
 }

@@ -1,6 +1,6 @@
-/** The task model's choice among labels: what the prompt says of each, weighed by how few labels it is said of. */
+/** The task model's choice among labels, by weighted cues from the prompt. */
 import type { Guidance } from './guidance.js';
-import { hash, isCommon, similar, stem, tellingStems, wordsOf } from './words.js';
+import { hash, isCommon, similar, stem, tellingStems, splitWords } from './words.js';
 
 /** A word of a label's name counts as a weak cue. */
 const nameWeight = 1;
@@ -10,8 +10,8 @@ const maxUnknownWords = 100;
 const maxCuesCompared = 5_000;
 
 /**
- * The label that the text fits best. Each of its words adds to the labels it is a cue of; a cue of few labels counts more,
- * and a label with many cues must match more of them. Equal labels are told apart by a hash of text and label.
+ * The label that fits the text best. Cues of few labels count more; a label with many cues must
+ * match more of them. Ties are broken by a hash of text and label.
  */
 export function classify(text: string, labels: readonly string[], guidance: Guidance): string {
   const cues = collectCues(labels, guidance);
@@ -32,7 +32,7 @@ export function classify(text: string, labels: readonly string[], guidance: Guid
       if (close !== null) add(close, similarWeight);
     }
   }
-  const breadth = breadthOf(labels, cues);
+  const breadth = cueNorms(labels, cues);
   let best = labels[0]!;
   let bestScore = -Infinity;
   for (const label of labels) {
@@ -45,15 +45,17 @@ export function classify(text: string, labels: readonly string[], guidance: Guid
   return best;
 }
 
-/** A cue of few labels is worth more, and a strong one more than a weak one, though not in proportion. */
+/**
+ * A cue of few labels counts more, and a strong one more than a weak one, less than proportionally.
+ */
 function worth(weight: number, owners: number, labels: number): number {
   return Math.sign(weight) * Math.log(1 + Math.abs(weight)) * Math.log(1 + labels / owners);
 }
 
-/** By stem, the labels that it speaks for and how strongly. */
+/** Labels and strengths by stem. */
 type Cues = Map<string, Map<string, number>>;
 
-/** Every cue with the labels it speaks for; the words of a label's own name are weak cues. */
+/** All cues with their labels; words of a label's own name are weak cues. */
 function collectCues(labels: readonly string[], guidance: Guidance): Cues {
   const cues: Cues = new Map();
   const put = (key: string, label: string, weight: number) => {
@@ -70,11 +72,11 @@ function collectCues(labels: readonly string[], guidance: Guidance): Cues {
 
 function nameWords(label: string): Set<string> {
   const spaced = label.replaceAll('_', ' ').replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
-  return new Set(wordsOf(spaced).filter((word) => !isCommon(word)));
+  return new Set(splitWords(spaced).filter((word) => !isCommon(word)));
 }
 
-/** The length of each label's cues as a vector, so that a label does not win by having many. */
-function breadthOf(labels: readonly string[], cues: Cues): Map<string, number> {
+/** Length of each label's cue vector, so that many cues are no advantage. */
+function cueNorms(labels: readonly string[], cues: Cues): Map<string, number> {
   const squares = new Map<string, number>();
   for (const owners of cues.values()) {
     for (const [label, weight] of owners) {

@@ -1,7 +1,6 @@
 /**
- * The `local` provider: enough of a language model to make the demo and the tests real, and no more. No network, no key,
- * no clock, no chance: the same request gives the same answer. It knows some common English words and endings and nothing
- * of any data set; what it answers follows from the words of the request. See docs/adr/0004-local-provider.md.
+ * The `local` provider: a deterministic language model for the demo and the tests, without network,
+ * key or clock. It knows common English words and no data set; see docs/adr/0004-local-provider.md.
  */
 import { createHash } from 'node:crypto';
 import { readEditRequest } from './edit-request.js';
@@ -12,7 +11,7 @@ import { restructure } from './restructure.js';
 import { answerTask } from './task.js';
 import { countTokens, firstTokens } from './words.js';
 
-/** The parts of an OpenAI chat completion request that are read; others are ignored. */
+/** The fields of an OpenAI chat completion request that are read; others are ignored. */
 export interface ChatRequest {
   model?: unknown;
   messages?: unknown;
@@ -33,7 +32,7 @@ export interface ChatCompletion {
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 }
 
-/** A request that no model could answer; `param` names the field. */
+/** An invalid request; `param` names the field. */
 export class LocalRequestError extends Error {
   readonly param: string;
   constructor(param: string, message: string) {
@@ -45,7 +44,7 @@ export class LocalRequestError extends Error {
 
 const tokensPerMessage = 3;
 
-/** Answers a chat completion request; throws LocalRequestError when `messages` is no list of messages. */
+/** Answers a chat completion request; throws LocalRequestError for invalid `messages`. */
 export function completeLocally(request: ChatRequest): ChatCompletion {
   const messages = readMessages(request.messages);
   const users = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
@@ -75,9 +74,12 @@ export function completeLocally(request: ChatRequest): ChatCompletion {
   };
 }
 
-/** What is answered to a request that is recognized by its form, whatever was said of its first answer behind it; null: none is. */
+/**
+ * The answer to a request recognized by its form, ignoring later messages; null: not recognized.
+ */
 function answer(users: readonly string[]): string | null {
-  const shown = <Shown>(read: (message: string) => Shown | null) => users.map(read).findLast((one) => one !== null);
+  const shown = <Shown>(read: (message: string) => Shown | null) =>
+    users.map(read).findLast((request) => request !== null);
   const edits = shown(readEditRequest);
   if (edits) return `\`\`\`json\n${JSON.stringify(restructure(edits))}\n\`\`\``;
   const judgement = shown(readJudgement);
@@ -93,7 +95,7 @@ function tokenLimit(request: ChatRequest): number {
 
 function readMessages(messages: unknown): { role: string; content: string }[] {
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw new LocalRequestError('messages', '`messages` must be a list of at least one message');
+    throw new LocalRequestError('messages', '`messages` must be a non-empty list');
   }
   return messages.map((message: unknown, at) => {
     if (typeof message !== 'object' || message === null || typeof (message as { role?: unknown }).role !== 'string') {
@@ -104,7 +106,7 @@ function readMessages(messages: unknown): { role: string; content: string }[] {
   });
 }
 
-/** Content is a text or a list of parts, of which the text ones count. */
+/** Content is a text or a list of parts, of which only texts count. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -1,8 +1,10 @@
-/** Recognizes a request for edits of a graph, and takes it apart: the graph in the first fence, then runs under headings. */
+/**
+ * Recognizes and parses a request for edits of a graph: the graph in the first fence, then runs.
+ */
 import { readGraphText, type ShownGraph } from './graph-text.js';
 import type { ShownExample } from './reflection.js';
 
-/** A run that did not do well; `steps` are what its steps gave, by id. */
+/** A run that did not succeed; `steps` are step outputs by id. */
 export interface ShownRun extends ShownExample {
   steps: Map<string, string>;
 }
@@ -16,7 +18,7 @@ const asksForEdits = /\bedits as one JSON list\b/i;
 const maxLength = 1_000_000;
 const maxPartLength = 20_000;
 
-/** What a request for edits shows, or null when the message asks for something else. */
+/** The parsed request, or null for another kind of message. */
 export function readEditRequest(message: string): EditRequest | null {
   if (!asksForEdits.test(message)) return null;
   const lines = message.slice(0, maxLength).split('\n');

@@ -1,4 +1,6 @@
-/** Simple extraction: the piece of the text that has the shape of an example, or the kind, that the prompt names. */
+/**
+ * Simple extraction: a piece of the text with the shape of an example, or of a kind in the prompt.
+ */
 
 const likeExample = /\b(?:like|such as|e\.g\.|for example|looks like|shape)\W{0,8}[`"“]([^`"”\n]{2,80})[`"”]/gi;
 const moreExamples = /^\s*(?:,|or|and)\s*[`"“]([^`"”\n]{2,80})[`"”]/i;
@@ -13,7 +15,7 @@ const kinds: { word: RegExp; piece: RegExp }[] = [
 
 const maxPiece = 200;
 
-/** The first piece of the text that fits, or null when the prompt says nothing that can be looked for. */
+/** The first matching piece; null: the prompt names nothing to look for. */
 export function extract(prompt: string, text: string): string | null {
   const pieces = text
     .slice(0, 100_000)
@@ -23,15 +25,15 @@ export function extract(prompt: string, text: string): string | null {
     .filter((piece) => piece !== '');
   const examples = shapesIn(prompt);
   for (const coarse of [false, true]) {
-    const shapes = new Set(examples.map((example) => shapeOf(example, coarse)));
-    const found = pieces.find((piece) => shapes.has(shapeOf(piece, coarse)));
+    const shapes = new Set(examples.map((example) => textShape(example, coarse)));
+    const found = pieces.find((piece) => shapes.has(textShape(piece, coarse)));
     if (found !== undefined) return found;
   }
   const kind = kinds.find(({ word }) => word.test(prompt));
   return kind ? (pieces.find((piece) => kind.piece.test(piece)) ?? null) : null;
 }
 
-/** The examples of an answer that a prompt gives: what is quoted behind `like`, `such as` and their kin. */
+/** The prompt's examples of an answer: quoted after `like`, `such as` and similar words. */
 function shapesIn(prompt: string): string[] {
   const examples: string[] = [];
   for (const match of prompt.slice(0, 200_000).matchAll(likeExample)) {
@@ -46,8 +48,8 @@ function shapesIn(prompt: string): string[] {
   return examples;
 }
 
-/** `AB-12` is `AA-99`; coarse, runs count as one: `A-9`. */
-function shapeOf(piece: string, coarse: boolean): string {
+/** `AB-12` is `AA-99`; coarse, with runs collapsed: `A-9`. */
+function textShape(piece: string, coarse: boolean): string {
   const shape = piece
     .replace(/\p{Lu}/gu, 'A')
     .replace(/\p{Ll}/gu, 'a')

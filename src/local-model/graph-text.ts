@@ -1,4 +1,4 @@
-/** Reads a graph as a proposer is shown it (`graph.txt`): as much of it as edits are chosen by. */
+/** Reads a graph from `graph.txt`, as shown to proposers: the parts needed for edits. */
 
 export interface ShownMessage {
   role: string;
@@ -8,10 +8,10 @@ export interface ShownMessage {
 export interface ShownStep {
   id: string;
   type: string;
-  /** Name to ref; of a vote also what it chooses from, under `over` and `of`. */
+  /** Name to ref; a vote also has its candidates, under `over` and `of`. */
   inputs: Record<string, string>;
   messages: ShownMessage[];
-  /** The field that its answer is; null where it is JSON, or it asks no model. */
+  /** The answer's field; null: JSON, or no model step. */
   field: string | null;
 }
 
@@ -23,7 +23,6 @@ export interface ShownGraph {
 
 const maxLines = 20_000;
 
-/** The graph that a text is, or null. */
 export function readGraphText(text: string): ShownGraph | null {
   const [inputs, output, ...lines] = text.split('\n').slice(0, maxLines);
   if (!inputs?.startsWith('inputs: ') || !output?.startsWith('output: ')) return null;
@@ -42,7 +41,7 @@ function readLine(line: string, steps: ShownStep[]): void {
   if (own.startsWith('>') && message) {
     message.content += `${message.content === '' ? '' : '\n'}${own.slice(2)}`;
   } else if (own.startsWith('JSON ') && message) {
-    message.content = textOf(own.slice(5));
+    message.content = parseText(own.slice(5));
   } else if (own.startsWith('message, ')) {
     step.messages.push({ role: own.slice(9), content: '' });
   } else if (own.startsWith('input ')) {
@@ -60,11 +59,11 @@ function listOf(text: string): string[] {
 }
 
 function nameOf(text: string): string {
-  return text.startsWith('"') ? textOf(text) : text;
+  return text.startsWith('"') ? parseText(text) : text;
 }
 
-/** A text in JSON; as it is where it is none. */
-function textOf(text: string): string {
+/** Parses JSON; other text is returned unchanged. */
+function parseText(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? value : text;
@@ -74,7 +73,7 @@ function textOf(text: string): string {
   }
 }
 
-/** The step that a ref is of: `solve` of `solve.answer`. */
-export function headOf(ref: string): string {
+/** The step of a ref: `solve` of `solve.answer`. */
+export function refHead(ref: string): string {
   return ref.split('.', 1)[0]!;
 }

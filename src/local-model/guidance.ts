@@ -1,22 +1,18 @@
 /**
- * What a prompt tells about its labels. A line, a sentence or a section that names a label lends it the other words in it:
- *
- *     - `late`: above all delayed, waiting; often parcel; also courier, but not refund
- *     Messages about a parcel that is delayed belong to `late`.
- *     ## late
- *     parcels that are delayed
+ * Reads a prompt's guidance about labels: a line, sentence or section that names a label gives it
+ * the other words in it. `- late: above all delayed; often parcel` also sets their strengths.
  */
-import { isCommon, stem, wordsOf } from './words.js';
+import { isCommon, stem, splitWords } from './words.js';
 import type { Mention } from './labels.js';
 
-/** For each label its cues: the stem, the word as written, and how strongly it speaks for the label (below 0: against). */
+/** Cues by label: stem, original word, and strength (below 0: against the label). */
 export type Guidance = Map<string, Map<string, Cue>>;
 export interface Cue {
   word: string;
   weight: number;
 }
 
-/** How strongly a word counts after these words of a sentence, until the next of them; `plain` where none has come. */
+/** Strength of the words after each of these words, until the next; `plain` before the first. */
 export const emphasis = { 'above all': 4, mostly: 3, often: 2, also: 1 } as const;
 const plainWeight = 2;
 const againstWeight = -1;
@@ -25,7 +21,9 @@ const marker =
 
 const maxPromptLength = 200_000;
 
-/** Reads the guidance in a prompt, given where it names labels; one pass over at most 200,000 characters. */
+/**
+ * Reads a prompt's guidance from its label mentions, in one pass over at most 200,000 characters.
+ */
 export function readGuidance(prompt: string, mentionsIn: (text: string) => Mention[]): Guidance {
   const guidance: Guidance = new Map();
   let section: string | null = null;
@@ -42,13 +40,13 @@ export function readGuidance(prompt: string, mentionsIn: (text: string) => Menti
       if (isHeading(line, words)) section = mentions[0]!.label;
       lend(guidance, mentions[0]!.label, words);
     } else {
-      for (const sentence of sentencesOf(line, mentions)) shareOut(guidance, sentence.text, sentence.mentions);
+      for (const sentence of splitSentences(line, mentions)) shareOut(guidance, sentence.text, sentence.mentions);
     }
   }
   return guidance;
 }
 
-/** `not x`, `rather than x`: names a label to say that another is meant. */
+/** `not x`, `rather than x`: mentions a label to exclude it. */
 function isContrast(line: string, { start }: Mention): boolean {
   return /\b(?:not|than|instead of|unlike|confuse with|never)\s+[`"'*]*$/i.test(
     line.slice(Math.max(0, start - 24), start),
@@ -56,7 +54,7 @@ function isContrast(line: string, { start }: Mention): boolean {
 }
 
 function isHeading(line: string, words: string): boolean {
-  return wordsOf(words).every(isCommon) || /^\s*#/.test(line);
+  return splitWords(words).every(isCommon) || /^\s*#/.test(line);
 }
 
 function without(line: string, { start, end }: Mention): string {
@@ -68,7 +66,7 @@ interface Sentence {
   mentions: Mention[];
 }
 
-function sentencesOf(line: string, mentions: Mention[]): Sentence[] {
+function splitSentences(line: string, mentions: Mention[]): Sentence[] {
   const sentences: Sentence[] = [];
   let start = 0;
   let next = 0;
@@ -85,9 +83,12 @@ function sentencesOf(line: string, mentions: Mention[]): Sentence[] {
   return sentences;
 }
 
-/** Several labels in a sentence: each has the words behind it where the sentence begins with one, else those before it. */
+/**
+ * Several labels in a sentence: each gets the words after it if the sentence starts with a label,
+ * else the words before it.
+ */
 function shareOut(guidance: Guidance, text: string, mentions: Mention[]): void {
-  const leading = wordsOf(text.slice(0, mentions[0]!.start)).every(isCommon);
+  const leading = splitWords(text.slice(0, mentions[0]!.start)).every(isCommon);
   for (const [at, { label, start, end }] of mentions.entries()) {
     const from = leading ? end : (mentions[at - 1]?.end ?? 0);
     const to = leading ? (mentions[at + 1]?.start ?? text.length) : start;
@@ -101,7 +102,7 @@ function lend(guidance: Guidance, label: string, text: string): void {
   let weight = plainWeight;
   let from = 0;
   for (const match of [...text.matchAll(marker), null]) {
-    for (const word of wordsOf(text.slice(from, match?.index ?? text.length))) {
+    for (const word of splitWords(text.slice(from, match?.index ?? text.length))) {
       if (isCommon(word)) continue;
       const key = stem(word);
       const known = cues.get(key);

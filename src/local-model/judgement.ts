@@ -1,9 +1,9 @@
 /**
- * The `local` judge: scores an output criterion by criterion, by words that stand in it. It recognizes the request by its form: quoted
- * parts under `# Task`, `# Wanted output of this task`, `# Output to judge` and `# Criterion 1`.
+ * The `local` judge: scores an output by criterion, by words in it. It recognizes the request by
+ * its headings, from `# Task` to `# Criterion 1`, with quoted parts.
  */
-import { placeOf, spaced } from './statements.js';
-import { stem, tellingStems, wordsOf } from './words.js';
+import { indexOfName, spaced } from './statements.js';
+import { stem, tellingStems, splitWords } from './words.js';
 
 export interface ShownJudgement {
   output: string;
@@ -16,7 +16,7 @@ const maxLength = 1_000_000;
 const maxWords = 5_000;
 const maxNamed = 12;
 
-/** What a judge is shown, or null when the message asks for something else. */
+/** The parsed request, or null for another kind of message. */
 export function readJudgement(message: string): ShownJudgement | null {
   const shown: ShownJudgement = { output: '', wanted: null, criteria: [] };
   let put: ((text: string) => void) | null = null;
@@ -46,8 +46,8 @@ function joined(before: string, text: string): string {
 }
 
 /**
- * The judgement as JSON. What a criterion has in quotes must stand in the output; where it quotes nothing, the output is compared
- * with the wanted one by the words that both have, and where there is none either, with the words of the criterion.
+ * The judgement as JSON. Quoted words of a criterion must be in the output; without quotes the
+ * output is compared with the gold output, else with the words of the criterion.
  */
 export function judgeLocally({ output, wanted, criteria }: ShownJudgement): string {
   const judged = criteria.map(({ name, description }) => {
@@ -70,7 +70,7 @@ interface Score {
 
 function having(quotes: readonly string[], output: string): Score {
   const where = spaced(output);
-  const lacking = quotes.filter((quote) => placeOf(quote, where) < 0);
+  const lacking = quotes.filter((quote) => indexOfName(quote, where) < 0);
   const named = (all: readonly string[]) => all.slice(0, maxNamed).map((quote) => `"${quote}"`);
   return {
     score: rounded(1 - lacking.length / quotes.length),
@@ -97,9 +97,9 @@ function covering(description: string, output: string): Score {
   };
 }
 
-/** How much two texts say the same, 0 to 1: twice the words of both by the words of each (Dice). */
-export function likeness(one: string, other: string): number {
-  const [left, right] = [one, other].map((text) => new Set(wordsOf(text).slice(0, maxWords).map(stem))) as [
+/** Similarity of two texts from 0 to 1: the Dice coefficient of their words. */
+export function likeness(a: string, b: string): number {
+  const [left, right] = [a, b].map((text) => new Set(splitWords(text).slice(0, maxWords).map(stem))) as [
     Set<string>,
     Set<string>,
   ];

@@ -1,17 +1,17 @@
 /**
- * Finds the labels that a request offers and where a text names them. Formats: a heading with a colon and a list behind or
- * under it (`Labels: a, b`, bullets, a JSON array), and `one of: a, b`.
+ * Finds the labels that a request offers, and mentions of them in a text. Formats: a heading with a
+ * list (`Labels: a, b`, bullets, a JSON array), and `one of: a, b`.
  */
 
 const maxLabels = 500;
 const maxLabelLength = 60;
 const heading =
   /\b(?:labels?|categor(?:y|ies)|class(?:es)?|intents?|queues?|options?|choices?|topics?|teams?|tags?|departments?|one of(?: the following| these)?)\b[^:.\n]{0,60}:/i;
-/** What stands between a label and what is said of it. */
+/** Separators between a label and its description. */
 const explained = /:|\s[-–=]\s/;
 const bullet = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 
-/** Labels in the order offered, and the text without the list that offered them. */
+/** Labels in the given order, and the text without their list. */
 export interface OfferedLabels {
   labels: string[];
   rest: string;
@@ -19,13 +19,15 @@ export interface OfferedLabels {
 
 interface List {
   items: string[];
-  /** Where the list stands: its first line from the character `cut` on, and `below` lines under it. */
+  /** Position of the list: its first line from character `cut` on, and `below` further lines. */
   line: number;
   cut: number;
   below: number;
 }
 
-/** Reads the longest label list of a text, of two labels or more; a shorter one may belong to the matter itself. */
+/**
+ * Reads the longest list of at least two labels; a shorter one may belong to the message itself.
+ */
 export function offeredLabels(text: string): OfferedLabels {
   const lines = text.split(/\r?\n/);
   let longest: List | null = null;
@@ -37,7 +39,7 @@ export function offeredLabels(text: string): OfferedLabels {
   }
   if (!longest) return { labels: [], rest: text };
   const { items, line, cut, below } = longest;
-  // Bullets that explain their label stay: they are guidance too.
+  // Keep bullets that explain their label: they are guidance too.
   const said = lines.slice(line + 1, line + 1 + below).filter((own) => explained.test(own.replace(bullet, '')));
   const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...said, ...lines.slice(line + 1 + below)];
   return { labels: [...new Set(items)].slice(0, maxLabels), rest: rest.join('\n') };
@@ -74,9 +76,9 @@ function itemsBelow(lines: string[], from: number): { items: string[]; below: nu
   return { items, below: at - from };
 }
 
-/** A label is at most four words; quotes and Markdown around it do not belong to it. */
+/** A label has at most four words, without quotes and Markdown. */
 function cleanItem(raw: string): string | null {
-  // The length comes first: what strips the quotes is quadratic in them.
+  // Check the length first: stripping quotes is quadratic in it.
   if (raw.length > 2 * maxLabelLength) return null;
   const item = raw.trim().replace(/^[`"'*[(“]+|[`"'*\]),.”]+$/g, '');
   return item === '' || item.length > maxLabelLength || /[:`"]/.test(item) || item.split(/\s+/).length > 4
@@ -84,14 +86,14 @@ function cleanItem(raw: string): string | null {
     : item;
 }
 
-/** Where a label is named: the part of the text from `start` to `end`. */
+/** A mention of a label: the text from `start` to `end`. */
 export interface Mention {
   label: string;
   start: number;
   end: number;
 }
 
-/** Finds labels in a text by its words, in one pass. Build it once for each list of labels. */
+/** Finds label mentions in one pass. Build it once per list of labels. */
 export function mentionFinder(labels: readonly string[]): (text: string) => Mention[] {
   const byFirstWord = new Map<string, { label: string; words: string[] }[]>();
   for (const label of labels) {
@@ -122,7 +124,7 @@ export function mentionFinder(labels: readonly string[]): (text: string) => Ment
 
 const labelWord = /[\p{L}\p{N}_]+(?:[-./][\p{L}\p{N}_]+)*/gu;
 
-/** An everyday word counts as a label only where it stands like one: marked, leading its line, or after `answer`, `->`. */
+/** A common word is a label only if marked, at the start of a line, or after `answer` or `->`. */
 function isMeant(text: string, { label, start, end }: Mention): boolean {
   if (/[_\d/-]|\p{Ll}\p{Lu}/u.test(label)) return true;
   const before = text.slice(Math.max(0, start - 24), start);

@@ -1,24 +1,27 @@
-/** What the examples of a reflection teach: for each text the answer that was expected, and how the feedback explains it. */
+/** Lessons of a reflection's examples: texts, expected answers and explaining words. */
 import { mentionFinder, offeredLabels, type Mention } from './labels.js';
 import type { ShownExample, ShownReflection } from './reflection.js';
 import { readTask } from './task.js';
-import { wordsOf } from './words.js';
+import { splitWords } from './words.js';
 
 export interface Lesson {
   text: string;
   expected: string;
-  /** What the feedback says in words of its own, routine left out. */
+  /** The feedback's own words without its routine words. */
   explanation: string;
 }
 
-/** `labels`: answers are one of a list. `extracts`: they are pieces of the text. Examples that name no answer teach nothing. */
+/**
+ * `labels`: answers are labels. `extracts`: answers are pieces of the text. Examples without an
+ * expected answer give no lesson.
+ */
 export interface Lessons {
   labels: Lesson[];
   extracts: Lesson[];
 }
 
 const expectation = /\b(?:expected|correct|right|true|gold|should (?:have been|be)|must be|belongs to)\b/i;
-/** What any feedback says of any answer. */
+/** Words common in any feedback. */
 const verdictWords = new Set(
   'wrong correct incorrect right expected expect answer answered answers label labels should instead belongs'.split(
     ' ',
@@ -51,7 +54,7 @@ export function readLessons({ instruction, examples }: ShownReflection): Lessons
   return { labels: withoutRoutine(labels), extracts };
 }
 
-/** The answer that a feedback says was expected, quoted or on a line of its own; null where it names none. */
+/** The expected answer in a feedback, quoted or on its own line; null: none. */
 export function expectedAnswer(feedback: string): string | null {
   return quotedExpectation(feedback) ?? onItsLine.exec(feedback)?.[1]!.trim() ?? null;
 }
@@ -61,7 +64,10 @@ function quotedExpectation(feedback: string): string | null {
   return said ? (quoted.exec(feedback.slice(said.index + said[0].length))?.[1] ?? null) : null;
 }
 
-/** The label named behind `expected`, else the only one named that was not answered, else the answer if it is called right. */
+/**
+ * The label after `expected`, else the only other label in the feedback, else the answer if called
+ * right.
+ */
 function expectedLabel(
   { output, feedback }: ShownExample,
   mentions: Mention[],
@@ -86,15 +92,17 @@ function ownWords(feedback: string, mentions: Mention[]): string {
   return [...pieces, feedback.slice(from)].join(' ');
 }
 
-/** Words that the feedback has for half of the labels or more are its routine (`wrong`, `expected`) and explain none. */
+/** Words in the feedback of at least half of the labels are routine and explain nothing. */
 function withoutRoutine(lessons: Lesson[]): Lesson[] {
   const usedFor = new Map<string, Set<string>>();
   for (const { explanation, expected } of lessons) {
-    for (const word of wordsOf(explanation)) usedFor.set(word, (usedFor.get(word) ?? new Set()).add(expected));
+    for (const word of splitWords(explanation)) usedFor.set(word, (usedFor.get(word) ?? new Set()).add(expected));
   }
   const most = Math.max(1, new Set(lessons.map(({ expected }) => expected)).size / 2);
   return lessons.map(({ text, expected, explanation }) => {
-    const telling = wordsOf(explanation).filter((word) => usedFor.get(word)!.size <= most && !verdictWords.has(word));
+    const telling = splitWords(explanation).filter(
+      (word) => usedFor.get(word)!.size <= most && !verdictWords.has(word),
+    );
     return { text, expected, explanation: telling.join(' ') };
   });
 }

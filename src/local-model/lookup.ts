@@ -1,20 +1,19 @@
 /**
- * The task model's one look into a passage of statements. A call looks up one thing: of what is asked the thing named first, and of
- * what the passage says of it one statement, chosen like a label. What else the passage says of the value that is found takes
- * another call.
+ * The task model's lookup in a passage of statements. A call looks up one thing: the first subject
+ * in the question, and one statement about it, chosen like a label.
  */
 import { classify } from './classify.js';
 import { readGuidance } from './guidance.js';
 import { mentionFinder } from './labels.js';
 import { firstNamed, type Statement } from './statements.js';
 
-/** Asks for the value alone; else the whole statement is the answer. */
+/** Whether only the value is wanted; else the whole statement is the answer. */
 const alone = /\b(?:alone|only|nothing (?:else|more)|no other words?)\b/i;
 
-/** The answer to what is asked of a passage that is not empty. */
+/** The answer to a question about a non-empty passage. */
 export function lookUp(passage: readonly Statement[], asked: string, instruction: string): string {
   const subject = firstNamed(passage, asked);
-  const said = subject === null ? passage : passage.filter((one) => one.subject === subject);
+  const said = subject === null ? passage : passage.filter((statement) => statement.subject === subject);
   const attributes = [...new Set(said.map(({ attribute }) => attribute))];
   const wanted =
     attributes.length === 1

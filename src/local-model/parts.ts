@@ -1,11 +1,11 @@
-/** A message taken apart by its blank lines: fields (`question: …`), passages of statements, and the instructions around them. */
+/** Splits a message at blank lines into fields (`question: …`), passages and instructions. */
 import { readStatements, type Statement } from './statements.js';
 
 export interface Parts {
   passage: Statement[];
-  /** What is asked: what the fields say beside the passage; where that is nothing, the other text. */
+  /** The question: the fields besides the passage; else the other text. */
   asked: string;
-  /** What stands around the fields. */
+  /** The text around the fields. */
   instruction: string;
 }
 

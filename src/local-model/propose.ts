@@ -1,20 +1,19 @@
 /**
- * The `local` proposer: adds to an instruction what the examples teach. A word of an example's text becomes a cue of the
- * label that was expected, stronger each time it is seen there; words that the feedback explains it with count twice. Where
- * the answer stands in a passage of statements, the words of the question become cues of what has to be looked up.
+ * The `local` proposer: adds cues from examples to an instruction. Words of an example's text
+ * become cues of its expected label; words that the feedback explains it with count twice.
  */
 import { emphasis, readGuidance, type Cue, type Guidance } from './guidance.js';
 import { mentionFinder } from './labels.js';
 import { readLessons, type Lesson } from './lessons.js';
 import type { ShownReflection } from './reflection.js';
 import { sameWords } from './statements.js';
-import { lessonsOf, readTrail } from './trails.js';
+import { trailLessons, readTrail } from './trails.js';
 import { tellingStems } from './words.js';
 
 const maxWeight = emphasis['above all'];
 const explainedWeight = emphasis.often;
 const maxStemsPerText = 60;
-/** Cues in all, shared among the labels; with about 8 characters each this bounds the instruction. */
+/** Limit of cues, shared among labels; at about 8 characters each it bounds the instruction. */
 const maxCues = 1_500;
 const maxNotesLength = 8_000;
 const maxShapes = 12;
@@ -25,7 +24,7 @@ const aloneLine = 'Give what is found alone, and nothing else.';
 const guidanceLine = /^- `([^`\n]+)`: (?:above all|mostly|often|also) /;
 const shapesLine = /^- The answer is a part of the text that looks like (.*)\.$/;
 
-/** A better instruction for what the reflection shows; the same one where it teaches nothing new. */
+/** An improved instruction; unchanged if the examples teach nothing new. */
 export function propose(reflection: ShownReflection): string {
   const looked = withLookups(reflection);
   if (looked !== null) return looked;
@@ -34,7 +33,7 @@ export function propose(reflection: ShownReflection): string {
   return extracts.length > 0 ? withShapes(reflection.instruction, extracts) : withNotes(reflection);
 }
 
-/** Where expected answers can be looked up: what to look up, and, where whole statements were answered, that values are wanted. */
+/** Adds attributes to look up and, after answers of whole statements, a request for values only. */
 function withLookups({ instruction, examples }: ShownReflection): string | null {
   const trails = examples.flatMap((example) => {
     const trail = readTrail(example);
@@ -45,12 +44,12 @@ function withLookups({ instruction, examples }: ShownReflection): string | null 
   const base = tooMuch && !instruction.includes(aloneLine) ? withLine(instruction, aloneLine) : instruction;
   return withGuidance(
     base,
-    trails.flatMap(({ trail }) => lessonsOf(trail)),
+    trails.flatMap(({ trail }) => trailLessons(trail)),
     lookupIntro,
   );
 }
 
-/** The instruction with a line more, before what it says of what to look up. */
+/** Inserts a line before the lookup section of the instruction. */
 function withLine(instruction: string, line: string): string {
   const [before, ...behind] = instruction.split(`\n\n${lookupIntro}`);
   return [`${before!.trimEnd()}\n\n${line}`, ...behind].join(`\n\n${lookupIntro}`);
@@ -83,9 +82,11 @@ function firstStems(text: string): [stem: string, word: string][] {
   return [...tellingStems(text)].slice(0, maxStemsPerText);
 }
 
-/** The strongest cues of a label in a line that `readGuidance` reads back with the same weights. */
+/**
+ * The strongest cues of a label, in a line that `readGuidance` reads back with the same weights.
+ */
 function describe(cues: Map<string, Cue>, most: number): string {
-  // Among equals the later ones stay, so that a full line still learns.
+  // Ties keep the later cues, so that a full line still learns.
   const strongest = new Set(
     [...cues.values()]
       .reverse()
@@ -109,7 +110,7 @@ function withShapes(instruction: string, lessons: Lesson[]): string {
   return `${others.join('\n').trimEnd()}\n- The answer is a part of the text that looks like ${listed}.`;
 }
 
-/** Where no answer is named, what the feedback says goes into the instruction as it is. */
+/** Without expected answers, adds the feedback itself as notes. */
 function withNotes({ instruction, examples }: ShownReflection): string {
   const notes = new Set(examples.map(({ feedback }) => feedback.split('\n', 1)[0]!.slice(0, 300).trim()));
   let text = instruction.trimEnd();

@@ -1,6 +1,6 @@
 /**
- * Recognizes a request to reflect, and takes it apart: the instruction in the first fence, then examples under headings
- * (`# Example 1`, `## Inputs`, `## Generated Outputs`, `## Feedback`), as GEPA's prompts have them.
+ * Recognizes and parses a reflection request: the instruction in the first fence, then examples
+ * with `## Inputs`, `## Generated Outputs` and `## Feedback`, as in GEPA's prompts.
  */
 
 export interface ShownExample {
@@ -20,7 +20,7 @@ const partHeading = /^#{1,6}\s*(?:(inputs?)|((?:generated )?outputs?|answers?|re
 const maxLength = 1_000_000;
 const maxPartLength = 20_000;
 
-/** What a reflection shows, or null when the message asks for something else. */
+/** The parsed request, or null for another kind of message. */
 export function readReflection(message: string): ShownReflection | null {
   if (!asksForInstruction.test(message)) return null;
   const lines = message.slice(0, maxLength).split(/\r?\n/);
@@ -46,7 +46,7 @@ function readExamples(lines: string[]): ShownExample[] {
     const example = examples.at(-1);
     if (!example) continue;
     const heading = partHeading.exec(line);
-    // Deeper headings belong to the part they stand in: the reference renders an input's fields so.
+    // Deeper headings belong to their part: the reference renders the fields of an input so.
     if (heading?.[1]) part = 'input';
     else if (heading?.[2]) part = 'output';
     else if (heading?.[3]) part = 'feedback';

@@ -1,41 +1,32 @@
 /**
- * The `local` proposer of structure: edits of a graph by what its failed runs show, and by these rules. The one that explains the most
- * runs is taken, of equal ones the first.
- *
- * | what a run shows                                                                           | edits                                  |
- * | ------------------------------------------------------------------------------------------ | -------------------------------------- |
- * | the expected answer stands in an input that no step is shown                               | rewire it in, and name it in a message |
- * | a step gave it, and what checks or chooses among such answers gave another                 | the output is taken from that step; a judge votes where that would mend a part of the runs only |
- * | so many looks into a passage lead to it, and the graph has fewer steps in a row (`trails`) | decompose the first of them            |
- * | it is named                                                                                | better messages for the step at fault  |
- * | none is named, but what is missing is                                                      | critique, which is told it             |
- * | nothing of this                                                                            | verify                                 |
+ * The `local` proposer of structure: rewire, output, decompose, critique or verify edits, by rules
+ * over failed runs (docs/adr/0004). The edit that explains most runs wins, ties: the first.
  */
 import type { EditRequest, ShownRun } from './edit-request.js';
-import { headOf, type ShownGraph, type ShownMessage, type ShownStep } from './graph-text.js';
+import { refHead, type ShownGraph, type ShownMessage, type ShownStep } from './graph-text.js';
 import { expectedAnswer } from './lessons.js';
 import { propose } from './propose.js';
-import { placeOf, sameWords, spaced } from './statements.js';
-import { fieldsOf, readTrail } from './trails.js';
+import { indexOfName, sameWords, spaced } from './statements.js';
+import { jsonFields, readTrail } from './trails.js';
 
-/** Edits as they are answered, in the form that the request has for them. */
+/** Edits in the answer's form, as in the request. */
 export type ShownEdit = { edit: string } & Record<string, unknown>;
 
 type Diagnosis =
   | { kind: 'blind'; field: string }
   | { kind: 'spoiled'; step: string }
   | { kind: 'deep' }
-  | { kind: 'told'; step: string }
+  | { kind: 'taught'; step: string }
   | { kind: 'lacking' }
   | { kind: 'unknown' };
-const order = ['blind', 'spoiled', 'deep', 'told', 'lacking', 'unknown'] as const;
+const order = ['blind', 'spoiled', 'deep', 'taught', 'lacking', 'unknown'] as const;
 
-/** Edits of one answer at most. */
+/** Limit of edits per answer. */
 const maxEdits = 3;
 
-/** At least one edit of a graph that asks a model somewhere; of any other none. */
+/** At least one edit for a graph with a model step; else none. */
 export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
-  const chain = chainOf(graph);
+  const chain = stepChain(graph);
   const last = chain.at(-1);
   if (last === undefined) return [];
   const diagnoses = runs.map((run) => diagnose(graph, chain, run));
@@ -48,8 +39,8 @@ export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
       return takeFrom(graph, found.step, count(diagnoses, 'spoiled') === runs.length);
     case 'deep':
       return decompose(chain[0]!, runs);
-    case 'told':
-      // What a look is for is learned for every look; of other tasks the step at fault is told alone.
+    case 'taught':
+      // A lesson about lookups applies to every lookup; otherwise only the faulty step learns.
       return (runs.some(readTrail) ? chain.slice(0, maxEdits) : [stepOf(graph, found.step)!]).map((step) => {
         return { edit: 'prompt', step: step.id, messages: tell(step, runs) };
       });
@@ -61,15 +52,15 @@ export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
 }
 
 function count(diagnoses: readonly Diagnosis[], kind: Diagnosis['kind']): number {
-  return diagnoses.filter((one) => one.kind === kind).length;
+  return diagnoses.filter((diagnosis) => diagnosis.kind === kind).length;
 }
 
 function stepOf({ steps }: ShownGraph, ref: string): ShownStep | undefined {
-  return steps.find(({ id }) => id === headOf(ref));
+  return steps.find(({ id }) => id === refHead(ref));
 }
 
-/** The llm steps in a row that lead to the output, the last at the end. */
-function chainOf(graph: ShownGraph): ShownStep[] {
+/** The chain of llm steps that leads to the output, the last at the end. */
+function stepChain(graph: ShownGraph): ShownStep[] {
   const chain: ShownStep[] = [];
   const waiting = [graph.output];
   const seen = new Set<string>();
@@ -87,35 +78,35 @@ function diagnose(graph: ShownGraph, chain: readonly ShownStep[], run: ShownRun)
   const expected = expectedAnswer(run.feedback);
   if (expected === null) return { kind: run.feedback.trim() === '' ? 'unknown' : 'lacking' };
   const shown = new Set(graph.steps.flatMap(({ inputs }) => Object.values(inputs).map((ref) => ref.split('.')[1])));
-  const unseen = fieldsOf(run.input)?.find(
-    ([name, value]) => !shown.has(name) && placeOf(expected, spaced(value)) >= 0,
+  const unseen = jsonFields(run.input)?.find(
+    ([name, value]) => !shown.has(name) && indexOfName(expected, spaced(value)) >= 0,
   );
   if (unseen) return { kind: 'blind', field: unseen[0] };
   const checked = checkedBy(graph).find((id) => sameWords(run.steps.get(id) ?? '', expected));
   if (checked !== undefined) return { kind: 'spoiled', step: checked };
   const trail = readTrail(run);
   if (trail && trail.statements.length > chain.length) return { kind: 'deep' };
-  // A step that gave what is not on the way led astray all that follow it.
+  // A faulty step misled all later steps of the chain.
   const values = trail?.statements.map(({ value }) => value) ?? [expected];
   const fault = chain.find(({ id }) => !values.some((value) => sameWords(value, run.steps.get(id) ?? '')));
-  return { kind: 'told', step: (fault ?? chain.at(-1)!).id };
+  return { kind: 'taught', step: (fault ?? chain.at(-1)!).id };
 }
 
-/** The steps whose answers the output's step has checked or chosen from. */
+/** The steps whose answers the output's step checks or chooses from. */
 function checkedBy(graph: ShownGraph): string[] {
   const step = stepOf(graph, graph.output);
   const refs = Object.entries(step?.inputs ?? {}).filter(([name]) => name === 'draft' || name.startsWith('of '));
-  return refs.map(([, ref]) => headOf(ref));
+  return refs.map(([, ref]) => refHead(ref));
 }
 
 function takeFrom(graph: ShownGraph, step: string, always: boolean): ShownEdit[] {
-  const refOf = (id: string) => [id, stepOf(graph, id)?.field ?? []].flat().join('.');
-  if (always) return [{ edit: 'output', to: refOf(step) }];
+  const stepRef = (id: string) => [id, stepOf(graph, id)?.field ?? []].flat().join('.');
+  if (always) return [{ edit: 'output', to: stepRef(step) }];
   const inputs = Object.fromEntries(graph.inputs.map((name) => [name, `input.${name}`]));
   const asked = [...graph.inputs.map((name) => `${name}: {{${name}}}`), '{{candidates}}'].join('\n\n');
   const messages = [{ role: 'user', content: `${asked}\n\nAnswer with the number of the best candidate alone.` }];
-  const id = freeName('chosen', new Set(graph.steps.map((one) => one.id)));
-  const vote = { id, type: 'vote', of: [refOf(step), graph.output], by: { judge: { inputs, messages } } };
+  const id = freeName('chosen', new Set(graph.steps.map((step) => step.id)));
+  const vote = { id, type: 'vote', of: [stepRef(step), graph.output], by: { judge: { inputs, messages } } };
   return [
     { edit: 'add', step: vote },
     { edit: 'output', to: id },
@@ -130,7 +121,7 @@ function showInput(step: ShownStep, field: string): ShownEdit[] {
   ];
 }
 
-/** The first thing that the step's message names is then what the plan found. */
+/** Puts the plan first: a step looks up the first subject in its message. */
 function decompose(step: ShownStep, runs: ShownRun[]): ShownEdit[] {
   const name = freeName('plan', new Set(Object.keys(step.inputs)));
   const given = step.messages.filter(({ role }) => role !== 'system').map(({ content }) => content);
@@ -158,7 +149,7 @@ function critique({ id, messages }: ShownStep, runs: ShownRun[]): ShownEdit[] {
   ];
 }
 
-/** The step's messages with what the runs teach in the first that instructs. */
+/** The step's messages with the lessons in the first instructing one. */
 function tell({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
   const at = Math.max(
     0,
@@ -172,10 +163,12 @@ function tell({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
 function inFront(messages: readonly ShownMessage[], text: string): ShownMessage[] {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   if (at < 0) return [...messages, { role: 'user', content: text }];
-  return messages.map((one, index) => (index === at ? { ...one, content: `${text}\n\n${one.content}` } : one));
+  return messages.map((message, index) =>
+    index === at ? { ...message, content: `${text}\n\n${message.content}` } : message,
+  );
 }
 
-/** As edits name what they add: with a number where the name is taken. */
+/** A name for an added step, with a number if taken. */
 function freeName(wanted: string, taken: ReadonlySet<string>): string {
   let name = wanted;
   for (let number = 2; taken.has(name); number += 1) name = `${wanted}_${number}`;

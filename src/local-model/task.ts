@@ -1,4 +1,4 @@
-/** The `local` task model: reads the labels and the text from the messages, and the rest from the system prompt. */
+/** The `local` task model: reads labels and text from messages, the rest from the system prompt. */
 import { inForm } from './answer-form.js';
 import { choose, readChoice } from './choice.js';
 import { classify } from './classify.js';
@@ -10,7 +10,7 @@ import { readParts } from './parts.js';
 
 const maxInputLength = 100_000;
 
-/** A user message taken apart: the text that is asked about, and the labels offered (none where it lists none). */
+/** A parsed user message: its text, and its labels if it lists any. */
 export interface Task {
   text: string;
   labels: string[];
@@ -21,7 +21,9 @@ export function readTask(message: string): Task {
   return { text: payload(rest), labels };
 }
 
-/** Answers one task, in JSON where the prompt asks for it; among numbered candidates by the number of the one that is most like it. */
+/**
+ * Answers a task, in JSON if requested; for numbered candidates, with the number of the best one.
+ */
 export function answerTask(system: string, user: string): string {
   const choice = readChoice(user.slice(0, maxInputLength));
   if (choice) return choose(choice, plainAnswer(system, choice.rest));
@@ -29,14 +31,14 @@ export function answerTask(system: string, user: string): string {
 }
 
 /**
- * A label where labels are offered, else what is looked up where the message has a passage of statements, else what the prompt says to
- * extract, else the text's first line.
+ * A label if labels are offered, else a lookup if the message has a passage, else an extraction,
+ * else the first line of the text.
  */
 function plainAnswer(system: string, user: string): string {
   const task = readTask(user);
-  const told = offeredLabels(system.slice(0, maxInputLength));
-  const labels = task.labels.length > 0 ? task.labels : told.labels;
-  if (labels.length > 0) return classify(task.text, labels, readGuidance(told.rest, mentionFinder(labels)));
+  const offered = offeredLabels(system.slice(0, maxInputLength));
+  const labels = task.labels.length > 0 ? task.labels : offered.labels;
+  if (labels.length > 0) return classify(task.text, labels, readGuidance(offered.rest, mentionFinder(labels)));
   const { passage, asked, instruction } = readParts(user);
   if (passage.length > 0) return lookUp(passage, asked, `${system}\n\n${instruction}`);
   return extract(system, task.text) ?? task.text.split('\n', 1)[0]!.slice(0, 500);
@@ -46,7 +48,7 @@ const field =
   /^[ \t]*(?:[\p{L}']{1,20}[ \t]){0,3}(?:message|text|input|sentence|query|question|ticket|e-?mail|request|review|comment|utterance|document)[ \t]*:/imu;
 const order = /^[ \t]*(?:answer|reply|respond|return|choose|pick|output|classify|give|write)\b/i;
 
-/** The part of a message that is the matter itself: behind `Message:`, between tags, else all; orders (`Answer with …`) left out. */
+/** The message itself: after `Message:`, between tags, else all; without instructions. */
 function payload(message: string): string {
   const tag = /<(text|message|input|document)>/i.exec(message);
   const closed = tag ? message.indexOf(`</${tag[1]!}>`, tag.index) : -1;

@@ -1,50 +1,52 @@
-/** How an expected answer could have been looked up: the statements that lead from what is asked to it, one a look. */
+/** Lookup paths: chains of statements from a question to its expected answer. */
 import { expectedAnswer, type Lesson } from './lessons.js';
 import { readParts, type Parts } from './parts.js';
 import type { ShownExample } from './reflection.js';
-import { placeOf, spaced, type Statement } from './statements.js';
-import { wordsOf } from './words.js';
+import { indexOfName, spaced, type Statement } from './statements.js';
+import { splitWords } from './words.js';
 
 export interface Trail {
   passage: Statement[];
   asked: string;
   expected: string;
-  /** The first is of something that is named in what is asked, each other of the value before it, and the last has the answer. */
+  /**
+   * The first statement is about a subject in the question, the next about its value, and so on.
+   */
   statements: Statement[];
-  /** Words of what the passage names: they belong to one task and teach nothing. */
+  /** Words of names in the passage: specific to one task. */
   names: Set<string>;
 }
 
 const longest = 5;
 
-/** The shortest trail of an example, or null: its feedback names no answer, or nothing leads to it. */
+/** The shortest trail of an example; null: no expected answer, or no path. */
 export function readTrail({ input, feedback }: Pick<ShownExample, 'input' | 'feedback'>): Trail | null {
   const expected = expectedAnswer(feedback);
   if (expected === null) return null;
-  const { passage, asked } = partsOfInput(input);
+  const { passage, asked } = inputParts(input);
   const statements = leadingTo(expected, passage, spaced(asked));
   if (statements === null) return null;
-  const names = new Set(passage.flatMap(({ subject, value }) => wordsOf(`${subject} ${value}`)));
+  const names = new Set(passage.flatMap(({ subject, value }) => splitWords(`${subject} ${value}`)));
   return { passage, asked, expected, statements, names };
 }
 
-/** What a trail teaches: for each look what was asked, without the names in it, and the attribute that was wanted. */
-export function lessonsOf({ asked, statements, names }: Trail): Lesson[] {
-  const text = wordsOf(asked)
+/** Lessons of a trail: for each lookup the question without names, and the wanted attribute. */
+export function trailLessons({ asked, statements, names }: Trail): Lesson[] {
+  const text = splitWords(asked)
     .filter((word) => !names.has(word))
     .join(' ');
   return statements.map(({ attribute }) => ({ text, expected: attribute, explanation: '' }));
 }
 
-/** A task's input as it is shown: an object of texts in JSON, or a text. */
-function partsOfInput(input: string): Parts {
-  const fields = fieldsOf(input);
+/** A task's input: an object of texts in JSON, or a text. */
+function inputParts(input: string): Parts {
+  const fields = jsonFields(input);
   const message = fields?.map(([name, value]) => `${name}: ${value}`).join('\n\n');
   return readParts(message ?? input);
 }
 
-/** The texts of an input that is an object in JSON, by field; null where it is none. */
-export function fieldsOf(input: string): [name: string, value: string][] | null {
+/** The fields of an input that is a JSON object of texts; else null. */
+export function jsonFields(input: string): [name: string, value: string][] | null {
   if (!input.startsWith('{')) return null;
   try {
     const fields = Object.entries(JSON.parse(input) as object);
@@ -57,11 +59,14 @@ export function fieldsOf(input: string): [name: string, value: string][] | null 
 
 function leadingTo(expected: string, passage: readonly Statement[], asked: string): Statement[] | null {
   const byValue = new Map<string, Statement[]>();
-  for (const one of passage) byValue.set(spaced(one.value), [...(byValue.get(spaced(one.value)) ?? []), one]);
+  for (const statement of passage) {
+    const value = spaced(statement.value);
+    byValue.set(value, [...(byValue.get(value) ?? []), statement]);
+  }
   let trails = (byValue.get(spaced(expected)) ?? []).map((last) => [last]);
   const seen = new Set<string>();
   for (let length = 1; length <= longest; length += 1) {
-    const found = trails.find(([first]) => placeOf(first!.subject, asked) >= 0);
+    const found = trails.find(([first]) => indexOfName(first!.subject, asked) >= 0);
     if (found) return found;
     trails = trails.flatMap((trail) => {
       const subject = spaced(trail[0]!.subject);

@@ -1,6 +1,8 @@
-/** Words, stems and tokens: the only knowledge of English that the `local` provider has. No word here is of any data set. */
+/**
+ * Words, stems and tokens: the `local` provider's only knowledge of English. No data set's words.
+ */
 
-/** The commonest English words, and those that only weigh others: they say nothing about what a message is about. */
+/** The most common English words and qualifiers: they say nothing about a message's subject. */
 const commonWords = new Set(
   `a about after again all also although always am an and any anything are as at back be because been before being both but by
   came can cannot come could day days did do does doing done don down even ever every few for from get gets getting give given
@@ -34,8 +36,8 @@ const suffixes = [
   'e',
 ];
 
-/** Lower-case words of letters and digits, in order; one pass, whatever the text. */
-export function wordsOf(text: string): string[] {
+/** Lower-case words of letters and digits in order, in one pass. */
+export function splitWords(text: string): string[] {
   return (
     text
       .toLowerCase()
@@ -44,7 +46,7 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-/** A word without its English ending (`charged`, `charges`, `charging` become one), so that wordings meet. */
+/** A word without its English ending (`charged`, `charges` and `charging` give one stem). */
 export function stem(word: string): string {
   for (const suffix of suffixes) {
     const rest = word.length - suffix.length;
@@ -59,10 +61,10 @@ export function isCommon(word: string): boolean {
   return word.length < 2 || commonWords.has(word);
 }
 
-/** The distinct stems of the telling words of a text, each with the word that it was first seen as. */
+/** The distinct stems of a text's significant words, each with its first form. */
 export function tellingStems(text: string): Map<string, string> {
   const stems = new Map<string, string>();
-  for (const word of wordsOf(text)) {
+  for (const word of splitWords(text)) {
     if (isCommon(word)) continue;
     const key = stem(word);
     if (!stems.has(key)) stems.set(key, word);
@@ -70,7 +72,7 @@ export function tellingStems(text: string): Map<string, string> {
   return stems;
 }
 
-/** Whether two stems of five letters or more are one slip of the keyboard apart, or one begins the other. */
+/** Whether two stems of at least five letters differ by one typing error, or one is a prefix. */
 export function similar(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short.length < 5 || long.length - short.length > 2) return false;
@@ -85,12 +87,14 @@ export function similar(a: string, b: string): boolean {
   return long.length === short.length && swapped;
 }
 
-/** Tokens as this provider counts them: pieces of at most six letters or digits, and every other visible sign. */
+/**
+ * Tokens of this provider: pieces of at most six letters or digits, and each other visible sign.
+ */
 export function countTokens(text: string): number {
   return text.match(/[\p{L}\p{N}]{1,6}|[^\s\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-/** The first `tokens` tokens of a text, counted as `countTokens` does. */
+/** The first `tokens` tokens of a text, counted as by `countTokens`. */
 export function firstTokens(text: string, tokens: number): string {
   let left = tokens;
   for (const match of text.matchAll(/[\p{L}\p{N}]{1,6}|[^\s\p{L}\p{N}]/gu)) {
@@ -100,7 +104,7 @@ export function firstTokens(text: string, tokens: number): string {
   return text;
 }
 
-/** FNV-1a over UTF-16 units: breaks ties the same way on every machine. */
+/** FNV-1a over UTF-16 units: breaks ties identically on every machine. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

@@ -4,7 +4,7 @@ import { endEvents } from '../core/events/jobs.js';
 import type { JobKind } from '../core/jobs/kinds.js';
 import type { Db } from '../storage/db/db.js';
 import { isDeleted } from '../storage/deployments/deployments.js';
-import { finishJob, type Ending } from '../storage/decisions/record.js';
+import { finishJob, type ClosedState } from '../storage/decisions/record.js';
 import { takeLostWake } from '../storage/rollouts/slots.js';
 import { cancelWorkflow, signalRewards } from './commands.js';
 import { startWorkflow } from './starter.js';
@@ -98,7 +98,7 @@ async function check(client: Client, db: Db, log: Logger, job: OpenJob): Promise
 }
 
 /** The job's ending by the status of its workflow; null: the workflow still runs. */
-async function readEnding(client: Client, job: OpenJob): Promise<Ending | null> {
+async function readEnding(client: Client, job: OpenJob): Promise<ClosedState | null> {
   let status: WorkflowExecutionStatusName | 'GONE';
   try {
     status = (await client.workflow.getHandle(job.workflow_id).describe()).status.name;

@@ -221,8 +221,8 @@ describe('what goes wrong', () => {
 
   test.each<[string, Options['rollout'], RegExp]>([
     ['throws', () => Promise.reject(new TypeError('x is not y')), /x is not y/],
-    ['gives NaN', () => ({ reward: NaN }), /reward NaN, not a finite number/],
-    ['gives a text', () => ({ reward: '1' as never }), /reward 1, not a finite number/],
+    ['gives NaN', () => ({ reward: NaN }), /reward NaN, which is not a finite number/],
+    ['gives a text', () => ({ reward: '1' as never }), /reward 1, which is not a finite number/],
     ['gives nothing', () => undefined as never, /undefined/],
     ['gives details that are no JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
   ])('a function that %s fails the rollout and says so', async (_, rollout, message) => {

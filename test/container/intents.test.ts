@@ -131,6 +131,6 @@ describe('the container', () => {
       'Message: A tulip please\n\nLabels: p1, p2',
     ]);
     await expect(startIntents({ data: `${data}/broken.jsonl` })).rejects.toThrow(/broken.jsonl, message 1: expected/);
-    await expect(startIntents({ data: `${data}/gone` })).rejects.toThrow(/gone answered 404/);
+    await expect(startIntents({ data: `${data}/gone` })).rejects.toThrow(/gone returned status 404/);
   });
 });

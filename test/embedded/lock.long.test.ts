@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFolder, tryLock } from '../../src/embedded/lock.js';
-import { markOf } from '../../src/embedded/process.js';
+import { processMark } from '../../src/embedded/process.js';
 import { runTypeScript } from '../support/children.js';
 import { freshFolder } from './folders.js';
 
@@ -53,7 +53,7 @@ describe('the lock of a folder', () => {
       .digest('hex')
       .slice(0, 32)}`;
     writeFileSync(file, stale);
-    writeFileSync(successor, JSON.stringify({ ...markOf(process.ppid), token: 'x' }));
+    writeFileSync(successor, JSON.stringify({ ...processMark(process.ppid), token: 'x' }));
     expect(tryLock(file)).toEqual({ heldBy: process.ppid });
     writeFileSync(successor, stale);
     expect(released(tryLock(file))).toBe(true);
@@ -63,7 +63,7 @@ describe('the lock of a folder', () => {
 
   test('is not taken from a living process', () => {
     const file = join(freshFolder(), 'lock');
-    writeFileSync(file, JSON.stringify({ ...markOf(process.ppid), token: 'x' }));
+    writeFileSync(file, JSON.stringify({ ...processMark(process.ppid), token: 'x' }));
     expect(tryLock(file)).toEqual({ heldBy: process.ppid });
   });
 

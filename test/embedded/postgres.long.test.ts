@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { startPostgres, type EmbeddedPostgres, type PostgresOptions } from '../../src/embedded/postgres.js';
-import { lives, markOf } from '../../src/embedded/process.js';
+import { lives, processMark } from '../../src/embedded/process.js';
 import { runTypeScript, type Child } from '../support/children.js';
 import { until } from '../support/until.js';
 import { freshFolder } from './folders.js';
@@ -115,7 +115,7 @@ describe('embedded Postgres', () => {
       adopted: true,
     });
     expect(await saved(after.url)).toEqual([42]);
-    const mark = markOf(after.pid)!;
+    const mark = processMark(after.pid)!;
     await after.stop();
     expect(lives(mark)).toBe(false);
   });
@@ -156,7 +156,7 @@ describe('embedded Postgres', () => {
 
     const second = await start();
     expect(await saved(second.url)).toEqual([42]);
-    expect(markOf(other.pid!)).toBeDefined();
+    expect(processMark(other.pid!)).toBeDefined();
   });
 
   test('says in one line that its data is in use', async () => {

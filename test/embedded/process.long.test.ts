@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { end, lives, markOf } from '../../src/embedded/process.js';
+import { end, lives, processMark } from '../../src/embedded/process.js';
 import { until } from '../support/until.js';
 
 const children: ChildProcess[] = [];
@@ -22,9 +22,9 @@ const line = async (child: ChildProcess) =>
 
 describe('the mark of a process', () => {
   test('is the same as long as it lives, and no other process has it', () => {
-    expect(markOf(process.pid)).toEqual(markOf(process.pid));
-    expect(markOf(process.ppid)!.began).not.toBe(markOf(process.pid)!.began);
-    expect(lives(markOf(process.pid)!)).toBe(true);
+    expect(processMark(process.pid)).toEqual(processMark(process.pid));
+    expect(processMark(process.ppid)!.began).not.toBe(processMark(process.pid)!.began);
+    expect(lives(processMark(process.pid)!)).toBe(true);
     expect(lives({ pid: process.pid, began: 'earlier' })).toBe(false);
   });
 
@@ -32,7 +32,7 @@ describe('the mark of a process', () => {
     // The shell becomes a sleep, which never waits for the child that it thereby inherits.
     const child = shell('sleep 0.1 & echo $!; exec sleep 60');
     const pid = Number(await line(child));
-    await until('the process is a zombie', () => markOf(pid) === undefined, 10);
+    await until('the process is a zombie', () => processMark(pid) === undefined, 10);
     process.kill(pid, 0);
   });
 });
@@ -41,7 +41,7 @@ describe('ending a process', () => {
   test('takes the first signal that works', async () => {
     const child = shell("trap '' TERM; echo ready; while true; do sleep 0.05; done");
     await line(child);
-    await end(markOf(child.pid!)!, ['SIGTERM', 'SIGKILL'], 200);
+    await end(processMark(child.pid!)!, ['SIGTERM', 'SIGKILL'], 200);
     await until('it is reaped', () => child.signalCode, 10);
     expect(child.signalCode).toBe('SIGKILL');
   });
@@ -50,6 +50,6 @@ describe('ending a process', () => {
     const child = shell('echo ready; exec sleep 60');
     await line(child);
     await end({ pid: child.pid!, began: 'earlier' }, ['SIGKILL']);
-    expect(lives(markOf(child.pid!)!)).toBe(true);
+    expect(lives(processMark(child.pid!)!)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import timers from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Running } from '../../src/embedded/launch.js';
-import { markOf } from '../../src/embedded/process.js';
+import { processMark } from '../../src/embedded/process.js';
 import { supervise } from '../../src/embedded/supervise.js';
 
 afterEach(() => {
@@ -44,7 +44,7 @@ test('a server that is stopped is not started again', async () => {
   const child = spawn('sleep', ['60']);
   const start = jest.fn<() => Promise<Running>>();
   const onExit = jest.fn();
-  const first = { mark: markOf(child.pid!)!, gone: once(child, 'exit').then(() => undefined) };
+  const first = { mark: processMark(child.pid!)!, gone: once(child, 'exit').then(() => undefined) };
   const said: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void said.push(line) });
   const supervised = supervise({ name: 'It', first, start, stopSignals: ['SIGTERM'], log, onExit });

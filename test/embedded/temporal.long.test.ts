@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { firstFree } from '../../src/embedded/ports.js';
-import { end, lives, markOf } from '../../src/embedded/process.js';
+import { end, lives, processMark } from '../../src/embedded/process.js';
 import { startTemporal, type EmbeddedTemporal, type TemporalOptions } from '../../src/embedded/temporal.js';
 import { runTypeScript, type Child } from '../support/children.js';
 import { until } from '../support/until.js';
@@ -35,7 +35,7 @@ async function orphan(dataDir: string): Promise<Answer> {
   const script = join(import.meta.dirname, '..', 'support', 'servers', 'run-embedded.ts');
   const parent: Child<Answer> = runTypeScript(script, ['temporal', JSON.stringify({ dataDir, port: 0 })]);
   const answer = await parent.first;
-  const mark = markOf(answer.pid)!;
+  const mark = processMark(answer.pid)!;
   stops.push(() => end(mark, ['SIGKILL']));
   parent.process.kill('SIGKILL');
   await parent.ended;
@@ -87,7 +87,7 @@ describe('embedded Temporal', () => {
     const after = await start({ dataDir });
     expect([after.address, after.pid, after.adopted]).toEqual([before.address, before.pid, true]);
     expect(await recall(after.address, 'before')).toBe('RUNNING');
-    const mark = markOf(after.pid)!;
+    const mark = processMark(after.pid)!;
     await after.stop();
     expect(lives(mark)).toBe(false);
   });
@@ -95,7 +95,7 @@ describe('embedded Temporal', () => {
   test('is ended instead when it no longer answers', async () => {
     const dataDir = freshFolder();
     const hung = await orphan(dataDir);
-    const mark = markOf(hung.pid)!;
+    const mark = processMark(hung.pid)!;
     process.kill(hung.pid, 'SIGSTOP');
     // The signal is on its way to each thread: one that still runs may answer.
     await until('all of it stands still', () => isStopped(hung.pid));
@@ -111,7 +111,7 @@ describe('embedded Temporal', () => {
     const after = await start({ dataDir, port });
     expect([after.address, after.adopted]).toEqual([`127.0.0.1:${port}`, false]);
     expect(after.address).not.toBe(address);
-    expect(markOf(pid)).toBeUndefined();
+    expect(processMark(pid)).toBeUndefined();
   });
 
   test('a process that only has the id of the one before is left alone', async () => {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { labelsOf, readIntents, type Intent, type LabelGuide } from '../../examples/intents/container.js';
-import { isCommon, wordsOf } from '../../src/local-model/words.js';
+import { isCommon, splitWords } from '../../src/local-model/words.js';
 import { optimize, type Found } from './optimizer.js';
 
 // The winner's prompt scores better on what nobody has seen because it says more. Neither the model
@@ -92,7 +92,7 @@ describe('a better prompt really scores better on unseen tasks', () => {
 
 test('the words that tell the labels of the samples apart are not known to the provider', () => {
   for (const rows of [tasks, clinic.tasks]) {
-    const wordSets = rows.map(({ text, label }) => ({ label, words: new Set(wordsOf(text)) }));
+    const wordSets = rows.map(({ text, label }) => ({ label, words: new Set(splitWords(text)) }));
     const telling = new Set<string>();
     for (const { label, words } of wordSets) {
       for (const word of words) {

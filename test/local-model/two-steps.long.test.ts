@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { diceOf } from '../../examples/two-steps/dice.js';
 import { groupsOfTask, initialPrompt, taskOf, twoStepJob, twoStepTasks } from '../../examples/two-steps/tasks.js';
 import { company, type Theme } from '../../examples/two-steps/themes.js';
-import { isCommon, wordsOf } from '../../src/local-model/words.js';
+import { isCommon, splitWords } from '../../src/local-model/words.js';
 import type { PromptMessage } from '../../src/core/graphs/graph.js';
 import { singleStepGraph } from '../../src/core/graphs/single-step.js';
 import { evolve, localSays, meanReward } from './evolve.js';
@@ -105,5 +105,5 @@ test('the words of the sample are not known to the provider', () => {
   const { things, groups, links, ofThings, ofGroups } = company;
   const said = [...things, ...groups, ...[...links, ...ofThings, ...ofGroups].map(({ name }) => name)];
   const values = [...ofThings, ...ofGroups].flatMap((one) => one.values);
-  expect([...said, ...values].flatMap(wordsOf).filter(isCommon)).toEqual([]);
+  expect([...said, ...values].flatMap(splitWords).filter(isCommon)).toEqual([]);
 });

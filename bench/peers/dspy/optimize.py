@@ -1,4 +1,4 @@
-"""One run of dspy.MIPROv2 against a world in which a model is called, with its defaults for all that the job does not say.
+"""Runs dspy.MIPROv2 in a world with a task model, with its defaults for unset options of the job.
 
 Reads the job as JSON from standard input: container_url, models_url, task_model, proposer, baseline, train_seeds,
 evaluation_seeds, auto ("light", "medium", "heavy"), labels, max_bootstrapped_demos, max_labeled_demos, rng_seed. Writes JSON
@@ -17,7 +17,7 @@ import os
 import sys
 import urllib.request
 
-# What a shell has set must not turn the calls to another server.
+# Ignore the shell's settings for other servers.
 for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL"):
     os.environ.pop(name, None)
 
@@ -56,7 +56,7 @@ def score(seed, answer):
 
 def metric(example, prediction, trace=None):
     reward = score(example.seed, prediction.answer)
-    # DSPy's advice: where a trace is given an answer is judged for a demonstration, which is to be right.
+    # As advised by DSPy: with a trace the answer may become a demonstration and must be right.
     return reward if trace is None else reward >= 1
 
 
@@ -71,7 +71,7 @@ evaluate_program = mipro_optimizer_v2.eval_candidate_program
 
 
 def eval_candidate_program(batch_size, trainset, candidate_program, *args, **kwargs):
-    """As MIPROv2's own, and tells of programs that were evaluated in full."""
+    """MIPROv2's own, which also reports fully evaluated programs."""
     result = evaluate_program(batch_size, trainset, candidate_program, *args, **kwargs)
     if batch_size >= len(trainset):
         say("evaluated", score=result.score / 100, calls=ask("calls")["calls"], **told(candidate_program))
@@ -79,7 +79,7 @@ def eval_candidate_program(batch_size, trainset, candidate_program, *args, **kwa
 
 
 mipro_optimizer_v2.eval_candidate_program = eval_candidate_program
-# These models have no price, and looking for one after each call takes a third of the time.
+# These models have no price; looking it up after each call would take a third of the time.
 costs.model_info = lambda *args, **kwargs: {}
 
 with contextlib.redirect_stdout(sys.stderr):

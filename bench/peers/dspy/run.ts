@@ -9,19 +9,19 @@ import { openTaskWorld } from '../../worlds/tasks.js';
 
 export type Auto = 'light' | 'heavy';
 
-/** What MIPROv2 would answer with: an instruction, and the demonstrations before the input. */
+/** MIPROv2's program: an instruction, and demonstrations before the input. */
 export interface Program {
   instruction: string;
   demos: Demonstration[];
 }
 
-/** A program that was evaluated on all evaluation seeds; `calls` of the task model by then. */
+/** A program evaluated on all evaluation seeds; `calls` of the task model so far. */
 interface EvaluatedProgram extends Program {
   score: number;
   calls: number;
 }
 
-/** What MIPROv2 did; `evaluated` in its order, the first being the program as it was given. */
+/** MIPROv2's report; `evaluated` in order, starting with the initial program. */
 export interface DspyOutcome {
   evaluated: EvaluatedProgram[];
   best: Program;
@@ -30,7 +30,7 @@ export interface DspyOutcome {
 
 type Line = ({ kind: 'evaluated' } & EvaluatedProgram) | ({ kind: 'end'; calls: number } & Program);
 
-/** Lets the official MIPROv2 search `run`'s world, in a Python of its own; rejects with its errors. */
+/** Runs the official MIPROv2 in `run`'s world, in its own Python; rejects with its errors. */
 export async function runDspy(
   python: string,
   modelsUrl: string,

@@ -1,4 +1,4 @@
-"""One run of the official gepa package against a world, with its defaults for all that the job does not say.
+"""Runs the official gepa package in a world, with its defaults for unset options of the job.
 
 Reads the job as JSON from standard input: container_url, proposer_url, model, train_seeds, evaluation_seeds,
 minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge; where there is no container:
@@ -29,7 +29,7 @@ def say(kind, **fields):
 
 
 def post(url, body):
-    """One POST over a connection that the thread keeps."""
+    """A POST over the thread's own connection."""
     parts = urlsplit(url)
     connections = local.__dict__.setdefault("connections", {})
     if parts.netloc not in connections:
@@ -58,7 +58,7 @@ def propose(prompt):
 
 
 def called(seed, texts):
-    """The task model called with the texts, and its answer scored."""
+    """Calls the task model with the texts and scores its answer."""
     messages = [{"role": "system", "content": text} for text in texts.values()]
     shown = job["inputs"][str(seed)]
     answer = chat(job["task_model"], messages + [{"role": "user", "content": shown}])

@@ -12,18 +12,18 @@ type Line =
   | { kind: 'candidate'; at: number; texts: Texts; reward: number; rollouts: number; proposals: number }
   | { kind: 'end'; at: number; texts: Texts; rollouts: number };
 
-/** What gepa did; `rollouts` of a candidate: how many it had spent by then, on this one's evaluation too. */
+/** gepa's report; `rollouts` of a candidate: spent so far, including its own evaluation. */
 export interface GepaOutcome extends Outcome {
   candidates: (Evaluated & { texts: Texts; rollouts: number })[];
 }
 
 export interface GepaOptions {
-  /** Of gepa's own `use_merge`. */
+  /** gepa's `use_merge`. */
   useMerge?: boolean;
   env?: NodeJS.ProcessEnv;
 }
 
-/** Lets the official gepa search `run`'s world, in a Python of its own; its errors are the end of the bench's row. */
+/** Runs the official gepa in `run`'s world, in its own Python; rejects with its errors. */
 export async function runGepa(
   python: string,
   proposerUrl: string,
@@ -46,7 +46,7 @@ export async function runGepa(
     env,
   );
   const [first, last] = [lines[0]!, lines.at(-1)! as Line & { kind: 'end' }];
-  // Where there are several components `text` is the first one's.
+  // With several components `text` is of the first.
   const textOf = (texts: Texts) => texts[components[0]!]!;
   return {
     startedAt: first.at,
@@ -60,8 +60,8 @@ export async function runGepa(
 }
 
 /**
- * Lets it search the single prompt of a world of lookups: the same task model, proposer and scores as a graph job has. `calls` of a
- * candidate: of the task model and of the proposer, by the time that it was known.
+ * Runs it on the single prompt of a world of lookups, with a graph job's models and scores. `calls`
+ * of a candidate: of task model and proposer so far.
  */
 export async function runGepaOnLookups(
   python: string,
@@ -99,7 +99,7 @@ function jobOf(task: SearchTask) {
   };
 }
 
-/** The lines of one run, from its start to its end. */
+/** The lines of a run, from start to end. */
 async function optimize(python: string, job: object, env?: NodeJS.ProcessEnv): Promise<Line[]> {
   const script = join(import.meta.dirname, 'optimize.py');
   const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });

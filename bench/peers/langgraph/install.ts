@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
-/** The version of the peer. */
+/** The peer's version. */
 export const langgraphVersion = '1.7.3';
 
 const pinned = { '@langchain/langgraph': langgraphVersion, '@langchain/core': '1.4.0' };
 const run = promisify(execFile);
 
-/** What of LangGraph is used here: a graph whose state has a channel for each value, and nodes that give channels. */
+/** The used part of LangGraph: a state with a channel per value, and nodes that update channels. */
 export interface LangGraph {
   Annotation: (() => unknown) & { Root(channels: Record<string, unknown>): unknown };
   START: string;
@@ -21,15 +21,15 @@ export interface LangGraph {
 }
 interface StateGraph {
   addNode(name: string, node: (state: State) => Promise<State>): unknown;
-  /** From several: once all of them have run. */
+  /** An edge from several nodes waits for all of them. */
   addEdge(from: string | string[], to: string): unknown;
   compile(): { invoke(state: State, options: { recursionLimit: number }): Promise<State> };
 }
 export type State = Record<string, string>;
 
 /**
- * LangGraph, which the product does not depend on: installed once under `folder`, kept for later runs. Rejects with npm's reason
- * where there is no registry.
+ * LangGraph, installed once under `folder`; the product does not depend on it. Rejects with npm's
+ * reason if there is no registry.
  */
 export async function langgraph(folder: string): Promise<LangGraph> {
   const home = join(folder, `langgraph-${langgraphVersion}`);
@@ -44,6 +44,6 @@ async function install(home: string): Promise<void> {
   await mkdir(making, { recursive: true });
   await writeFile(join(making, 'package.json'), JSON.stringify({ private: true, dependencies: pinned }));
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: making, timeout: 300_000 });
-  // Whole or not at all.
+  // Moved in one step: complete or absent.
   await rename(making, home);
 }

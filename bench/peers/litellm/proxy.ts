@@ -9,13 +9,16 @@ import type { Target } from '../../inference-load.js';
 
 const startMs = 120_000;
 
-/** LiteLLM's proxy as a process of its own. */
+/** LiteLLM's proxy in its own process. */
 export interface LitellmProxy extends Target {
   pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts LiteLLM's proxy before a model, `fake-1`: one worker with a master key, without a database. Rejects when it does not come up. */
+/**
+ * Starts LiteLLM's proxy for a model, `fake-1`: one worker, a master key, no database. Rejects if
+ * it does not start.
+ */
 export async function startLitellm(python: string, modelUrl: string): Promise<LitellmProxy> {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-litellm-'));
   const config = join(folder, 'config.yaml');
@@ -57,7 +60,7 @@ export async function startLitellm(python: string, modelUrl: string): Promise<Li
     if (child.exitCode === null && Date.now() < deadline) await delay(250);
     else {
       await stop();
-      throw new Error(`LiteLLM's proxy did not come up: ${errors}`);
+      throw new Error(`LiteLLM's proxy did not start: ${errors}`);
     }
   }
   return { url, key, pid: child.pid!, stop };

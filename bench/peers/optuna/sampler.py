@@ -1,4 +1,4 @@
-"""Optuna's TPE sampler, asked and told over standard input and output.
+"""Optuna's TPE sampler, controlled over standard input and output.
 
 Each line of input is JSON: `space` (how many choices each dimension has) and `seed` begin a study; `values` are told for
 the combinations of the last answer, in its order (greater is better); `count` combinations are asked for, all of them
@@ -12,7 +12,7 @@ import warnings
 import optuna
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
-# Options that were experimental in some version warn on each study.
+# Experimental options of some versions warn in each study.
 warnings.simplefilter("ignore")
 
 study, space, running = None, {}, []

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Proposer } from '../../tpe/trial-run.js';
 
-/** Optuna's sampler in a Python of its own; one study at a time. */
+/** Optuna's sampler in its own Python, one study at a time. */
 export interface Optuna {
   open(space: number[], seed: number): Proposer;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export function startOptuna(python: string): Optuna {
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const ended = once(child, 'close');
-  // An early end shows as a missing answer, with what Python said.
+  // An early end shows as a missing answer, with Python's output.
   child.stdin.on('error', () => undefined);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

@@ -9,7 +9,7 @@ import { readPrompt } from '../../storage/candidates/reads.js';
 import type { HttpDeps } from '../deps.js';
 import { ApiError, pointerOf, refuse } from '../server/errors.js';
 
-/** Which prompt an evaluation runs with, as messages; null: the container as it is. */
+/** The prompt that an evaluation runs with, as messages; null: the container's own. */
 export async function resolveCandidate(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -34,7 +34,7 @@ export async function resolveCandidate(
   });
 }
 
-/** Which candidate of which job is meant: the best where none is named; `field` is what names the job in the body. */
+/** A candidate that a request names; default: the job's best. `field` names the job in the body. */
 export interface AskedCandidate {
   kind: 'session' | 'graph';
   field: string;
@@ -42,20 +42,20 @@ export interface AskedCandidate {
   candidateId: string | undefined;
 }
 
-/** The job that is meant, and its candidate, which need not be there; `unknown` says so at its place in the body. Throws what is wrong with them. */
+/** The job and the id of the candidate, which may not exist: then throw `unknown()`. */
 export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
   const refused = (name: string, message: string) =>
     refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
   const { jobId } = asked;
   const { noun } = jobKinds[kind];
   const job = await readJob(tx, jobId);
-  if (job?.kind !== kind) throw refused(field, `is no ${noun} that this key may see`);
+  if (job?.kind !== kind) throw refused(field, `must be the id of a ${noun} of this organization`);
   const candidateId = asked.candidateId ?? job.projection.bestCandidateId;
-  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet; wait for its baseline.`);
-  return { job, candidateId, unknown: () => refused('candidate_id', `is no candidate of that ${noun}`) };
+  if (!candidateId) throw notReady(`The ${noun} ${jobId} has no evaluated candidate yet. Wait for its baseline.`);
+  return { job, candidateId, unknown: () => refused('candidate_id', `must be a candidate of the ${noun}`) };
 }
 
-/** A candidate's prompt; throws where there is none, or it is not known yet. */
+/** A candidate's prompt. Throws if the candidate does not exist or its prompt is not known yet. */
 export async function knownPrompt(
   tx: Tx,
   jobId: string,
@@ -65,7 +65,7 @@ export async function knownPrompt(
   const prompt = await readPrompt(tx, jobId, candidateId);
   if (!prompt) throw unknown();
   const { messages, demos } = prompt;
-  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet; wait for the session's baseline.`);
+  if (!messages) throw notReady(`The prompt of ${candidateId} is not known yet. Wait for the session's baseline.`);
   return { messages, demos };
 }
 

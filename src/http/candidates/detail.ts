@@ -11,7 +11,7 @@ import { candidateView } from './view.js';
 import { unifiedDiff } from './text-diff.js';
 import { readTestView } from './test-view.js';
 
-/** The origin of a candidate, and its fields that all kinds of job show; null: the job has no such candidate. */
+/** A candidate's origin, in the fields of all kinds of job; null: the job has no such candidate. */
 export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; status: Status }, candidateId: string) {
   const [[row], line] = await Promise.all([
     readCandidates(tx, job.jobId, { id: candidateId }),
@@ -41,7 +41,9 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   return { self, shown };
 }
 
-/** The components in which a candidate differs from a parent; those that only the parent has come last. */
+/**
+ * Diffs of the components that differ from a parent; components that only the parent has come last.
+ */
 function diffs(parent: Ancestor, self: Ancestor) {
   const before = candidateTexts(parent);
   const after = candidateTexts(self);

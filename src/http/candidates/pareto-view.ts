@@ -7,11 +7,13 @@ import type { Tx } from '../../storage/db/db.js';
 import { readEvaluatedRewards, readEvaluation, readEvaluationCosts } from '../../storage/candidates/pareto-front.js';
 import { readCandidates, type CandidateRow } from '../../storage/candidates/reads.js';
 
-/** Candidates whose outcomes are read at once. */
+/** Number of candidates whose outcomes one query reads. */
 const atOnce = 50;
 const maxHolders = 100;
 
-/** The front over a search's evaluation seeds, from the stored outcomes of the candidates that are evaluated. */
+/**
+ * The front over a search's evaluation seeds, from the stored outcomes of the evaluated candidates.
+ */
 export async function readPareto(
   tx: Tx,
   jobId: string,
@@ -58,7 +60,9 @@ export async function readPareto(
   };
 }
 
-/** The front over reward and cost of a graph job, the cheapest first; `candidates` are all of the job. */
+/**
+ * The front over reward and cost of a graph job, cheapest first. `candidates`: all of the job's.
+ */
 export async function readCostFront(
   tx: Tx,
   jobId: string,

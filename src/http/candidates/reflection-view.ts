@@ -12,9 +12,9 @@ type GraphReflection = NonNullable<z.output<typeof graphCandidateSchema>['reflec
 type Feedback = Awaited<ReturnType<typeof readFeedback>>;
 
 const limits = {
-  /** Bytes of a message or an answer of the proposer. */
+  /** Bytes of one message or answer of the proposer. */
   textBytes: 128 * 1024,
-  /** Of all that the proposer was asked for a candidate. */
+  /** Bytes of all messages to the proposer for a candidate. */
   askedBytes: 4 * 1024 * 1024,
   /** Bytes of one example's feedback. */
   feedbackBytes: 4 * 1024,
@@ -53,7 +53,7 @@ export function reflectionView(
   };
 }
 
-/** A rollout's feedback, cut. */
+/** A rollout's feedback, shortened. */
 export function exampleView(
   { rolloutId, seed, feedback }: { rolloutId: string; seed: number | null; feedback: string },
   bytes: number,

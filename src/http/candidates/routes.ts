@@ -19,7 +19,7 @@ import { numberedPage, placeAfter } from '../server/pages.js';
 import { problems } from '../server/schema.js';
 import { candidateView } from './view.js';
 
-/** What is shown of a kind's candidates: `view` and `read` answer what `schema` describes. */
+/** Views of the candidates of a job kind; `view` and `read` return the shape of `schema`. */
 export interface LineageRoutes<Head> {
   base: string;
   param: 'session_id' | 'job_id';
@@ -37,7 +37,7 @@ interface Described {
   description: string;
 }
 
-/** Where the candidates of one kind of job come from, how they fared, and what was decided of each. */
+/** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
 export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageRoutes<Head>): void {
   const { param, kind, tags, detail, seedEval, pareto } = routes;
   const one = `${routes.base}/:${param}`;
@@ -137,7 +137,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 }
 
-/** What cannot be a candidate's id is not looked for: Postgres refuses some texts. */
+/** Rejects malformed ids before the query: Postgres refuses some texts. */
 function candidateOf(candidateId: string): string {
   if (!/^cand_\w+$/.test(candidateId)) throw noCandidate(candidateId);
   return candidateId;

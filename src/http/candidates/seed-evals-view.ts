@@ -4,7 +4,7 @@ import type { seedEvalSchema } from '../../contracts/candidates/lineage.js';
 import type { SeedEval } from '../../storage/candidates/lineage.js';
 import { isoOrNull } from '../jobs/view.js';
 
-/** Of a feedback in a list; the whole is in the rollout's trace. */
+/** Limit in a list; the trace of the rollout has the whole feedback. */
 const feedbackBytes = 4 * 1024;
 
 /** A rollout of a candidate, in a list. */

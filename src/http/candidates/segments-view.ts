@@ -9,20 +9,24 @@ type Views = z.output<typeof candidateDetailSchema>['segments'];
 type Feedback = Awaited<ReturnType<typeof readFeedback>>;
 
 const limits = {
-  /** With each sentence: how many feedbacks, how long each at most, and all of an answer together. */
+  /**
+   * Per sentence: number of feedbacks and bytes of each; and bytes of all feedback in an answer.
+   */
   examples: 20,
   feedbackBytes: 1_024,
   bytesInAll: 2 * 1024 * 1024,
-  /** Where there are more sentences than this, neighbours of the same origin are shown as one. */
+  /** Above this number of sentences, neighbours of the same origin are joined. */
   segments: 1_000,
 };
 
-/** A sentence of one of a prompt's components. */
+/** A sentence of a component. */
 export interface ComponentSegment extends AttributedSegment {
   component: string;
 }
 
-/** Whose sentences a candidate's prompt is made of, component by component. `line`: the candidate after its ancestors. */
+/**
+ * The origin of each sentence of a candidate's prompt. `line`: the ancestors, then the candidate.
+ */
 export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
   const texts = line.map(candidateTexts);
   const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
@@ -44,7 +48,9 @@ export function shownTo({ reflection }: Ancestor): number[] {
   return reflection?.ordinals.slice(0, limits.examples) ?? [];
 }
 
-/** Each sentence with whoever introduced it and the feedback that this one's reflection was shown. */
+/**
+ * Each sentence with the candidate that introduced it and the feedback its reflection was shown.
+ */
 export function segmentViews(
   segments: readonly ComponentSegment[],
   sources: ReadonlyMap<number, Ancestor>,

@@ -1,12 +1,9 @@
 import { createTwoFilesPatch } from 'diff';
 
-/** Beyond this many lines put in or taken out the search for the shortest difference takes too long. */
+/** Limit of changed lines: beyond it the search for the shortest diff takes too long. */
 export const maxEdits = 1_000;
 
-/**
- * The difference of two texts, line by line, as a unified diff. Texts with little in common (more than `edits` lines): all of one, then
- * all of the other.
- */
+/** Unified diff of two texts. Above `edits` changed lines: the whole old text, then the new one. */
 export function unifiedDiff(
   from: { name: string; text: string },
   to: { name: string; text: string },

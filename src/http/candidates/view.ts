@@ -5,7 +5,7 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 
 type Candidate = z.output<typeof candidateSchema>;
 
-/** A candidate as every answer shows it. */
+/** A candidate as every response shows it. */
 export function candidateView(row: CandidateRow): Candidate {
   return {
     candidate_id: row.id,
@@ -20,7 +20,6 @@ export function candidateView(row: CandidateRow): Candidate {
   };
 }
 
-/** The best candidate so far. */
 export function best({ projection }: Pick<JobRow, 'projection'>, candidates: Candidate[]): Candidate | null {
   return candidates.find(({ candidate_id }) => candidate_id === projection.bestCandidateId) ?? null;
 }

@@ -35,7 +35,7 @@ import { registerSnapshots } from './snapshots.js';
 
 const tags = ['deployments'];
 const params = z.object({ deployment_id: z.string() });
-const one = `${base}/:deployment_id`;
+const path = `${base}/:deployment_id`;
 
 const createdSchema = z.object({
   id: z.string(),
@@ -48,7 +48,7 @@ const createdSchema = z.object({
   temporal_url: z.string().nullable(),
 });
 
-/** Deployments: what won, frozen and served. Their inference paths are in deployment-inference.ts. */
+/** Deployments: snapshots served under a name. See deployment-inference.ts for inference. */
 export function registerDeployments(app: App, deps: HttpDeps): void {
   const { db } = deps;
   const read = createEventReader(db);
@@ -66,23 +66,23 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
         tags,
         summary: 'Create a deployment',
         description:
-          "Freezes a session's best prompt, a graph job's best graph or messages given outright, has a gate judge it where one is given, and has its name served by it.",
+          "Freezes a session's best prompt, a graph job's best graph or the given messages; evaluates it by the gate, if any; then serves its name with it.",
         headers: idempotencyHeader,
         body: createDeploymentSchema,
         response: { 201: createdSchema, ...bodyProblems(409) },
       },
     },
     async (request, reply) => {
-      const { name, source: asked, gate: wanted } = request.body;
-      const judged = wanted ? gateSpec(wanted, deps) : { gate: null, container: null };
-      const source = await resolveSource(deps, request, asked);
+      const { name, source: requested, gate: gateRequest } = request.body;
+      const judged = gateRequest ? gateSpec(gateRequest, deps) : { gate: null, container: null };
+      const source = await resolveSource(deps, request, requested);
       const spec: DeploymentSpec = { kind: 'deployment', name, source, ...judged };
       return create(deps, request, reply, {
         kind: 'deployment',
         spec,
         algorithm: null,
         correlationId: null,
-        containerApiKey: wanted?.container_api_key,
+        containerApiKey: gateRequest?.container_api_key,
         store: (tx, job) => insertDeployment(tx, job, name),
         location: (id) => `${base}/${id}/status`,
         answer: ({ jobId: id, workflowId }) => ({
@@ -101,7 +101,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'List deployments, the newest first',
+        summary: 'List deployments, newest first',
         querystring: deploymentQuerySchema,
         response: { 200: deploymentListSchema, ...problems(422) },
       },
@@ -113,7 +113,7 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/status`,
+    `${path}/status`,
     { schema: { tags, summary: 'Status', params, response: { 200: deploymentSchema, ...problems(404) } } },
     async (request) => {
       const row = await find(request.caller.orgId, request.params.deployment_id);
@@ -124,11 +124,11 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/stats`,
+    `${path}/stats`,
     {
       schema: {
         tags,
-        summary: 'What its requests came to since it went live',
+        summary: 'Request statistics since it went live',
         params,
         response: { 200: deploymentStatsSchema, ...problems(404) },
       },
@@ -140,12 +140,12 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/events`,
+    `${path}/events`,
     {
       exposeHeadRoute: false,
       schema: {
         tags,
-        summary: 'Events of its making, as a stream or as JSON',
+        summary: 'Events of its build, as a stream or as JSON',
         params,
         ...eventsRoute,
       },
@@ -157,11 +157,11 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   );
 
   app.post(
-    `${one}/rollback`,
+    `${path}/rollback`,
     {
       schema: {
         tags,
-        summary: 'Give its name back to the deployment that had it before',
+        summary: 'Roll the name back to the previous deployment',
         params,
         headers: idempotencyHeader,
         body: commandBodySchema,
@@ -170,20 +170,20 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const row = await find(request.caller.orgId, request.params.deployment_id);
-      const found = await db.org(row.orgId, (tx) => rollBack(tx, row));
-      if (found === 'not_live') throw notLive(row);
-      if (found === 'none_before') throw noneBefore(row);
-      return { name: row.name, id: found.id, snapshot_id: found.snapshotId, rolled_back_id: row.id };
+      const result = await db.org(row.orgId, (tx) => rollBack(tx, row));
+      if (result === 'not_live') throw notLive(row);
+      if (result === 'none_before') throw noneBefore(row);
+      return { name: row.name, id: result.id, snapshot_id: result.snapshotId, rolled_back_id: row.id };
     },
   );
 
   app.delete(
-    one,
+    path,
     {
       schema: {
         tags,
-        summary: 'Stop serving it',
-        description: 'Its snapshot stays. The name that it is live under serves nothing until another takes it.',
+        summary: 'Delete a deployment',
+        description: 'Its snapshot stays. If it is live, its name serves nothing until another deployment takes it.',
         params,
         response: { 204: z.undefined().describe('Deleted.'), ...problems(404) },
       },
@@ -199,20 +199,28 @@ export function registerDeployments(app: App, deps: HttpDeps): void {
   registerSnapshots(app, deps);
 }
 
-/** Where Temporal cannot be reached the reconciler does it. */
+/** If Temporal is unreachable, the reconciler cancels it. */
 async function stopBuilding({ commander, log }: HttpDeps, { id, workflowId }: DeploymentRow): Promise<void> {
   await commander.cancel({ workflowId }).catch((error: unknown) => {
-    log.warn({ err: error, deployment_id: id }, 'the making of a deleted deployment is not cancelled yet');
+    log.warn(
+      { err: error, deployment_id: id },
+      'cancelling the build of a deleted deployment failed; the reconciler will repeat it',
+    );
   });
 }
 
 function notLive({ id, name, status }: DeploymentRow): ApiError {
-  return new ApiError(409, 'deployment_not_live', `${name} is not served by ${id}, so there is nothing to roll back.`, {
-    extra: { current_status: status },
-  });
+  return new ApiError(
+    409,
+    'deployment_not_live',
+    `Deployment ${id} does not serve ${name}; there is nothing to roll back.`,
+    {
+      extra: { current_status: status },
+    },
+  );
 }
 
 function noneBefore({ id, name, status }: DeploymentRow): ApiError {
-  const detail = `No deployment served ${name} before ${id}, or it is deleted; delete ${id} to have it serve nothing.`;
+  const detail = `${name} has no earlier deployment that still exists. Delete ${id} to stop serving the name.`;
   return new ApiError(409, 'nothing_before', detail, { extra: { current_status: status } });
 }

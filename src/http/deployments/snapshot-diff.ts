@@ -7,12 +7,12 @@ import { maxEdits, unifiedDiff } from '../candidates/text-diff.js';
 
 type Diff = z.output<typeof snapshotDiffSchema>;
 
-/** In what two snapshots differ, part by part, each as text. */
+/** Differences of two snapshots, part by part, as text. */
 export function snapshotDiff(from: Snapshot, to: Snapshot): Diff {
-  const [before, after] = [partsOf(from.content), partsOf(to.content)];
+  const [before, after] = [snapshotParts(from.content), snapshotParts(to.content)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
   const differing = names.filter((part) => before.get(part) !== after.get(part));
-  // All parts have what one text has: nobody else is answered meanwhile.
+  // All parts share one limit of edits: the diff blocks the event loop.
   const edits = Math.ceil(maxEdits / Math.max(1, differing.length));
   return {
     ...{ from: from.id, to: to.id, identical: from.id === to.id },
@@ -25,8 +25,8 @@ export function snapshotDiff(from: Snapshot, to: Snapshot): Diff {
   };
 }
 
-/** The parts of a snapshot, by name, in the order in which they matter. */
-function partsOf(content: SnapshotContent): Map<string, string> {
+/** The parts of a snapshot by name, most relevant first. */
+function snapshotParts(content: SnapshotContent): Map<string, string> {
   const own: [string, string][] =
     content.kind === 'graph'
       ? [

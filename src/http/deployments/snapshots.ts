@@ -11,7 +11,7 @@ import { snapshotDiff } from './snapshot-diff.js';
 const tags = ['deployments'];
 const params = z.object({ snapshot_id: z.string() });
 
-/** What deployments serve, frozen; a snapshot outlives its deployments. */
+/** Snapshots that deployments serve; they outlive their deployments. */
 export function registerSnapshots(app: App, { db }: HttpDeps): void {
   const find = async (orgId: string, id: string): Promise<Snapshot> => {
     const isId = /^snap_[0-9a-f]{64}$/.test(id);
@@ -36,7 +36,7 @@ export function registerSnapshots(app: App, { db }: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'In what two snapshots differ',
+        summary: 'Differences of two snapshots',
         params: params.extend({ other: z.string() }),
         response: { 200: snapshotDiffSchema, ...problems(404) },
       },

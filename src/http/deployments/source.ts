@@ -7,7 +7,9 @@ import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { containerSpec, policySpec, providerErrors } from '../jobs/specs.js';
 
-/** What a deployment is made of: the candidate that was named, or the job's best as it is now. Throws what is wrong with it. */
+/**
+ * A deployment's source: the named candidate, or the job's current best. Throws if it is invalid.
+ */
 export async function resolveSource(
   deps: HttpDeps,
   { caller: { orgId } }: FastifyRequest,
@@ -23,15 +25,15 @@ export async function resolveSource(
   const kind = field === 'session_id' ? 'session' : 'graph';
   const jobId = source[field]!;
   return deps.db.org(orgId, async (tx) => {
-    const asked = { kind, field, jobId, candidateId: source.candidate_id } as const;
-    const { candidateId, unknown } = await chosenCandidate(tx, asked, ['source']);
+    const requested = { kind, field, jobId, candidateId: source.candidate_id } as const;
+    const { candidateId, unknown } = await chosenCandidate(tx, requested, ['source']);
     if (kind === 'session') await knownPrompt(tx, jobId, candidateId, unknown);
     else if (!(await readGraph(tx, jobId, candidateId))) throw unknown();
     return { kind, jobId, candidateId };
   });
 }
 
-/** A gate as it is stored, and its container; throws where that may not be called. */
+/** A gate's spec and its container; throws if the container may not be called. */
 export function gateSpec(gate: GateRequest, deps: HttpDeps): { gate: GateSpec; container: ContainerSpec } {
   const reason = deps.checkContainerUrl(gate.container_url);
   if (reason !== null) throw refuse.invalid([{ pointer: '/gate/container_url', message: reason }]);

@@ -4,7 +4,7 @@ import { quantile, relativeError } from '../../core/math/latency-sketch.js';
 import type { RequestTotals } from '../../storage/deployments/counters.js';
 import { isoOrNull } from '../jobs/view.js';
 
-/** What a deployment's requests came to, as it is answered. `since`: when it went live; null: it has not. */
+/** A deployment's statistics. `since`: when it went live; null: it has not. */
 export function statsView(
   deploymentId: string,
   totals: RequestTotals,

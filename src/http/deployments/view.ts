@@ -6,7 +6,6 @@ import type { OpenEvaluation } from '../../storage/deployments/gate.js';
 import type { HttpDeps } from '../deps.js';
 import { iso, isoOrNull } from '../jobs/view.js';
 
-/** Where deployments are. */
 export const deploymentsBase = jobKinds.deployment.path;
 
 /** A deployment in a list. */
@@ -15,7 +14,7 @@ export function deploymentSummary(row: DeploymentHead): z.output<typeof deployme
   return { id, name, status, live, snapshot_id: snapshotId, created_at: iso(row.createdAt) };
 }
 
-/** A deployment's status, with the evaluation that its gate waits for. */
+/** A deployment, with the running evaluation of its gate. */
 export function deploymentView(
   row: DeploymentRow,
   evaluation: OpenEvaluation | null,
@@ -42,7 +41,7 @@ export function deploymentView(
   };
 }
 
-/** Where a deployment, and its name, answer. */
+/** Inference URLs of a deployment and its name. */
 export function completionUrls({ id, name }: { id: string; name: string }, publicUrl: string) {
   const url = (ref: string) => `${publicUrl}${deploymentsBase}/${ref}/chat/completions`;
   return { chat_completions_url: url(id), name_chat_completions_url: url(name) };

@@ -13,7 +13,7 @@ import {
 import type { EvaluationHead } from '../../storage/jobs/jobs.js';
 import { readConcurrency } from '../../storage/jobs/concurrency.js';
 import { readSeedResults, readTotals } from '../../storage/rollouts/totals.js';
-import { usageOf } from '../../storage/jobs/usage.js';
+import { readUsage } from '../../storage/jobs/usage.js';
 import { resolveCandidate } from '../candidates/choice.js';
 import { findJob } from '../jobs/control.js';
 import { evaluationEstimate } from '../jobs/cost-estimate.js';
@@ -95,7 +95,7 @@ export function registerEvaluations(app: App, deps: HttpDeps): void {
       const job = await findJob<EvaluationHead>(deps, request, request.params.job_id, 'evaluation');
       const read = await deps.db.org(job.orgId, async (tx) => ({
         totals: await readTotals(tx, job.jobId),
-        usage: await usageOf(tx, job.jobId),
+        usage: await readUsage(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
       }));
       return evaluationView(job, read, deps);

@@ -26,13 +26,13 @@ export function evaluationListItem(job: Evaluation, deps: HttpDeps): z.output<ty
   };
 }
 
-/** An evaluation's status; `results` is there once it is completed, `summary` always. */
+/** An evaluation's status; `results` only once completed, `summary` always. */
 export function evaluationView(
   job: Evaluation,
   read: { totals: RolloutTotals; usage: Usage; concurrency: Concurrency },
   deps: HttpDeps,
 ): z.output<typeof evaluationSchema> {
-  const summary = summaryOf(job, read.totals);
+  const summary = summaryView(job, read.totals);
   const { mean_reward, total_tokens, total_cost_usd } = summary;
   const { candidate } = job.spec;
   return {
@@ -47,7 +47,7 @@ export function evaluationView(
   };
 }
 
-/** An evaluation's results, seed by seed. */
+/** An evaluation's results by seed. */
 export function evaluationResults(
   job: Evaluation,
   read: { totals: RolloutTotals; results: SeedResult[] },
@@ -55,7 +55,7 @@ export function evaluationResults(
   return {
     job_id: job.jobId,
     status: job.status,
-    summary: summaryOf(job, read.totals),
+    summary: summaryView(job, read.totals),
     results: read.results.map((row) => ({
       seed: row.seed,
       status: row.status,
@@ -70,7 +70,7 @@ export function evaluationResults(
   };
 }
 
-function summaryOf(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {
+function summaryView(job: Evaluation, totals: RolloutTotals): z.output<typeof evaluationSummarySchema> {
   return {
     mean_reward: totals.meanReward,
     total_tokens: totals.tokens,

@@ -12,8 +12,8 @@ import { isJudged } from '../../core/verify/score.js';
 import type { GraphTask } from '../../storage/graphs/tasks.js';
 import {
   answerTokens,
-  assumed,
-  limitOf,
+  assumptions,
+  answerLimit,
   searchCost,
   textTokens,
   type Estimate,
@@ -22,130 +22,130 @@ import {
 
 type Level = keyof Range;
 
-/** What is assumed of graphs beside what is assumed of sessions; in tokens, but for the first two. */
-const assumedOfGraphs = {
-  /** Items of a list that a map is given, at most as many as it takes. */
+/** Assumptions for graphs, in tokens except for `items` and `growth`. */
+const graphAssumptions = {
+  /** Items of a map's list, up to its limit. */
   items: { low: 1, likely: 5, high: Infinity },
-  /** What the graphs of the search take, beside the first one. */
+  /** Cost of later graphs relative to the first one. */
   growth: { low: 1, likely: 1.5, high: 3 },
-  /** What a proposer is told beside graph and runs. */
+  /** The proposer's instructions, besides graph and rollouts. */
   instruction: 1_000,
-  /** What a judge is told beside task, output and rubric. */
+  /** The judge's instructions, besides task, output and rubric. */
   judging: 300,
-  /** What a judge says of one criterion. */
+  /** The judge's answer per criterion. */
   verdict: { low: 20, likely: 60, high: 200 },
 } as const;
 
-/** What a data set holds on average, in characters. */
+/** Mean sizes in a data set, in characters. */
 interface Means {
-  /** A task's value of each field, and all of its input. */
+  /** By field, and of the whole input. */
   fields: Map<string, number>;
   input: number;
   gold: number;
   rubric: number;
-  /** By how many criteria an output is judged. */
+  /** Criteria per output. */
   criteria: number;
 }
 
-/** What a graph job will ask for and cost; the cost is null where the price of a policy model, the proposer or the judge is not known. */
+/** Rollouts and cost of a graph job; cost null: the price of a model is unknown. */
 export function graphEstimate(spec: GraphSpec, tasks: readonly GraphTask[]): Estimate {
   const graph = graphFromJson(initialGraphOf(spec));
-  const means = meansOf(tasks);
+  const means = dataSetMeans(tasks);
   const { search } = spec;
   const expected = algorithmOf(search).estimate(search, { isLive: false, components: 1 });
   const { proposer, policies } = spec;
-  // Edits may have any of them asked.
+  // Edits may use any of the policies.
   const isPriced = policies.every(({ provider, model }) => priceOf(provider, model, 1, 1) !== null);
   return searchCost(search, expected, spec.budget, (level) => {
-    const growth = assumedOfGraphs.growth[level];
+    const growth = graphAssumptions.growth[level];
     const judging = judgePrice(spec, means, level);
     const running = isPriced ? runPrice(graph, spec, means, level) : null;
     const perRollout = running === null || judging === null ? null : growth * running + judging;
-    const answers = sum(graph.steps.map((step) => callsOf(step, level))) * assumed.answer[level];
-    const run = textTokens(means.input) + growth * answers + assumed.feedback[level];
+    const answers = sum(graph.steps.map((step) => stepCalls(step, level))) * assumptions.answer[level];
+    const run = textTokens(means.input) + growth * answers + assumptions.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
       Math.ceil(
-        growth * textTokens(graphText(graph).length) + assumedOfGraphs.instruction + expected.shownRollouts * run,
+        growth * textTokens(graphText(graph).length) + graphAssumptions.instruction + expected.shownRollouts * run,
       ),
-      Math.min(promptTokens(graph) + assumed.thinking[level], limitOf(proposer)),
+      Math.min(promptTokens(graph) + assumptions.thinking[level], answerLimit(proposer)),
     );
     return { perRollout, perProposal };
   });
 }
 
-/** What a run of the graph costs, every branch taken. */
+/** Cost of a run of the graph with all branches taken. */
 function runPrice(graph: Graph, { policies }: GraphSpec, means: Means, level: Level): number | null {
   const steps = new Map(graph.steps.map((step) => [step.id, step]));
-  /** Tokens of what a ref stands for. */
-  const tokensOf = (ref: Ref): number => {
+  /** Tokens of a ref's value. */
+  const refTokens = (ref: Ref): number => {
     const { head = '', path = [] } = parseRef(ref) ?? {};
     if (head === 'input') return textTokens(means.fields.get(path[0] ?? '') ?? means.input);
     const step = steps.get(head);
-    // Of a part of a list, and of an item, one.
-    return Math.max(1, step === undefined || path.length > 0 ? 1 : callsOf(step, level)) * assumed.answer[level];
+    // An item, or a part of one, counts as one answer.
+    return Math.max(1, step === undefined || path.length > 0 ? 1 : stepCalls(step, level)) * assumptions.answer[level];
   };
   const prices = graph.steps.map((step) => {
     const prompt = stepPrompt(step);
     if (prompt === null) return 0;
     const policy = policies.find(({ model }) => model === prompt.model) ?? policies[0]!;
     const candidates = step.type !== 'vote' ? [] : step.over === undefined ? (step.of ?? []) : [refHead(step.over)];
-    const asked =
+    const promptSize =
       textTokens(sum(prompt.messages.map(({ content }) => content.length))) +
-      sum([...Object.values(prompt.inputs), ...candidates].map(tokensOf));
-    const price = priceOf(policy.provider, policy.model, asked, answerTokens(policy, level));
-    return price === null ? null : callsOf(step, level) * price;
+      sum([...Object.values(prompt.inputs), ...candidates].map(refTokens));
+    const price = priceOf(policy.provider, policy.model, promptSize, answerTokens(policy, level));
+    return price === null ? null : stepCalls(step, level) * price;
   });
   const known = prices.filter((price) => price !== null);
   return known.length < prices.length ? null : sum(known);
 }
 
-/** How often a step is taken to ask its model. */
-function callsOf(step: Step, level: Level): number {
-  return step.type === 'map' ? Math.min(assumedOfGraphs.items[level], maxStepCalls(step)) : maxStepCalls(step);
+/** Assumed model calls of a step. */
+function stepCalls(step: Step, level: Level): number {
+  return step.type === 'map' ? Math.min(graphAssumptions.items[level], maxStepCalls(step)) : maxStepCalls(step);
 }
 
-/** What it costs to judge an output; 0 where that takes no model. */
+/** Cost of judging an output; 0 without a judge model. */
 function judgePrice({ verifier, search }: GraphSpec, means: Means, level: Level): number | null {
   if (!isJudged(verifier)) return 0;
   const { judge, mode } = verifier;
   const isRubric = mode === 'rubric';
   const golds = isRubric ? 1 : 1 + selectExampleTasks(-1, search.trainSeeds).length;
-  const shown = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
-  const asked = assumedOfGraphs.judging + textTokens(shown) + assumed.answer[level];
-  const said = Math.ceil((isRubric ? means.criteria : 1) * assumedOfGraphs.verdict[level]);
-  return priceOf(judge.provider, judge.model, asked, Math.min(said, limitOf(judge)));
+  const sampleChars = means.input + golds * means.gold + (isRubric ? means.rubric : 0);
+  const promptSize = graphAssumptions.judging + textTokens(sampleChars) + assumptions.answer[level];
+  const answerSize = Math.ceil((isRubric ? means.criteria : 1) * graphAssumptions.verdict[level]);
+  return priceOf(judge.provider, judge.model, promptSize, Math.min(answerSize, answerLimit(judge)));
 }
 
-/** Tokens of what one step of the graph tells its model. */
+/** Mean prompt tokens of a step. */
 function promptTokens({ steps }: Graph): number {
   const prompts = steps.flatMap((step) => stepPrompt(step) ?? []);
   const chars = sum(prompts.flatMap(({ messages }) => messages.map(({ content }) => content.length)));
   return textTokens(chars / Math.max(1, prompts.length));
 }
 
-function meansOf(tasks: readonly GraphTask[]): Means {
-  const meanOf = (lengths: readonly number[]) => sum(lengths) / tasks.length;
+function dataSetMeans(tasks: readonly GraphTask[]): Means {
+  const mean = (lengths: readonly number[]) => sum(lengths) / tasks.length;
   const fields = Object.keys(tasks[0]!.input);
-  // Most tasks have the rubric of the data set, which is one object.
+  // Most tasks share the data set's default rubric object.
   const rubrics = new Map<Rubric, { chars: number; criteria: number }>();
-  const rubricOf = ({ rubric }: GraphTask) => {
+  const taskRubric = ({ rubric }: GraphTask) => {
     if (rubric === null) return { chars: 0, criteria: 1 };
-    const known = rubrics.get(rubric) ?? measured(rubric);
+    const known = rubrics.get(rubric) ?? rubricSize(rubric);
     rubrics.set(rubric, known);
     return known;
   };
   return {
-    fields: new Map(fields.map((name) => [name, meanOf(tasks.map(({ input }) => charsOf(input[name])))])),
-    input: meanOf(tasks.map(({ input }) => charsOf(input))),
-    gold: meanOf(tasks.map(({ gold }) => (gold === null ? 0 : charsOf(gold.value)))),
-    rubric: meanOf(tasks.map((task) => rubricOf(task).chars)),
-    criteria: meanOf(tasks.map((task) => rubricOf(task).criteria)),
+    fields: new Map(fields.map((name) => [name, mean(tasks.map(({ input }) => charCount(input[name])))])),
+    input: mean(tasks.map(({ input }) => charCount(input))),
+    gold: mean(tasks.map(({ gold }) => (gold === null ? 0 : charCount(gold.value)))),
+    rubric: mean(tasks.map((task) => taskRubric(task).chars)),
+    criteria: mean(tasks.map((task) => taskRubric(task).criteria)),
   };
 }
 
-function measured(rubric: Rubric): { chars: number; criteria: number } {
+function rubricSize(rubric: Rubric): { chars: number; criteria: number } {
   const criteria = parseRubric(rubric);
   return {
     chars: sum(criteria.map(({ name, description }) => name.length + description.length)),
@@ -153,6 +153,6 @@ function measured(rubric: Rubric): { chars: number; criteria: number } {
   };
 }
 
-function charsOf(value: unknown): number {
+function charCount(value: unknown): number {
   return typeof value === 'string' ? value.length : (JSON.stringify(value) ?? '').length;
 }

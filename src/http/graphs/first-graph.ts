@@ -10,13 +10,13 @@ import { faultsIn } from '../server/errors.js';
 import type { Fault } from './specs.js';
 import { missing } from '../server/schema.js';
 
-/** Where neither graph nor prompt nor description is given. */
+/** Default without graph, prompt and description. */
 const plainPrompt = 'Answer the question that the input asks. Give the answer alone.';
 
-/** What a data set's metadata says of the task, and the name there. */
+/** The task description in a data set's metadata, and its field name. */
 type Description = { name: string; text: string };
 
-/** The graph that a job begins with, null where there is none, and what is wrong with what it was to be made from. */
+/** A job's first graph (null: invalid), and the problems of its source. */
 export function firstGraph(
   request: CreateGraphJob,
   policies: readonly PolicySpec[],
@@ -24,23 +24,23 @@ export function firstGraph(
 ): { graph: Graph | null; faults: Fault[] } {
   const fields = Object.keys(taskInput(request.dataset.tasks[0]!.input));
   return request.initial_graph === undefined
-    ? graphOfPrompt(request.dataset, fields, description)
-    : givenGraph(request.initial_graph, policies, fields);
+    ? promptGraph(request.dataset, fields, description)
+    : requestedGraph(request.initial_graph, policies, fields);
 }
 
-function graphOfPrompt(
+function promptGraph(
   dataset: GraphDataset,
   fields: readonly string[],
   description: Description | null,
 ): { graph: Graph; faults: Fault[] } {
   const messages = initialMessages(dataset);
-  const given = messages ?? [promptOfTask(description)];
+  const given = messages ?? [taskPrompt(description)];
   const graph = singleStepGraph(given, fields);
-  const ofInputs = fieldFaults(graph, given.length, fields);
-  if (ofInputs.length > 0) return { graph, faults: ofInputs };
+  const inputFaults = fieldFaults(graph, given.length, fields);
+  if (inputFaults.length > 0) return { graph, faults: inputFaults };
   const isText = typeof dataset.initial_prompt === 'string';
   const source = ['dataset', ...(messages ? ['initial_prompt'] : description ? ['metadata', description.name] : [])];
-  // The caller has written messages, and no steps: what is wrong is said of these.
+  // The caller wrote messages, not steps: report problems at the messages.
   const faults = graphProblems(graph).map(({ path, message }): Fault => {
     const [, index] = /^steps\[0\]\.messages\[(\d+)\]\.content$/.exec(path) ?? [];
     if (index !== undefined) {
@@ -49,14 +49,14 @@ function graphOfPrompt(
     }
     if (path === 'steps[0].inputs') {
       const named = Object.keys(stepPrompt(graph.steps[0]!)!.inputs).length;
-      return { path: source, message: `names ${named} fields; at most ${limits.stepInputs} can be given to one step` };
+      return { path: source, message: `names ${named} fields; one step takes at most ${limits.stepInputs}` };
     }
-    return { path: source, message: `makes no graph: ${message}` };
+    return { path: source, message: `gives no valid graph: ${message}` };
   });
   return { graph, faults };
 }
 
-/** What is wrong with the fields of the tasks for a prompt of so many messages; its own faults are not told beside. */
+/** Problems of the tasks' fields for a prompt with `given` messages, not of the prompt. */
 function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fault[] {
   const { inputs, messages } = stepPrompt(graph.steps[0]!)!;
   const path = ['dataset', 'tasks', 0, 'input'];
@@ -65,20 +65,20 @@ function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fa
     return [
       {
         path,
-        message: `${has}; a graph takes at most ${limits.inputs}: leave some out, or name some in an initial_graph`,
+        message: `${has}; a graph takes at most ${limits.inputs}: drop some, or name the needed ones in an initial_graph`,
       },
     ];
   }
   const isForAll = messages.length > given;
   if (isForAll && Object.keys(inputs).length > limits.stepInputs) {
-    const most = `at most ${limits.stepInputs} can be given to one step`;
-    return [{ path, message: `${has}; ${most}: name those that it needs as {{field}} in initial_prompt` }];
+    const most = `one step takes at most ${limits.stepInputs}`;
+    return [{ path, message: `${has}; ${most}: name the needed ones as {{field}} in initial_prompt` }];
   }
   if (isForAll && messages.length > limits.messages) {
-    const message = `is named by none of the ${given} messages, beside which there is no room for it: name its fields as {{field}}`;
+    const message = `is not used by any of the ${given} messages, and no message can be added: name its fields as {{field}}`;
     return [{ path, message }];
   }
-  // Of graphProblems: what follows from a name that cannot be one is not told beside it.
+  // Report only invalid names, without the problems that follow from them.
   return graphProblems(graph).flatMap(({ path: at, message }) => {
     const [, index] = /^inputs\[(\d+)\]$/.exec(at) ?? [];
     if (index === undefined) return [];
@@ -86,13 +86,13 @@ function fieldFaults(graph: Graph, given: number, fields: readonly string[]): Fa
   });
 }
 
-function promptOfTask(description: Description | null): Message {
-  // Braces in a description are not meant as places of inputs.
+function taskPrompt(description: Description | null): Message {
+  // Braces in a description are no placeholders.
   const text = description?.text.replaceAll(/\{{2,}|\}{2,}/g, (braces) => braces[0]!) ?? plainPrompt;
   return { role: 'system', content: text };
 }
 
-function givenGraph(
+function requestedGraph(
   given: unknown,
   policies: readonly PolicySpec[],
   fields: readonly string[],
@@ -107,9 +107,11 @@ function givenGraph(
     ...graphProblems(graph),
     ...modelProblems(graph, policies),
     ...graph.inputs.flatMap((name, at) =>
-      fields.includes(name) ? [] : [{ path: `inputs[${at}]`, message: `is "${name}", which the tasks' inputs lack` }],
+      fields.includes(name)
+        ? []
+        : [{ path: `inputs[${at}]`, message: `"${name}" is not a field of the tasks' inputs` }],
     ),
-  ].map(({ path, message }) => ({ path: ['initial_graph', ...partsOf(path)], message }));
+  ].map(({ path, message }) => ({ path: ['initial_graph', ...pathParts(path)], message }));
   return { graph, faults };
 }
 
@@ -119,14 +121,14 @@ function modelProblems({ steps }: Graph, policies: readonly PolicySpec[]): Probl
     const model = stepPrompt(step)?.model;
     if (model == null || known.includes(model)) return [];
     const path = `steps[${at}].${step.type === 'vote' ? 'by.judge.' : ''}model`;
-    return [{ path, message: `is none of the policy models, which are ${known.join(', ')}` }];
+    return [{ path, message: `must be one of the policy models: ${known.join(', ')}` }];
   });
 }
 
 const wireNames: Record<string, string> = { timeoutS: 'timeout_s', maxItems: 'max_items' };
 
-/** `steps[0].messages[1]` as the parts of a pointer, by the names that the body has. */
-function partsOf(path: string): (string | number)[] {
+/** `steps[0].messages[1]` as the parts of a pointer into the body. */
+function pathParts(path: string): (string | number)[] {
   const parts = path.split(/[.[\]]+/).filter((part) => part !== '');
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : (wireNames[part] ?? part)));
 }

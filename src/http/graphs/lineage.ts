@@ -16,7 +16,7 @@ import { seedEvalView } from '../candidates/seed-evals-view.js';
 
 type GraphJob = JobRow<GraphHead>;
 
-/** What is shown of the candidates of a graph job. */
+/** Views of the candidates of a graph job. */
 export const graphLineage: LineageRoutes<GraphHead> = {
   base: jobKinds.graph.path,
   param: 'job_id',
@@ -24,10 +24,10 @@ export const graphLineage: LineageRoutes<GraphHead> = {
   tags: ['graph evolve'],
   detail: {
     schema: graphCandidateSchema,
-    summary: 'One candidate: its graph, what it was made from, and who wrote which sentence',
+    summary: 'A candidate: its graph, its origin, and the author of each sentence',
     description:
-      'The edits that made its structure, and for each sentence of its prompts the ancestor that introduced it with the feedback ' +
-      'that this one’s reflection was shown. Long texts are cut.',
+      'The edits that made its structure and, for each sentence of its prompts, the ancestor that introduced it and the ' +
+      'feedback shown to its reflection. Long texts are cut.',
     read: readDetail,
   },
   seedEval: {
@@ -36,8 +36,8 @@ export const graphLineage: LineageRoutes<GraphHead> = {
   },
   pareto: {
     schema: graphParetoSchema,
-    summary: 'The best reward for each evaluation task, and what reward costs',
-    description: 'Who holds which task, and who is best for what a run of the graph costs.',
+    summary: 'The best reward for each evaluation task, and the front of reward and cost',
+    description: 'The best candidates of each task, and the best reward for each cost of a run.',
     read: async (tx, { jobId }): Promise<z.output<typeof graphParetoSchema>> => ({
       ...graphIds(jobId),
       ...(await readPareto(tx, jobId)),

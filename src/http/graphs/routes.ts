@@ -21,7 +21,7 @@ import type { GraphHead, JobRow } from '../../storage/jobs/jobs.js';
 import { startPending } from '../../storage/decisions/pending.js';
 import { readCandidates } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
-import { usageOf } from '../../storage/jobs/usage.js';
+import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { create, startInTime } from '../jobs/create.js';
 import type { App, HttpDeps } from '../deps.js';
@@ -36,7 +36,7 @@ import { readCostFront } from '../candidates/pareto-view.js';
 import { bodyProblems, idempotencyHeader, jobParams, problems } from '../server/schema.js';
 
 const base = jobKinds.graph.path;
-const one = `${base}/:job_id` as const;
+const path = `${base}/:job_id` as const;
 const tags = ['graph evolve'];
 
 /** Graph evolve jobs: a search for a better graph of model calls on a data set of tasks. */
@@ -79,7 +79,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
   );
 
   app.post(
-    `${one}/start`,
+    `${path}/start`,
     {
       schema: {
         tags,
@@ -118,7 +118,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    one,
+    path,
     { schema: { tags, summary: 'Status', params: jobParams, response: { 200: graphJobSchema, ...problems(404) } } },
     async (request) => {
       const job = await findJob<GraphHead>(deps, request, request.params.job_id, 'graph');
@@ -127,7 +127,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         return {
           candidates,
           pareto: await readCostFront(tx, job.jobId, candidates),
-          usage: await usageOf(tx, job.jobId),
+          usage: await readUsage(tx, job.jobId),
           resent: await readResent(tx, job.jobId),
           cost: await readCostBudget(tx, job.jobId),
           concurrency: await readConcurrency(tx, job.jobId),
@@ -138,11 +138,11 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/graph.txt`,
+    `${path}/graph.txt`,
     {
       schema: {
         tags,
-        summary: 'The best graph so far, for people',
+        summary: 'The best graph so far, as readable text',
         params: jobParams,
         response: {
           200: { description: 'The graph.', content: { 'text/plain': { schema: z.string() } } },
@@ -157,7 +157,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
         ? await deps.db.org(job.orgId, (tx) => readGraph(tx, job.jobId, bestCandidateId))
         : null;
       if (!graph) {
-        throw new ApiError(409, 'invalid_state', `The job is ${job.status}, and no graph of it is evaluated yet.`, {
+        throw new ApiError(409, 'invalid_state', `The job is ${job.status} and has no evaluated graph yet.`, {
           extra: { current_status: job.status },
         });
       }
@@ -165,7 +165,7 @@ export function registerGraphs(app: App, deps: HttpDeps): void {
     },
   );
 
-  registerGraphDownload(app, deps, one, tags);
+  registerGraphDownload(app, deps, path, tags);
   registerJobRoutes(app, deps, {
     base,
     param: 'job_id',

@@ -15,13 +15,13 @@ import { listed, pointerOf, refuse, type FieldError } from '../server/errors.js'
 import { firstGraph } from './first-graph.js';
 import { inputFaults } from './task-inputs.js';
 
-/** What is wrong, by the path in the body. */
+/** A problem, by its path in the body. */
 export interface Fault {
   path: readonly PropertyKey[];
   message: string;
 }
 
-/** A graph job as it is stored, and its tasks; throws with every field that is at fault. */
+/** A graph job's spec and tasks; throws with all invalid fields. */
 export function graphSpec(
   request: CreateGraphJob,
   { checkProvider }: Pick<HttpDeps, 'checkProvider'>,
@@ -29,7 +29,7 @@ export function graphSpec(
   const { dataset, budget } = request;
   const policies = requestPolicies(request);
   const policy = policies[0]!;
-  const proposer = proposerOf(request) ?? policy;
+  const proposer = proposerPolicy(request) ?? policy;
   const verifier = verifierSpec(dataset.verifier_config, request.policy_provider);
   const search = graphSearch({
     tasks: dataset.tasks.length,
@@ -69,10 +69,10 @@ export function graphSpec(
     description: description?.text ?? null,
     initialGraph: JSON.stringify(graphToJson(graph!)),
   };
-  return { spec, tasks: tasksOf(dataset) };
+  return { spec, tasks: graphTasks(dataset) };
 }
 
-function proposerOf({ proposer }: CreateGraphJob): PolicySpec | null {
+function proposerPolicy({ proposer }: CreateGraphJob): PolicySpec | null {
   if (!proposer) return null;
   const { model, provider, ...params } = proposer;
   return { model, provider, params };
@@ -100,14 +100,14 @@ function providerFaults(
   });
 }
 
-/** A budget of money needs prices: one fault for each model that has none. */
+/** A cost budget needs prices: one problem per model without a price. */
 function priceFaults({ policies, proposer, judge }: Models): Fault[] {
   const paid = [...policies, proposer, ...(judge ? [judge] : [])];
   const reasons = new Set(paid.flatMap((model) => unknownPrice(model) ?? []));
   return [...reasons].map((reason) => ({ path: ['budget', 'max_cost_usd'], message: `needs known prices: ${reason}` }));
 }
 
-/** `local` is free, which says nothing of what a graph costs elsewhere. */
+/** `local` is free, which says nothing about a graph's cost with other providers. */
 function isPriced({ provider, model }: PolicySpec): boolean {
   return provider !== 'local' && priceOf(provider, model, 1_000, 1_000) !== null;
 }
@@ -124,12 +124,12 @@ function searchFault({ field, message }: { field: keyof GepaConfig; message: str
   return { path: [field === 'rngSeed' ? 'rng_seed' : 'rollout_budget'], message };
 }
 
-function tasksOf({ tasks, gold_outputs: golds = [], default_rubric: rubric }: GraphDataset): GraphTask[] {
-  const goldOf = new Map(golds.map(({ task_id: id, output }) => [id, { value: output }]));
+function graphTasks({ tasks, gold_outputs: golds = [], default_rubric: rubric }: GraphDataset): GraphTask[] {
+  const goldById = new Map(golds.map(({ task_id: id, output }) => [id, { value: output }]));
   return tasks.map((task) => ({
     taskId: task.id,
     input: taskInput(task.input),
-    gold: goldOf.get(task.id) ?? null,
+    gold: goldById.get(task.id) ?? null,
     rubric: task.rubric ?? rubric ?? null,
   }));
 }

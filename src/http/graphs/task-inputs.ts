@@ -5,10 +5,10 @@ import { sizeProblem, type Json } from '../../core/graphs/values.js';
 import { listed } from '../server/errors.js';
 import type { Fault } from './specs.js';
 
-/** Milliseconds for which the first graph is opened on inputs: it may be made to cost much. What is left then is told by its rollouts. */
+/** Time limit, in milliseconds, for opening the first graph on inputs. Rollouts report the rest. */
 const patienceMs = 1_000;
 
-/** The inputs that no graph can take, or that the first graph (null: there is none) fails on before it asks a model; no more than are listed. */
+/** Inputs that are invalid, or fail in the first graph before a model call; at most `listed`. */
 export function inputFaults({ tasks }: GraphDataset, graph: Graph | null): Fault[] {
   const deadline = performance.now() + patienceMs;
   const faults: Fault[] = [];
@@ -26,5 +26,5 @@ function openProblem(graph: Graph, input: Json): string | null {
   const outcome = outcomeOf(openRun(graph, input));
   if (outcome.status !== 'failed') return null;
   const { step, reason } = outcome;
-  return `fails the first graph before a model is asked: ${step === null ? '' : `step ${step}: `}${reason}`;
+  return `fails in the first graph before a model call: ${step === null ? '' : `step ${step}: `}${reason}`;
 }

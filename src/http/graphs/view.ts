@@ -11,7 +11,7 @@ import { budgetView, estimateView, historyView, outcomeView } from '../jobs/sear
 
 type GraphJob = JobRow<GraphHead>;
 
-/** Both names of a graph job's id. */
+/** Both id fields of a graph job. */
 export const graphIds = (jobId: string) => ({ job_id: jobId, graph_gen_job_id: jobId });
 
 /** A graph job in a list. */
@@ -38,7 +38,6 @@ export function graphSummary(job: GraphJob, deps: HttpDeps): z.output<typeof gra
   };
 }
 
-/** A graph job's status. */
 export function graphView(
   job: GraphJob,
   read: {

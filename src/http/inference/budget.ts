@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { answerTokens, boundCall } from '../../clients/models/call-bound.js';
-import { reserveInTurn } from '../../storage/jobs/cost-budget.js';
+import { reserveWhenPossible } from '../../storage/jobs/cost-budget.js';
 import { ApiError } from '../server/errors.js';
 import type { ProxyCall, ProxyDeps } from './call.js';
 import { hashOf, type UpstreamRequest } from './request.js';
@@ -35,7 +35,7 @@ export function createCostReservations({ db, notifications, callTimeoutMs = 600_
       reply.raw.once('close', gone);
       try {
         const wanted = { ...call.reservation, rolloutId: call.rollout.id, presence };
-        if ((await reserveInTurn(db, call, wanted, waiting.signal)) === 'refused') throw exhausted();
+        if ((await reserveWhenPossible(db, call, wanted, waiting.signal)) === 'refused') throw exhausted();
       } finally {
         clearTimeout(timer);
         reply.raw.removeListener('close', gone);

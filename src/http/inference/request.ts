@@ -36,7 +36,7 @@ export interface Served {
   demos: readonly Demo[];
 }
 
-/** Fields by which a caller could turn our request, with our key, to another place. */
+/** Fields by which a caller could turn our request, with our key, to another server. */
 const forbidden = ['api_key', 'api_base', 'base_url', 'extra_headers'];
 /** What a policy's further fields never set: they belong to the call. */
 const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_options']);
@@ -89,11 +89,9 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
-  const systems = messages.flatMap(({ role, content }, index) =>
-    role === 'system' ? [{ place: index, content }] : [],
-  );
+  const systems = messages.flatMap(({ role, content }, index) => (role === 'system' ? [{ index, content }] : []));
   const [only] = systems;
-  return only && systems.length === 1 && !found.has(names[only.place]!) ? only.content : null;
+  return only && systems.length === 1 && !found.has(names[only.index]!) ? only.content : null;
 }
 
 function defaults(body: Json, params: Json): Json {

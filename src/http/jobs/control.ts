@@ -11,20 +11,17 @@ import { ApiError, refuse } from '../server/errors.js';
 import { createWakeSignal } from '../server/hints.js';
 import { idFields } from './view.js';
 
-const inTable: Record<CommandKind, StatusCommand> = {
+const statusCommands: Record<CommandKind, StatusCommand> = {
   pause: 'pause',
   resume: 'resume',
   cancel: 'cancel',
   stop: 'reward_stop',
 };
 
-/** The command that brings a job into the state asked for by PATCH. */
-export const commandOf = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
+/** The command for the state requested by PATCH. */
+export const patchCommands = { paused: 'pause', running: 'resume', cancelled: 'cancel' } as const;
 
-/**
- * Reads a job of the caller's, of `kind` if given, else of one that runs rollouts; 404 for what does not exist and for another
- * organization's.
- */
+/** A job of the caller's organization; default `kind`: any but deployments. Throws 404. */
 export async function findJob<Head = JobHead>(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -37,7 +34,7 @@ export async function findJob<Head = JobHead>(
   return job;
 }
 
-/** Sends a command and answers with its outcome. */
+/** Sends a command and replies with its outcome. */
 export async function control(
   deps: HttpDeps,
   reply: FastifyReply,
@@ -49,8 +46,8 @@ export async function control(
 }
 
 /**
- * Sends a command to a job's workflow and waits for its outcome: 200 and the status after it; 409 with `current_status`
- * when it is refused; 202 with `pending_command` when no worker decided in time.
+ * Sends a command to a job's workflow and waits for the outcome: 200 with the new status, 409 if
+ * refused, or 202 with `pending_command` if no worker decided in time.
  */
 export async function command(
   deps: HttpDeps,
@@ -58,11 +55,11 @@ export async function command(
   kind: CommandKind,
 ): Promise<{ code: 200 | 202; body: ControlAnswer }> {
   const ids = idFields(job.jobId);
-  // Closed is closed: no workflow is there to ask, and none could answer otherwise.
+  // A closed job has no workflow, and its status is final.
   if (isTerminal(job.status)) return { code: 200, body: { ...ids, status: decided(job.status, kind) } };
   if (job.status === 'pending') {
-    // No workflow is there yet to decide.
-    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, inTable[kind]));
+    // A pending job has no workflow yet.
+    const found = await deps.db.org(job.orgId, (tx) => closePending(tx, job, statusCommands[kind]));
     if (found === 'refused') throw refused(kind, job.status);
     if (found !== 'started') return { code: 200, body: { ...ids, status: found } };
   }
@@ -100,7 +97,7 @@ async function deliverAndWait(
   }
 }
 
-/** Delivers a command; true: the job has closed meanwhile, so nobody will answer it. */
+/** Delivers a command; true: the job was closed meanwhile, so no answer will come. */
 async function deliver(deps: HttpDeps, job: JobRow, kind: CommandKind, commandId: string): Promise<boolean> {
   try {
     if (!job.workflowStarted) await deps.commander.start(job);
@@ -108,19 +105,19 @@ async function deliver(deps: HttpDeps, job: JobRow, kind: CommandKind, commandId
     return false;
   } catch (error) {
     if (error instanceof WorkflowGoneError) {
-      // A workflow closes its row before itself; one that was terminated leaves that to the reconciler.
+      // A workflow closes its row first; for a terminated one the reconciler does it.
       const now = await deps.db.org(job.orgId, (tx) => readJob(tx, job.jobId));
       if (now && isTerminal(now.status)) return true;
       throw unavailable(
         'workflow_gone',
-        'The workflow of this job is gone; the job is about to be closed. Ask again.',
+        'The workflow of this job no longer exists; the job is about to be closed. Try again.',
         error,
       );
     }
     if (error instanceof TemporalUnavailableError) {
       throw unavailable(
         'temporal_unavailable',
-        'Temporal cannot be reached, so the command was not delivered; send it again.',
+        'Temporal is unreachable and the command was not delivered. Try again.',
         error,
       );
     }
@@ -132,9 +129,9 @@ function unavailable(code: string, detail: string, cause: Error): ApiError {
   return new ApiError(503, code, detail, { cause, headers: { 'retry-after': '2' } });
 }
 
-/** The status that the transition table gives for a closed job; throws where it refuses. */
+/** The result of a command on a closed job, by the transition table; throws if refused. */
 function decided(status: Status, kind: CommandKind): Status {
-  const result = transition(status, inTable[kind]);
+  const result = transition(status, statusCommands[kind]);
   if (!result.ok) throw refused(kind, status);
   return result.status;
 }

@@ -11,26 +11,26 @@ export type Estimate = z.output<typeof estimateSchema>;
 export type Range = Levels;
 
 /**
- * What is assumed where nothing is known, in tokens: how long a container's prompt, an input, an answer and a rollout's feedback are. A
- * rollout is taken to make one call. Known texts count a token for every four characters.
+ * Assumptions for unknown sizes, in tokens; a rollout makes one call. Known texts count one token
+ * per four characters.
  */
-export const assumed = {
+export const assumptions = {
   prompt: 400,
   input: { low: 50, likely: 300, high: 1_500 },
   answer: { low: 20, likely: 150, high: 1_000 },
   feedback: { low: 20, likely: 100, high: 500 },
-  /** What the proposer is told beside examples, and what it thinks and says beside the new prompt. */
+  /** The proposer's instructions, and its reasoning besides the new prompt. */
   instruction: 300,
   thinking: { low: 0, likely: 200, high: 4_000 },
-  /** After how many of the generations the most promising candidate is evaluated, beside baseline and winner. */
+  /** Fraction of generations that evaluate a candidate, besides baseline and winner. */
   evaluated: { low: 0, likely: 0.5, high: 1 },
-  /** How many of the demonstrations that a prompt may have it has. */
+  /** Fraction of the allowed demonstrations that a prompt has. */
   demos: { low: 0, likely: 0.5, high: 1 },
 } as const;
 
 const levels = ['low', 'likely', 'high'] as const;
 
-/** What a session will ask for and cost; the cost is null where a price is not known. */
+/** Rollouts and cost of a session; cost null: an unknown price. */
 export function sessionEstimate(spec: SessionSpec): Estimate {
   const { search, budget, policy, proposer, initialPrompt } = spec;
   const isLive = spec.rollouts === 'caller';
@@ -38,22 +38,23 @@ export function sessionEstimate(spec: SessionSpec): Estimate {
   const expected = algorithmOf(search).estimate(search, { isLive, components });
   const prompt = promptTokens(initialPrompt);
   return searchCost(search, expected, budget, (level) => {
-    // Live traffic is paid for anyway.
+    // Live traffic costs the job nothing: its callers pay anyway.
     const demos =
-      Math.ceil(assumed.demos[level] * expected.maxDemos) * (assumed.input[level] + answerTokens(policy, level));
+      Math.ceil(assumptions.demos[level] * expected.maxDemos) *
+      (assumptions.input[level] + answerTokens(policy, level));
     const perRollout = isLive ? 0 : rolloutPrice(policy, prompt + demos, level);
-    const shown = assumed.input[level] + answerTokens(policy, level) + assumed.feedback[level];
+    const shown = assumptions.input[level] + answerTokens(policy, level) + assumptions.feedback[level];
     const perProposal = priceOf(
       proposer.provider,
       proposer.model,
-      prompt + assumed.instruction + expected.shownRollouts * shown,
-      Math.min(prompt + assumed.thinking[level], limitOf(proposer)),
+      prompt + assumptions.instruction + expected.shownRollouts * shown,
+      Math.min(prompt + assumptions.thinking[level], answerLimit(proposer)),
     );
     return { perRollout, perProposal };
   });
 }
 
-/** The rollouts and the cost of a search from the price of a rollout and of a proposal; null: unknown. */
+/** Rollouts and cost of a search, from the prices of a rollout and a proposal; null: unknown. */
 export function searchCost(
   search: SearchSettings,
   { maxRollouts, generations, proposals, testRollouts }: SearchEstimate,
@@ -63,10 +64,10 @@ export function searchCost(
   const cost = range((level) => {
     const { perRollout, perProposal } = priceAt(level);
     if (perRollout === null || perProposal === null) return null;
-    const evaluations = 2 + assumed.evaluated[level] * (generations - 1);
+    const evaluations = 2 + assumptions.evaluated[level] * (generations - 1);
     const evaluated = Math.ceil(evaluations * evaluationRollouts(search) + heldoutRollouts(search));
     const rollouts = level === 'high' ? maxRollouts : Math.min(maxRollouts, evaluated + testRollouts[level]);
-    // A budget of rollouts limits proposals too.
+    // A rollout budget also limits proposals.
     const perTest = Math.max(1, testRollouts[level] / proposals);
     const made = Math.min(proposals, Math.ceil(rollouts / perTest));
     return Math.min(rollouts * perRollout + made * perProposal, maxCostUsd ?? Infinity);
@@ -74,7 +75,7 @@ export function searchCost(
   return { rollouts: maxRollouts, cost_usd: cost };
 }
 
-/** What an evaluation will ask for and cost; the cost is null where the price is not known. */
+/** Rollouts and cost of an evaluation; cost null: an unknown price. */
 export function evaluationEstimate({ seeds, policy, candidate }: EvaluationSpec): Estimate {
   const prompt = promptTokens(candidate && renderPrompt(candidate.messages, candidate.demos ?? []));
   return {
@@ -88,25 +89,25 @@ export function evaluationEstimate({ seeds, policy, candidate }: EvaluationSpec)
 
 function rolloutPrice(policy: PolicySpec, prompt: number, level: keyof Range): number | null {
   const { provider, model } = policy;
-  return priceOf(provider, model, prompt + assumed.input[level], answerTokens(policy, level));
+  return priceOf(provider, model, prompt + assumptions.input[level], answerTokens(policy, level));
 }
 
-/** How long an answer is taken to be. */
+/** Assumed tokens of an answer. */
 export function answerTokens(policy: PolicySpec, level: keyof Range): number {
-  return Math.min(assumed.answer[level], limitOf(policy));
+  return Math.min(assumptions.answer[level], answerLimit(policy));
 }
 
-/** How long the policy lets answers be, in tokens. */
-export function limitOf({ params }: PolicySpec): number {
+/** The policy's limit of answer tokens. */
+export function answerLimit({ params }: PolicySpec): number {
   const named = [params['max_tokens'], params['max_completion_tokens']];
   return Math.min(Infinity, ...named.filter((limit): limit is number => typeof limit === 'number' && limit > 0));
 }
 
 function promptTokens(messages: Message[] | null): number {
-  return messages ? textTokens(messages.reduce((sum, { content }) => sum + content.length, 0)) : assumed.prompt;
+  return messages ? textTokens(messages.reduce((sum, { content }) => sum + content.length, 0)) : assumptions.prompt;
 }
 
-/** Tokens of a text of so many characters. */
+/** Tokens of a text with this number of characters. */
 export function textTokens(chars: number): number {
   return Math.ceil(chars / 4);
 }

@@ -11,24 +11,24 @@ import { defaultTiming, type HttpDeps } from '../deps.js';
 import { answerOf, replay } from '../server/idempotency.js';
 import { settleWithin } from '../server/in-time.js';
 
-/** A create, validated: what to store and what to answer once it is. */
+/** A validated create request: the rows to store and the response. */
 export interface Creation {
   kind: JobKind;
   spec: JobSpec | DeploymentSpec;
   algorithm: string | null;
   correlationId: string | null;
   containerApiKey?: string | undefined;
-  /** Whether it waits to be started. */
+  /** Pending until started. */
   pending?: boolean;
-  /** Stores what the job has beside its spec. */
+  /** Stores the job's rows besides its spec. */
   store?(tx: Tx, job: JobRef): Promise<void>;
   location(jobId: string): string;
   answer(job: { jobId: string; workflowId: string }): Record<string, unknown>;
 }
 
 /**
- * Stores a job with its secret and its Idempotency-Key in one transaction, then has its workflow started. Where that does
- * not succeed in time the answer is the same: the row says what is missing, and the reconciler starts it.
+ * Stores a job with its secret and Idempotency-Key in one transaction, then starts its workflow. If
+ * the start is delayed the response is the same, and the reconciler starts it.
  */
 export async function create(
   deps: HttpDeps,
@@ -76,7 +76,7 @@ export async function create(
   return reply.code(201).headers(headers).send(body);
 }
 
-/** Has a job's workflow started, and waits for that a while. */
+/** Starts a job's workflow; waits for a limited time. */
 export async function startInTime({ commander, log, timing }: HttpDeps, job: CommandedJob): Promise<void> {
   const started = commander.start(job).catch((error: unknown) => {
     log.warn({ err: error, job_id: job.jobId }, 'the workflow was not started; the reconciler will start it');

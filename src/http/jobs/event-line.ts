@@ -3,7 +3,7 @@ import type { EventRow } from '../../storage/jobs/event-reads.js';
 import { idFields, iso } from './view.js';
 import type { Frame } from '../server/sse.js';
 
-/** An event on the wire: a data line of a stream, or an item of a JSON page. */
+/** An event as a data line of a stream, or an item of a JSON page. */
 export function line(jobId: string, { type, seq, ts, message, data }: EventRow): EventLine {
   return { ...data, type, seq, ts: iso(ts), ...idFields(jobId), message, data };
 }

@@ -10,7 +10,7 @@ const pageSize = 100;
 /** A job's events after `after`, as frames of a stream. */
 export type EventReader = (job: JobRef, after: number) => Promise<Page>;
 
-/** Reads for streams. A notification wakes all streams of a job at once; equal reads share one query. */
+/** Reads for streams. A notification wakes all streams of a job; equal reads share one query. */
 export function createEventReader(db: Db): EventReader {
   const shared = createSharedReads<Page>();
   return ({ orgId, jobId }, after) =>

@@ -14,7 +14,7 @@ import { stream } from '../server/sse.js';
 
 const defaultPage = 100;
 
-/** The schema that all event routes share. */
+/** The schema of all event routes. */
 export const eventsRoute = {
   querystring: eventQuerySchema,
   response: {
@@ -24,7 +24,7 @@ export const eventsRoute = {
   },
 };
 
-/** Answers a job's events as a stream, or as a JSON page if the request asks for one. */
+/** Sends a job's events as a stream, or as a JSON page on request. */
 export async function events(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -50,7 +50,7 @@ export async function events(
   });
 }
 
-/** Accept decides; without it the paging fields ask for JSON. */
+/** `Accept` decides; without it paging parameters request JSON. */
 function wantsJson({ headers }: FastifyRequest, query: z.output<typeof eventQuerySchema>): boolean {
   const accept = headers.accept ?? '';
   if (accept.includes('text/event-stream')) return false;

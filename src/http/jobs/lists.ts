@@ -28,17 +28,17 @@ export async function listPage<Head, Item>(
   return { data: shown.map(view), next_cursor: hasMore && last ? encode(last) : null, has_more: hasMore };
 }
 
-function encode({ place: index, jobId }: { place: string; jobId: string }): string {
-  return Buffer.from(`${index} ${jobId}`).toString('base64url');
+function encode({ position, jobId }: { position: string; jobId: string }): string {
+  return Buffer.from(`${position} ${jobId}`).toString('base64url');
 }
 
 function decode(cursor: string): { createdAt: string; jobId: string } {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, createdAt = '', jobId = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (\w+)$/.exec(text) ?? [];
   const time = new Date(createdAt);
-  // A day that no month has would be taken for one of the next.
+  // `Date` turns an invalid day such as February 30 into a day of the next month.
   if (Number.isNaN(time.getTime()) || !createdAt.startsWith(time.toISOString().slice(0, 19))) {
-    throw refuse.invalid([{ pointer: '/cursor', message: 'is not a next_cursor of this list' }]);
+    throw refuse.invalid([{ pointer: '/cursor', message: 'must be a next_cursor of this list' }]);
   }
   return { createdAt, jobId };
 }

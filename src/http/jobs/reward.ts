@@ -7,7 +7,9 @@ import type { HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import { idFields } from './view.js';
 
-/** Records a reported reward, once for each rollout; with `stop` the job then completes with its best so far. */
+/**
+ * Records a reported reward, once per rollout. `stop` then completes the job with its best so far.
+ */
 export async function reward(
   deps: HttpDeps,
   reply: FastifyReply,
@@ -30,10 +32,12 @@ export async function reward(
   return reply.code(stopped.code).send({ ...known, ...stopped.body });
 }
 
-/** Tells a job's workflow that what it waits for has come; where that word is lost the reconciler repeats it. */
+/**
+ * Signals the workflow that its live rollouts are complete; the reconciler repeats a lost signal.
+ */
 function wake({ commander, log }: HttpDeps, job: JobRow): void {
   commander.wake(job).catch((error: unknown) => {
-    log.warn({ err: error, job_id: job.jobId }, 'a workflow was not told of its rewards; the reconciler will tell it');
+    log.warn({ err: error, job_id: job.jobId }, 'reward signal failed; the reconciler will repeat it');
   });
 }
 
@@ -55,20 +59,17 @@ function refuseUnless({ is, status, rolloutId, recorded }: RewardOutcome): void 
     case 'duplicate':
       return;
     case 'conflict':
-      throw new ApiError(
-        409,
-        'reward_conflict',
-        `The rollout ${rolloutId} has the reward ${recorded}; a rollout has one.`,
-        { extra },
-      );
+      throw new ApiError(409, 'reward_conflict', `Rollout ${rolloutId} already has the reward ${recorded}.`, { extra });
     case 'late':
       throw new ApiError(
         409,
         'rollout_closed',
-        `The rollout ${rolloutId} has ended without this reward; it is kept, but not counted.`,
+        `Rollout ${rolloutId} ended before this reward, which is stored but not counted.`,
         { extra },
       );
     case 'closed':
-      throw new ApiError(409, 'invalid_state', `The job is ${status}; the reward is kept, but not counted.`, { extra });
+      throw new ApiError(409, 'invalid_state', `The job is ${status}; the reward is stored but not counted.`, {
+        extra,
+      });
   }
 }

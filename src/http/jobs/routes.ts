@@ -10,7 +10,7 @@ import {
 import { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobKind } from '../../core/jobs/kinds.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { commandOf, control, findJob } from './control.js';
+import { patchCommands, control, findJob } from './control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { createEventReader } from './event-reader.js';
 import { events, eventsRoute } from './events.js';
@@ -18,7 +18,7 @@ import { reward } from './reward.js';
 import { archiveResponse, bodyProblems, idempotencyHeader, problems } from '../server/schema.js';
 import { trace, traceArchive } from './traces.js';
 
-/** Where the jobs of one kind are, and how their paths name the id. */
+/** Paths of a job kind, and the name of its id in them. */
 export interface JobRoutes {
   base: string;
   param: 'session_id' | 'job_id';
@@ -26,22 +26,22 @@ export interface JobRoutes {
   noun: string;
   tags: string[];
   eventPaths: string[];
-  /** PATCH takes the id of a job of any kind. */
+  /** PATCH accepts the id of any kind of job. */
   patchesAnyKind: boolean;
 }
 
-/** What every kind of job has: PATCH, pause, resume, cancel, reward, events and traces. */
+/** Routes of every kind of job: PATCH, pause, resume, cancel, reward, events and traces. */
 export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): void {
   const { param, kind, noun, tags } = routes;
-  const one = `${routes.base}/:${param}`;
+  const jobPath = `${routes.base}/:${param}`;
   const params = z.object({ [param]: z.string() });
-  const idOf = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
-  const find = (request: FastifyRequest): Promise<JobRow> => findJob(deps, request, idOf(request), kind);
+  const jobId = (request: FastifyRequest) => (request.params as Record<string, string>)[param]!;
+  const find = (request: FastifyRequest): Promise<JobRow> => findJob(deps, request, jobId(request), kind);
   const read = createEventReader(deps.db);
   const answers = { 200: controlAnswerSchema, 202: controlAnswerSchema, ...bodyProblems(404, 409) };
 
   app.patch(
-    one,
+    jobPath,
     {
       schema: {
         tags,
@@ -54,14 +54,14 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
       },
     },
     async (request, reply) => {
-      const job = routes.patchesAnyKind ? await findJob(deps, request, idOf(request)) : await find(request);
-      return control(deps, reply, job, commandOf[request.body.state]);
+      const job = routes.patchesAnyKind ? await findJob(deps, request, jobId(request)) : await find(request);
+      return control(deps, reply, job, patchCommands[request.body.state]);
     },
   );
 
   for (const command of ['pause', 'resume', 'cancel'] as const) {
     app.post(
-      `${one}/${command}`,
+      `${jobPath}/${command}`,
       {
         schema: {
           tags,
@@ -77,7 +77,7 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
   }
 
   app.post(
-    `${one}/reward`,
+    `${jobPath}/reward`,
     {
       schema: {
         tags,
@@ -93,13 +93,13 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
 
   for (const path of routes.eventPaths) {
     app.get(
-      `${one}${path}`,
+      `${jobPath}${path}`,
       {
         exposeHeadRoute: false,
         schema: {
           tags,
-          summary: 'Events, as a stream or as JSON',
-          description: 'A stream of server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
+          summary: 'Events as a stream or as JSON',
+          description: 'Server-sent events; JSON with `Accept: application/json`, `since_seq` or `limit`.',
           params,
           ...eventsRoute,
         },
@@ -109,16 +109,16 @@ export function registerJobRoutes(app: App, deps: HttpDeps, routes: JobRoutes): 
   }
 
   app.get(
-    `${one}/traces`,
+    `${jobPath}/traces`,
     {
       exposeHeadRoute: false,
-      schema: { tags, summary: 'Every trace, as a ZIP', params, response: { 200: archiveResponse, ...problems(404) } },
+      schema: { tags, summary: 'All traces as a ZIP', params, response: { 200: archiveResponse, ...problems(404) } },
     },
     async (request, reply) => traceArchive(deps, request, reply, await find(request)),
   );
 
   app.get(
-    `${one}/traces/:trace_id`,
+    `${jobPath}/traces/:trace_id`,
     {
       schema: {
         tags,

@@ -1,4 +1,4 @@
-/** The parts of an answer that jobs with a search share. */
+/** Parts of responses that jobs with a search share. */
 import type { z } from 'zod';
 import type { budgetViewSchema } from '../../contracts/search.js';
 import type { SearchSettings } from '../../core/algorithms/index.js';
@@ -8,7 +8,7 @@ import type { JobRow } from '../../storage/jobs/jobs.js';
 
 type SearchJob = Pick<JobRow, 'projection'>;
 
-/** How a search's budgets stand. */
+/** The state of a search's budgets. */
 export function budgetView(
   { search, budget }: { search: Pick<SearchSettings, 'maxRollouts'>; budget: BudgetSpec },
   cost: CostBudget | null,
@@ -22,7 +22,7 @@ export function budgetView(
   };
 }
 
-/** What is expected of the most promising candidate. */
+/** The estimated reward of the most promising candidate. */
 export function estimateView({ projection: { estimate } }: SearchJob) {
   return {
     estimated_reward: estimate?.reward ?? null,
@@ -31,7 +31,7 @@ export function estimateView({ projection: { estimate } }: SearchJob) {
   };
 }
 
-/** How winner and baseline compare. */
+/** The comparison of winner and baseline. */
 export function outcomeView({ projection: { verdict, noise, evaluationRollouts } }: SearchJob) {
   return {
     verdict: verdict?.verdict ?? null,

@@ -15,14 +15,14 @@ import { pointerOf, refuse, type FieldError } from '../server/errors.js';
 type StaticChecks = Pick<HttpDeps, 'checkContainerUrl' | 'checkProvider'>;
 type Path = readonly string[];
 
-/** The request inside a session's body, whatever it is wrapped in, and the path to it. */
+/** The optimization request inside a session's body, and its path. */
 export function unwrapSession(body: CreateSession): { request: PolicyOptimization; path: string[] } {
-  // The schema has seen to it that there is exactly one, and that it is right.
+  // The schema guarantees exactly one.
   const [found] = findOptimizations(body);
   return { request: found!.request as PolicyOptimization, path: found!.path };
 }
 
-/** A session as it is stored; throws with every field that is at fault, by its path in the body. */
+/** A session's spec; throws with all invalid fields by their paths in the body. */
 export function sessionSpec(request: PolicyOptimization, path: Path, checks: StaticChecks): SessionSpec {
   const urlField = containerField(request) ?? 'container_url';
   const url = request[urlField];
@@ -52,10 +52,10 @@ export function sessionSpec(request: PolicyOptimization, path: Path, checks: Sta
   };
 }
 
-/** A budget of money needs prices: one error for each model that has none. */
+/** A cost budget needs prices: one error per model without a price. */
 function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization, path: Path): FieldError[] {
   if (budget?.max_cost_usd === undefined) return [];
-  // Live traffic is the caller's own: its budget is the proposer's.
+  // Live traffic is paid by its callers: the budget covers the proposer only.
   const paid = rollouts === 'caller' ? { proposer: proposer ?? policy } : { policy, proposer };
   return Object.entries(paid).flatMap(([name, model]) => {
     const reason = model && unknownPrice(model);
@@ -63,7 +63,7 @@ function priceErrors({ budget, policy, proposer, rollouts }: PolicyOptimization,
   });
 }
 
-/** An evaluation as it is stored; `candidate` is already resolved to its messages. */
+/** An evaluation's spec; `candidate` is already resolved to its messages. */
 export function evaluationSpec(request: EvaluationRequest, candidate: EvaluationSpec['candidate']): EvaluationSpec {
   return {
     kind: 'evaluation',
@@ -76,7 +76,7 @@ export function evaluationSpec(request: EvaluationRequest, candidate: Evaluation
   };
 }
 
-/** What is wrong with an evaluation although every field has its form. */
+/** Checks of an evaluation beyond its schema. */
 export function checkEvaluation(request: EvaluationRequest, path: Path, checks: StaticChecks): void {
   const errors = staticErrors(request, request.container_url, [...path, 'container_url'], path, checks);
   if (errors.length > 0) throw refuse.invalid(errors);
@@ -93,7 +93,6 @@ function runSpec(request: RunFields): Omit<RunSpec, 'container'> {
   };
 }
 
-/** A container as it is stored. */
 export function containerSpec(request: ContainerFields, url: string, envName: string | null): ContainerSpec {
   return {
     url: url.replace(/\/+$/, ''),
@@ -103,7 +102,6 @@ export function containerSpec(request: ContainerFields, url: string, envName: st
   };
 }
 
-/** A policy as it is stored. */
 export function policySpec({ model, provider, ...params }: PolicyRequest): PolicySpec {
   return { model, provider, params };
 }
@@ -122,7 +120,7 @@ function staticErrors(
   ];
 }
 
-/** Why the provider of the policy at `path` cannot be used. */
+/** Errors of the policy's provider. */
 export function providerErrors(
   policy: PolicyRequest,
   path: Path,

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { traceSchema } from '../../contracts/rollouts/trace.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
-import { stepOfAnswer } from '../../storage/rollouts/answers.js';
+import { answerStep } from '../../storage/rollouts/answers.js';
 import {
   readTraceCalls,
   readTraceHead,
@@ -19,10 +19,10 @@ import { entryDate } from '../server/zip.js';
 
 type Trace = z.output<typeof traceSchema>;
 
-const headsAtOnce = 100;
-const bytesAtOnce = 4 * 1024 * 1024;
+const headsPerQuery = 100;
+const bytesPerBatch = 4 * 1024 * 1024;
 
-/** One trace as JSON. */
+/** A trace as JSON. */
 export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promise<Trace> {
   const found = await deps.db.org(job.orgId, async (tx) => {
     const head = await readTraceHead(tx, job.jobId, traceId);
@@ -33,13 +33,13 @@ export async function trace(deps: HttpDeps, job: JobRow, traceId: string): Promi
 }
 
 /**
- * Every trace of a job as a ZIP of `<trace_id>.json`, sorted by name: the same traces give the same bytes. It is read
- * and sent piece by piece; when that breaks off, so does the download.
+ * Streams all traces of a job as a ZIP of `<trace_id>.json`, sorted by name: the same traces give
+ * the same bytes. An error aborts the download.
  */
 export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, job: JobRow): FastifyReply {
   const archive = new ZipArchive({ zlib: { level: 6 } });
   fill(archive, deps, job).catch((error: unknown) => {
-    request.log.error({ err: error, job_id: job.jobId }, 'an archive of traces broke off');
+    request.log.error({ err: error, job_id: job.jobId }, 'streaming a trace archive failed');
     archive.destroy(error as Error);
   });
   return reply
@@ -49,33 +49,33 @@ export function traceArchive(deps: HttpDeps, request: FastifyRequest, reply: Fas
 }
 
 async function fill(archive: ZipArchive, deps: HttpDeps, job: JobRow): Promise<void> {
-  const gone = once(archive, 'close').then(
+  const aborted = once(archive, 'close').then(
     () => false,
     () => false,
   );
   let after = '';
   for (;;) {
-    const heads = await deps.db.org(job.orgId, (tx) => readTraceHeads(tx, job.jobId, after, headsAtOnce));
+    const heads = await deps.db.org(job.orgId, (tx) => readTraceHeads(tx, job.jobId, after, headsPerQuery));
     for (const batch of batches(heads)) {
-      for (const one of await readTraces(deps, job, batch)) {
-        const taken = once(archive, 'entry').then(() => true);
-        archive.append(`${JSON.stringify(one, null, 2)}\n`, { name: `${one.trace_id}.json`, date: entryDate });
-        if (!(await Promise.race([taken, gone]))) return;
+      for (const trace of await readTraces(deps, job, batch)) {
+        const added = once(archive, 'entry').then(() => true);
+        archive.append(`${JSON.stringify(trace, null, 2)}\n`, { name: `${trace.trace_id}.json`, date: entryDate });
+        if (!(await Promise.race([added, aborted]))) return;
       }
     }
     const last = heads.at(-1);
-    if (!last || heads.length < headsAtOnce) break;
+    if (!last || heads.length < headsPerQuery) break;
     after = last.rolloutId;
   }
   await archive.finalize();
 }
 
-/** Heads in batches whose calls together stay small. */
+/** Groups heads into batches of bounded size. */
 function* batches(heads: TraceHead[]): Generator<TraceHead[]> {
   let batch: TraceHead[] = [];
   let bytes = 0;
   for (const head of heads) {
-    if (batch.length > 0 && bytes + head.bytes > bytesAtOnce) {
+    if (batch.length > 0 && bytes + head.bytes > bytesPerBatch) {
       yield batch;
       batch = [];
       bytes = 0;
@@ -94,11 +94,11 @@ async function readTraces(deps: HttpDeps, job: JobRow, heads: TraceHead[]): Prom
   return heads.map((head) => view(job, head, byRollout.get(head.rolloutId) ?? []));
 }
 
-/** What each step of a graph has taken, in the order of their first calls. */
+/** Usage of each step of a graph, in the order of first calls. */
 function stepsView(calls: TraceCall[]): NonNullable<Trace['steps']> {
   const byStep = new Map<string, TraceCall[]>();
   for (const call of calls) {
-    const step = stepOfAnswer(call.callId, call.rolloutId);
+    const step = answerStep(call.callId, call.rolloutId);
     if (step !== null) byStep.set(step, [...(byStep.get(step) ?? []), call]);
   }
   return [...byStep].map(([step, own]) => ({
@@ -148,7 +148,7 @@ function view(job: JobRow, head: TraceHead, calls: TraceCall[]): Trace {
     ...(isGraph && { steps: stepsView(calls) }),
     calls: calls.map((call) => ({
       call_id: call.callId,
-      ...(isGraph && { step: stepOfAnswer(call.callId, call.rolloutId) }),
+      ...(isGraph && { step: answerStep(call.callId, call.rolloutId) }),
       provider: call.provider,
       model: call.model,
       stream: call.stream,

@@ -7,16 +7,14 @@ import type { Usage } from '../../storage/jobs/usage.js';
 import type { JobRow } from '../../storage/jobs/jobs.js';
 import type { HttpDeps } from '../deps.js';
 
-/** As storage answers it. */
 export type Concurrency = Awaited<ReturnType<typeof readConcurrency>>;
 
-/** The wire's time of a database's. */
 export const iso = (date: Date): string => date.toISOString();
 export const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 type JobView = { [Field in keyof typeof jobFields]: z.output<(typeof jobFields)[Field]> };
 
-/** The fields that every job has. */
+/** Fields of every job. */
 export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUrl'>): JobView {
   return {
     job_id: job.jobId,
@@ -32,14 +30,14 @@ export function jobView(job: JobRow, { temporalUrl }: Pick<HttpDeps, 'temporalUr
   };
 }
 
-/** How many rollouts a job has at once. */
+/** A job's concurrency. */
 export function concurrencyView({ spec }: JobRow, now: Concurrency): z.output<typeof concurrencySchema> {
   const { maxConcurrent } = spec;
   const limit = Math.min(now.limit ?? maxConcurrent, maxConcurrent);
-  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.because };
+  return { limit, max_concurrent: maxConcurrent, in_flight: now.inFlight, lowered_because: now.reason };
 }
 
-/** What a job used, on the wire. */
+/** A job's usage. */
 export function usageView(usage: Usage): z.output<typeof usageSchema> {
   return {
     prompt_tokens: usage.promptTokens,
@@ -50,7 +48,7 @@ export function usageView(usage: Usage): z.output<typeof usageSchema> {
   };
 }
 
-/** Both names of a session's or a graph job's id; an evaluation has only `job_id`. */
+/** Both id fields of sessions and graph jobs; evaluations have only `job_id`. */
 export function idFields(jobId: string): { session_id?: string; graph_gen_job_id?: string; job_id: string } {
   const kind = kindOf(jobId);
   const idField = kind && jobKinds[kind].idField;
@@ -60,12 +58,12 @@ export function idFields(jobId: string): { session_id?: string; graph_gen_job_id
   };
 }
 
-/** What the creator should know before anything runs: a container elsewhere cannot call back to a loopback URL. */
+/** Warnings for the creator: a remote container cannot call back to a loopback URL. */
 export function createWarnings({ container }: Pick<RunSpec, 'container'>, publicUrl: string): { warnings?: string[] } {
   if (!container || isLoopback(container.url) || !isLoopback(publicUrl)) return {};
   return {
     warnings: [
-      `The container is at ${new URL(container.url).host}, but the inference URLs that it is given begin with ${publicUrl}, which it probably cannot reach: set RATCHET_PUBLIC_URL to an address of this service that it can.`,
+      `The container at ${new URL(container.url).host} probably cannot reach the inference URLs, which begin with ${publicUrl}. Set RATCHET_PUBLIC_URL to a reachable address of this service.`,
     ],
   };
 }

@@ -17,12 +17,12 @@ type Session = JobRow<SessionHead>;
 type Candidate = Pick<z.output<typeof candidateSchema>, 'candidate_id' | 'lever_version' | 'is_baseline'>;
 type Fields = { [Field in keyof typeof leverFields]: z.output<(typeof leverFields)[Field]> };
 
-/** Whose prompt inference gets: the session's best, and its baseline until there is one. */
+/** The candidate whose prompt inference serves: the best, else the baseline. */
 export function selectedCandidate({ jobId, projection }: Session): string {
   return projection.bestCandidateId ?? candidateId(jobId, 0);
 }
 
-/** What a session says of its levers; `candidates` are all that it has. */
+/** Lever fields of a session; `candidates` are all of its candidates. */
 export function leverView(job: Session, candidates: readonly Candidate[], components: ComponentLevers): Fields {
   const find = (id: string | null | undefined) => candidates.find(({ candidate_id }) => candidate_id === id) ?? null;
   const winner = find(job.projection.bestCandidateId);
@@ -45,7 +45,7 @@ export function leverView(job: Session, candidates: readonly Candidate[], compon
   };
 }
 
-/** A session's levers as a list; `best` are the versions of its best candidate, by lever id. */
+/** A session's levers; `best` are the versions of its best candidate, by lever id. */
 export function leverList(
   jobId: string,
   levers: readonly { name: string | null; latest: number | null }[],
@@ -64,17 +64,19 @@ export function versionItem(row: LeverVersion): z.output<typeof leverVersionItem
   return { version: row.version, candidate_ids: row.candidateIds, created_at: iso(row.createdAt) };
 }
 
-/** A version with what it says. */
+/** A version with its content. */
 export function versionView(
   jobId: string,
   component: string | null,
   row: LeverVersion,
 ): z.output<typeof leverVersionSchema> {
-  return { lever_id: leverId(jobId, component), ...versionItem(row), ...said(component, row) };
+  return { lever_id: leverId(jobId, component), ...versionItem(row), ...versionContent(component, row) };
 }
 
-/** What a lever says at a version of it: all messages of the prompt, those of the demonstrations, or the text of one component. */
-function said(component: string | null, { messages, demos }: LeverVersion) {
+/**
+ * Content of a lever version: the prompt's messages, the demonstrations', or a component's text.
+ */
+function versionContent(component: string | null, { messages, demos }: LeverVersion) {
   if (component === null) return { component, messages: messages && renderPrompt(messages, demos) };
   if (component === demosPart) return { component: demosPart, messages: demos.flatMap(demoMessages) };
   return { component, text: componentTexts(messages)[component] ?? '' };

@@ -22,7 +22,7 @@ const levers = `${jobKinds.session.path}/:session_id/levers` as const;
 const tags = ['policy optimization'];
 const leverParams = sessionParams.extend({ prompt_lever_id: z.string() });
 
-/** The levers of a session, and what each of their versions says. */
+/** Routes of a session's levers and their versions. */
 export function registerLevers(app: App, deps: HttpDeps): void {
   const find = (request: Parameters<typeof findJob>[1], jobId: string) =>
     findJob<SessionHead>(deps, request, jobId, 'session');
@@ -32,7 +32,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'Levers: the prompt as a whole, and its components where there are several',
+        summary: 'Levers: the whole prompt and, if there are several, its components',
         params: sessionParams,
         response: { 200: leverListSchema, ...problems(404) },
       },
@@ -56,7 +56,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
       schema: {
         tags,
         summary: "A lever's versions",
-        description: 'Ascending, 0 the baseline; a proposal that came to nothing leaves its number out.',
+        description: 'Ascending; 0 is the baseline. Failed proposals leave gaps.',
         params: leverParams,
         querystring: leversQuerySchema,
         response: { 200: pageSchema(leverVersionItemSchema), ...problems(404, 422) },
@@ -82,7 +82,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'What a lever says at one version',
+        summary: 'The content of one version of a lever',
         params: leverParams.extend({ version: z.string() }),
         response: { 200: leverVersionSchema, ...problems(404) },
       },

@@ -14,7 +14,7 @@ type Reflection = NonNullable<z.output<typeof candidateDetailSchema>['reflection
 
 const sessionIds = (jobId: string) => ({ session_id: jobId, job_id: jobId });
 
-/** What is shown of the candidates of a session. */
+/** Views of the candidates of a session. */
 export const sessionLineage: LineageRoutes<SessionHead> = {
   base: jobKinds.session.path,
   param: 'session_id',
@@ -22,17 +22,17 @@ export const sessionLineage: LineageRoutes<SessionHead> = {
   tags: ['policy optimization'],
   detail: {
     schema: candidateDetailSchema,
-    summary: 'One candidate: its text, what it was made from, and who wrote which sentence',
+    summary: 'A candidate: its text, its origin, and the author of each sentence',
     description:
-      'For each sentence the ancestor that introduced it, and the feedback that this one’s reflection was shown. Long ' +
+      'For each sentence the ancestor that introduced it, and the feedback shown to its reflection. Long ' +
       'texts are cut.',
     read: readDetail,
   },
   seedEval: { schema: seedEvalSchema, view: seedEvalView },
   pareto: {
     schema: paretoSchema,
-    summary: 'The best reward for each evaluation seed, and who holds it',
-    description: 'Over the candidates that are evaluated.',
+    summary: 'The best reward for each evaluation seed, and its candidates',
+    description: 'Over all evaluated candidates.',
     read: async (tx, { jobId }): Promise<z.output<typeof paretoSchema>> => ({
       ...sessionIds(jobId),
       ...(await readPareto(tx, jobId)),

@@ -17,7 +17,7 @@ import type { JobRow, SessionHead } from '../../storage/jobs/jobs.js';
 import { readCandidates, readPrompt } from '../../storage/candidates/reads.js';
 import { readResent } from '../../storage/rollouts/totals.js';
 import { readTraffic } from '../../storage/rollouts/slots.js';
-import { usageOf } from '../../storage/jobs/usage.js';
+import { readUsage } from '../../storage/jobs/usage.js';
 import { findJob } from '../jobs/control.js';
 import { sessionEstimate } from '../jobs/cost-estimate.js';
 import { create } from '../jobs/create.js';
@@ -31,7 +31,7 @@ import { promptView, proxyUrls, sessionHistory, sessionResults, sessionSummary, 
 import { sessionSpec, unwrapSession } from '../jobs/specs.js';
 
 const base = jobKinds.session.path;
-const one = `${base}/:session_id`;
+const sessionPath = `${base}/:session_id`;
 const tags = ['policy optimization'];
 
 /** Policy optimization sessions: a search for a better prompt against the caller's container. */
@@ -90,7 +90,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    one,
+    sessionPath,
     {
       schema: {
         tags,
@@ -104,7 +104,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
-        usage: await usageOf(tx, job.jobId),
+        usage: await readUsage(tx, job.jobId),
         resent: await readResent(tx, job.jobId),
         cost: await readCostBudget(tx, job.jobId),
         concurrency: await readConcurrency(tx, job.jobId),
@@ -115,7 +115,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/results`,
+    `${sessionPath}/results`,
     {
       schema: {
         tags,
@@ -130,7 +130,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
       const read = await deps.db.org(job.orgId, async (tx) => ({
         candidates: await readCandidates(tx, job.jobId),
         telemetry: await readTelemetry(tx, job),
-        usage: await usageOf(tx, job.jobId),
+        usage: await readUsage(tx, job.jobId),
         prompt: bestCandidateId ? await readPrompt(tx, job.jobId, bestCandidateId) : null,
       }));
       return sessionResults(job, read);
@@ -138,7 +138,7 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/history`,
+    `${sessionPath}/history`,
     {
       schema: {
         tags,
@@ -151,11 +151,11 @@ export function registerSessions(app: App, deps: HttpDeps): void {
   );
 
   app.get(
-    `${one}/prompt`,
+    `${sessionPath}/prompt`,
     {
       schema: {
         tags,
-        summary: 'Proxy URLs and the prompt that they serve',
+        summary: 'Proxy URLs and their prompt',
         params: sessionParams,
         querystring: promptQuerySchema,
         response: { 200: sessionPromptSchema, ...problems(404, 422) },

@@ -8,10 +8,10 @@ import { readLatestFrames, type FrameRow } from '../../storage/rollouts/sensors.
 import { iso } from '../jobs/view.js';
 import { selectedCandidate } from './levers-view.js';
 
-/** A session's state and its results show so many frames at most, the latest. */
+/** Number of latest frames in a session's state and results. */
 const shownFrames = 50;
 
-/** What a session's state shows of its levers and sensors: the latest frames of `count`, and the component levers of whom they are of. */
+/** Latest frames of `count`, and the component levers of their candidates and the selected one. */
 export interface Telemetry {
   frames: FrameRow[];
   count: number;
@@ -24,7 +24,7 @@ export async function readTelemetry(tx: Tx, job: JobRow<SessionHead>): Promise<T
   return { ...latest, levers: await readComponentLevers(tx, job.jobId, [...candidates]) };
 }
 
-/** What a session says of its sensors. */
+/** Sensor fields of a session. */
 export function sensorView(
   jobId: string,
   { frames, count, levers }: Telemetry,
@@ -32,7 +32,7 @@ export function sensorView(
   return { sensor_frames: frames.map((row) => frameView(jobId, row, levers)), sensor_frame_count: count };
 }
 
-/** A frame as every answer shows it. */
+/** A frame as every response shows it. */
 export function frameView(jobId: string, row: FrameRow, levers: ComponentLevers): z.output<typeof sensorFrameSchema> {
   const { candidateId, stage, generation, rollout, reward, resource } = row;
   const sensors = { rollout, reward, resource };

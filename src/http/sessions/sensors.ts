@@ -9,15 +9,15 @@ import { numberedPage, placeAfter } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 import { frameView } from './sensors-view.js';
 
-/** What a session's rollouts came to, frame by frame. */
+/** Routes of a session's sensor frames. */
 export function registerSensors(app: App, deps: HttpDeps): void {
   app.get(
     `${jobKinds.session.path}/:session_id/sensor-frames`,
     {
       schema: {
         tags: ['policy optimization'],
-        summary: 'Sensor frames: what the rollouts of each candidate in each batch came to',
-        description: 'In the order of their creation.',
+        summary: "Sensor frames: readings over each candidate's rollouts in each batch",
+        description: 'Oldest first.',
         params: sessionParams,
         querystring: sensorFramesQuerySchema,
         response: { 200: pageSchema(sensorFrameSchema), ...problems(404, 422) },

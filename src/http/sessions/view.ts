@@ -86,7 +86,7 @@ function trafficView({ traffic, wanted, claimed }: TrafficNow) {
   return { compared: traffic, wanted, claimed };
 }
 
-/** What a session has found so far. */
+/** A session's results so far. */
 export function sessionResults(
   job: Session,
   read: { candidates: CandidateRow[]; telemetry: Telemetry; usage: Usage; prompt: Prompt | null },
@@ -113,7 +113,7 @@ export function sessionHistory(job: Session): z.output<typeof sessionHistorySche
   return { session_id: job.jobId, job_id: job.jobId, history: historyView(job) };
 }
 
-/** Where a session's inference goes and which prompt it gets there. */
+/** A session's inference URLs and the prompt that they serve. */
 export function promptView(
   job: Session,
   prompt: Prompt | ResolvedCall | null,

@@ -1,30 +1,31 @@
 import type { Tx } from '../db/db.js';
 import { toJsonb } from '../db/json.js';
 
-/** One request as its Idempotency-Key names it; `fingerprint` is a hash over method, path and body. */
+/** A request with an Idempotency-Key; `fingerprint` is a hash of method, path and body. */
 export interface IdempotentRequest {
   orgId: string;
   key: string;
   fingerprint: Buffer;
 }
 
-/** The first answer, as it is replayed. */
+/** The recorded first response, which is replayed. */
 export interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
   body: unknown;
 }
 
-/** `new`: go ahead. `mismatch`: the key was used for another request. `in_flight`: the first is not answered yet. */
+/**
+ * `new`: process it. `mismatch`: the key belongs to another request. `in_flight`: no response yet.
+ */
 export type KeyClaim = { is: 'new' | 'mismatch' | 'in_flight' } | { is: 'replay'; answer: StoredAnswer };
 
-const keptFor = '24 hours';
-/** After this long without an answer the process that worked on the request is taken for dead. */
+const retention = '24 hours';
+/** Time without a response after which the processing process counts as dead. */
 const abandonedAfter = '60 seconds';
 
 /**
- * Claims a key for a create, which commits key and row together: it is in flight as long as that transaction is open,
- * and when it dies the claim dies with it.
+ * Claims a key for a create, which commits key and row together: a rollback also drops the claim.
  */
 export async function claimForCreate(tx: Tx, request: IdempotentRequest): Promise<KeyClaim> {
   const [lock] = await tx.query<{ free: boolean }>(
@@ -35,7 +36,7 @@ export async function claimForCreate(tx: Tx, request: IdempotentRequest): Promis
   return claim(tx, request);
 }
 
-/** Claims a key for a request whose effects commit on their own: the claim stands until it is answered or abandoned. */
+/** Claims a key for a request with its own commits: the claim lasts until answered or abandoned. */
 export async function claim(tx: Tx, { orgId, key, fingerprint }: IdempotentRequest): Promise<KeyClaim> {
   const inserted = await tx.query(
     `insert into idempotency_keys as k (org_id, key, fingerprint) values ($1, $2, $3)
@@ -44,10 +45,10 @@ export async function claim(tx: Tx, { orgId, key, fingerprint }: IdempotentReque
      where k.created_at < now() - $4::interval
         or (k.status is null and k.fingerprint = excluded.fingerprint and k.created_at < now() - $5::interval)
      returning key`,
-    [orgId, key, fingerprint, keptFor, abandonedAfter],
+    [orgId, key, fingerprint, retention, abandonedAfter],
   );
   if (inserted.length > 0) {
-    await forgetExpired(tx, orgId);
+    await deleteExpired(tx, orgId);
     return { is: 'new' };
   }
   const [row] = await tx.query<{ fingerprint: Buffer; status: number | null; response: Omit<StoredAnswer, 'status'> }>(
@@ -59,7 +60,7 @@ export async function claim(tx: Tx, { orgId, key, fingerprint }: IdempotentReque
   return row.status === null ? { is: 'in_flight' } : { is: 'replay', answer: { status: row.status, ...row.response } };
 }
 
-/** Keeps the first answer under its key. */
+/** Stores the first response under its key. */
 export async function storeAnswer(tx: Tx, { orgId, key }: IdempotentRequest, answer: StoredAnswer): Promise<void> {
   await tx.query('update idempotency_keys set status = $3, response = $4 where org_id = $1 and key = $2', [
     orgId,
@@ -69,16 +70,16 @@ export async function storeAnswer(tx: Tx, { orgId, key }: IdempotentRequest, ans
   ]);
 }
 
-/** Gives a key back: the request had no effect and may be sent again. */
+/** Releases a key: the request had no effect and may be sent again. */
 export async function releaseKey(tx: Tx, { orgId, key }: IdempotentRequest): Promise<void> {
   await tx.query('delete from idempotency_keys where org_id = $1 and key = $2 and status is null', [orgId, key]);
 }
 
-/** Each new key takes a few that nobody may use any more with it, so that the table does not grow for ever. */
-async function forgetExpired(tx: Tx, orgId: string): Promise<void> {
+/** Each new key deletes a few expired ones, which bounds the table. */
+async function deleteExpired(tx: Tx, orgId: string): Promise<void> {
   await tx.query(
     `delete from idempotency_keys where org_id = $1 and key in (
        select key from idempotency_keys where org_id = $1 and created_at < now() - $2::interval limit 10 for update skip locked)`,
-    [orgId, keptFor],
+    [orgId, retention],
   );
 }

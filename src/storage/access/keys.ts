@@ -4,7 +4,7 @@ import type { Db } from '../db/db.js';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^rk_([0-9A-Za-z]{8})_([0-9A-Za-z]{32,200})([0-9A-Za-z]{6})$/;
-/** Whose key it is, as found by its hash. */
+/** An API key, as found by its hash. */
 export interface KeyRow {
   id: string;
   orgId: string;
@@ -25,24 +25,24 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** A new API key: `rk_`, 8 characters that name it, `_`, 32 secret ones (190 bits), 6 of CRC-32 over all before. */
+/** A new API key: `rk_`, 8 public characters, `_`, 32 secret characters (190 bits), 6 of CRC-32. */
 export function generateKey(): string {
   const start = `rk_${randomText(8)}_${randomText(32)}`;
   return start + checksum(start);
 }
 
-/** Whether a key that begins with `rk_` is whole: one that was cut or mistyped costs no look-up. */
+/** Whether a key that begins with `rk_` has the right checksum: a mistyped key costs no query. */
 export function isWholeKey(key: string): boolean {
   return form.test(key) && checksum(key.slice(0, -6)) === key.slice(-6);
 }
 
-/** What is kept of a key: HMAC-SHA256 under a key of its own, derived from the service's secret key. */
+/** The stored hash: HMAC-SHA256 under a key derived from the service's secret key. */
 export function hashKey(secretKey: Buffer, key: string): Buffer {
   const pepper = createHmac('sha256', secretKey).update('ratchet api keys v1').digest();
   return createHmac('sha256', pepper).update(key).digest();
 }
 
-/** Finds the key with this hash, or null; neither expired nor revoked ones are found. */
+/** The valid key with this hash, or null. */
 export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {
   const rows = await db.auth(hash.toString('hex'), (tx) =>
     tx.query<{ id: string; org_id: string; scopes: string[] }>(
@@ -55,7 +55,7 @@ export async function findKey(db: Db, hash: Buffer): Promise<KeyRow | null> {
   return row ? { id: row.id, orgId: row.org_id, scopes: row.scopes } : null;
 }
 
-/** Notes that a key was used; at most once a minute is written. */
+/** Updates the key's last use, at most once a minute. */
 export async function touchKey(db: Db, key: KeyRow): Promise<void> {
   await db.org(key.orgId, (tx) =>
     tx.query(
@@ -67,8 +67,8 @@ export async function touchKey(db: Db, key: KeyRow): Promise<void> {
 }
 
 /**
- * Makes `key` the bootstrap key of the organization, which is created where it does not exist. Another value than before
- * replaces the earlier one, so changing the setting rotates the key; a value that was revoked stays revoked.
+ * Makes `key` the organization's bootstrap key and creates the organization if needed. It replaces
+ * the earlier bootstrap key; a revoked value stays revoked.
  */
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
   if (key.startsWith('rk_') ? !isWholeKey(key) : !/^[\x21-\x7e]{16,500}$/.test(key)) {

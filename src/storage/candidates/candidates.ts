@@ -13,8 +13,8 @@ import { graphFromJson } from '../../core/graphs/json.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
 /**
- * A candidate to store under its lever version; `messages` null while the baseline's prompt is not known yet. `demos` absent: the search
- * knows no demonstrations.
+ * A candidate to store. `messages` null: the baseline's prompt is not known yet. `demos` absent:
+ * the search has no demonstrations.
  */
 export interface NewCandidate {
   leverVersion: number;
@@ -22,14 +22,14 @@ export interface NewCandidate {
   parents: number[];
   messages: Message[] | null;
   demos?: Demo[];
-  /** Of a graph job, in the place of messages. */
+  /** Graph jobs: instead of messages. */
   graph?: GraphJson;
   /** The edits of the parent's graph that made this graph. */
   edits?: EditJson[];
   detail?: Record<string, unknown>;
 }
 
-/** Stores a candidate; one that is already there is left as it is. */
+/** Stores a candidate unless it exists. */
 export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate): Promise<void> {
   await tx.query(
     `insert into candidates (id, org_id, job_id, lever_version, generation, parent_ids, status, messages, detail, component_digests, demos, graph, edits)
@@ -53,7 +53,6 @@ export async function addCandidate(tx: Tx, job: JobRef, candidate: NewCandidate)
 
 const prompt = `messages, coalesce(demos, '[]') as demos, graph`;
 
-/** Every candidate's messages by lever version. */
 export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Message[] | null>> {
   const rows = await tx.query<{ lever_version: number; messages: Message[] | null }>(
     'select lever_version, messages from candidates where job_id = $1 order by lever_version',
@@ -62,14 +61,14 @@ export async function readPrompts(tx: Tx, jobId: string): Promise<Map<number, Me
   return new Map(rows.map((row) => [row.lever_version, row.messages]));
 }
 
-/** A candidate's messages, which are null until they are known, and its demonstrations; of a graph job its graph. */
+/** A candidate's prompt, or its graph in a graph job. `messages` null: not known yet. */
 export interface StoredPrompt {
   messages: Message[] | null;
   demos: Demo[];
   graph: GraphJson | null;
 }
 
-/** A candidate's texts by component, whatever it is; none while its prompt is not known. */
+/** A candidate's texts by component; empty while its prompt is not known. */
 export function candidateTexts({
   messages,
   graph,
@@ -82,7 +81,7 @@ export interface PooledCandidate extends StoredPrompt {
   parents: number[];
 }
 
-/** Every candidate by lever version, ascending. */
+/** All candidates by lever version, ascending. */
 export async function readPool(tx: Tx, jobId: string): Promise<Map<number, PooledCandidate>> {
   const rows = await tx.query<{ id: string; version: number; parents: string[] } & StoredPrompt>(
     `select id, lever_version as version, parent_ids as parents, ${prompt}
@@ -98,7 +97,7 @@ export async function readPool(tx: Tx, jobId: string): Promise<Map<number, Poole
   );
 }
 
-/** The prompts of those candidates that have rollouts to run, by lever version. */
+/** The prompts of candidates with open rollouts, by lever version. */
 export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number, StoredPrompt>> {
   const rows = await tx.query<{ version: number } & StoredPrompt>(
     `select lever_version as version, ${prompt} from candidates
@@ -108,7 +107,7 @@ export async function readOpenPrompts(tx: Tx, jobId: string): Promise<Map<number
   return new Map(rows.map(({ version, messages, demos, graph }) => [version, { messages, demos, graph }]));
 }
 
-/** Sets the baseline's prompt once it is known; a baseline has no demonstrations. */
+/** Sets the baseline's prompt unless it is known. A baseline has no demonstrations. */
 export async function setBaseline(tx: Tx, jobId: string, messages: Message[]): Promise<void> {
   await tx.query(
     `update candidates set messages = $2, component_digests = case when demos is null then $3::jsonb else $4::jsonb end
@@ -124,7 +123,7 @@ function digestsOf(messages: Message[] | null, demos: Demo[] | null): string | n
 
 const projection = jsonFields<SessionProjection>('projection');
 
-/** Whether a session's components are spans which its container marks. */
+/** Whether the session's container marks the components as spans. */
 export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
   const [row] = await tx.query<{ marked: boolean }>(
     `select coalesce(${projection.text('leversMarked')}::boolean, false) as marked from jobs where id = $1`,
@@ -133,13 +132,13 @@ export async function readMarked(tx: Tx, jobId: string): Promise<boolean> {
   return row?.marked ?? false;
 }
 
-/** Notes that a session's components are spans which its container marks. */
+/** Records that the session's container marks the components as spans. */
 export async function markLevers(tx: Tx, jobId: string): Promise<void> {
   const marked: SessionProjection = { leversMarked: true };
   await tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [jobId, toJsonb(marked)]);
 }
 
-/** One candidate's graph; null: there is no such candidate. */
+/** A candidate's graph; null: the job has no such candidate. */
 export async function readGraph(tx: Tx, jobId: string, candidate: string): Promise<GraphJson | null> {
   const [row] = await tx.query<{ graph: GraphJson | null }>(
     'select graph from candidates where job_id = $1 and id = $2',

@@ -1,28 +1,28 @@
-/** Demonstrations out of traces: which rollouts can be shown as a question and its answer. */
+/** Demonstrations from traces: rollouts that can be shown as a question and its answer. */
 import { componentNames } from '../../core/prompts/components.js';
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
 import { candidateId } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
 
-/** What one place for demonstrations can be filled with, by the rollouts' ordinals. */
+/** The rollouts, by ordinal, that can fill a component's demonstrations. */
 export interface DemoSlot {
-  /** As `Demo.component`. */
+  /** See `Demo.component`. */
   component: string | null;
-  /** Rollouts to be shown with the answer that they got. */
+  /** Shown with the answer that the model gave. */
   bootstrapped: number[];
-  /** Rollouts to be shown with the right answer, as the container told it. */
+  /** Shown with the expected answer, as reported by the container. */
   labeled: number[];
 }
 
-/** A rollout that was chosen from a survey has nothing to show now: the database is of an earlier moment. */
+/** A chosen rollout is no longer usable: the database was restored to an earlier state. */
 export class NothingToShow extends Error {}
 
-/** The longest question and answer, in characters. */
+/** Longest question and answer, in characters. */
 const maxInput = 8_000;
 const maxOutput = 4_000;
 
-/** The text of a message's content that is nothing but text; null for any other. */
+/** SQL: the text of a message's content; null unless all its parts are text. */
 const textOf = (content: string) => `case jsonb_typeof(${content})
   when 'string' then ${content} #>> '{}'
   when 'array' then (select case when bool_and(coalesce(part->>'type' = 'text' and jsonb_typeof(part->'text') = 'string', false))
@@ -30,17 +30,15 @@ const textOf = (content: string) => `case jsonb_typeof(${content})
                        from jsonb_array_elements(${content}) with ordinality as p(part, n)) end`;
 
 /**
- * Of each rollout $2, in that order, the first answered call of each place: its question, answer and right answer, each null where it
- * cannot be shown. $3: the prompt's components where its calls mark them, else null. The question is what stands beside the system messages and the
- * candidate's own demonstrations, if that is one user message; one that holds the marked component's text would show an older
- * candidate's instruction.
+ * The first answered call of each rollout in $2, by component when $3 (marked components) is set. A
+ * question that contains the component's own text is dropped: it shows an older instruction.
  */
 const examples = `with asked as (
-    select r.id, r.ordinal, r.seed, r.details, a.place
-      from unnest($2::int[]) with ordinality as a(ordinal, place)
+    select r.id, r.ordinal, r.seed, r.details, a.position
+      from unnest($2::int[]) with ordinality as a(ordinal, position)
       join rollouts r on r.job_id = $1 and r.ordinal = a.ordinal
   ), calls as (
-    select distinct on (a.place, first.component) a.*, first.component, c.candidate_id, c.request, c.response
+    select distinct on (a.position, first.component) a.*, first.component, c.candidate_id, c.request, c.response
       from asked a
       join model_calls c on c.job_id = $1 and c.rollout_id = a.id and c.http_status < 300
      cross join lateral (
@@ -48,7 +46,7 @@ const examples = `with asked as (
                 order by array_position($3, l->>'name') limit 1) as component
      ) first
      where $3::text[] is null or first.component is not null
-     order by a.place, first.component, c.created_at, c.id
+     order by a.position, first.component, c.created_at, c.id
   ), texts as (
     select calls.*, said.roles, said.contents, own.demo_roles, own.demo_contents, instruction.text as instruction,
            response->'choices'->0->'message' as answer, coalesce(nullif(details->>'expected', ''), details->>'expected_output') as label
@@ -78,19 +76,18 @@ const examples = `with asked as (
                 then ${textOf(`answer->'content'`)} end as said_answer
       from texts
   )
-  select component, ordinal, seed, place, question,
+  select component, ordinal, seed, position, question,
          case when question is not null and said_answer ~ '\\S' and char_length(said_answer) <= ${maxOutput} then said_answer end as output,
          case when question is not null and label ~ '\\S' and char_length(label) <= ${maxOutput} then label end as label
-    from (select component, ordinal, seed, place, said_answer, label,
+    from (select component, ordinal, seed, position, said_answer, label,
                  case when question ~ '\\S' and char_length(question) <= ${maxInput}
                            and not coalesce(instruction <> '' and position(instruction in question) > 0, false)
                       then question end as question
             from stripped) bounded`;
 
 /**
- * Which of a job's rollouts can be shown, in the order given (the best first): for all calls of a prompt whose components are whole
- * messages, else for each component that is the first marked one of some call. Rewards are not looked at. Right answers are
- * taken only where there is one place, since nobody says which of several calls they answer.
+ * Usable rollouts in the given order, one slot per marked component, else one for the prompt.
+ * Expected answers need a single slot: with several calls their target is ambiguous.
  */
 export async function usableDemos(
   tx: Tx,
@@ -100,7 +97,7 @@ export async function usableDemos(
   const { components, marked, ordinals } = prompt;
   type Row = { component: string | null; ordinal: number; shown: boolean; labeled: boolean };
   const rows = await tx.query<Row>(
-    `select component, ordinal, output is not null as shown, label is not null as labeled from (${examples}) e order by place`,
+    `select component, ordinal, output is not null as shown, label is not null as labeled from (${examples}) e order by position`,
     [jobId, ordinals, marked ? components : null],
   );
   const slots = (marked ? components.filter((name) => rows.some(({ component }) => component === name)) : [null]).map(
@@ -118,8 +115,8 @@ export async function usableDemos(
 }
 
 /**
- * The demonstrations of the rollouts that were chosen of a survey, slot by slot, the bootstrapped before the labelled. Throws
- * NothingToShow where one of them cannot be shown.
+ * The demonstrations of chosen rollouts, slot by slot, bootstrapped before labeled. Throws
+ * NothingToShow if a rollout is not usable.
  */
 export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlot[]): Promise<Demo[]> {
   const ordinals = [...new Set(wanted.flatMap(({ bootstrapped, labeled }) => [...bootstrapped, ...labeled]))];
@@ -130,7 +127,7 @@ export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlo
   const take = (slot: string | null, ordinal: number, answer: 'output' | 'label'): Demo => {
     const row = rows.find((row) => row.ordinal === ordinal && row.component === slot);
     if (!row?.question || !row[answer])
-      throw new NothingToShow(`the rollout ${ordinal} of ${jobId} has nothing to demonstrate`);
+      throw new NothingToShow(`rollout ${ordinal} of ${jobId} cannot be used as a demonstration`);
     return { component: slot, seed: row.seed, ordinal, input: row.question, output: row[answer] };
   };
   return wanted.flatMap(({ component, bootstrapped, labeled }) => [
@@ -139,7 +136,7 @@ export async function buildDemos(tx: Tx, jobId: string, wanted: readonly DemoSlo
   ]);
 }
 
-/** A session's components, in the prompt's order. */
+/** The session's components in the order of the prompt. */
 async function componentsOf(tx: Tx, jobId: string): Promise<string[]> {
   const [row] = await tx.query<{ messages: Message[] | null }>('select messages from candidates where id = $1', [
     candidateId(jobId, 0),

@@ -5,15 +5,15 @@ import type { Message } from '../../core/jobs/spec.js';
 import { demosPart, leverId } from '../../core/jobs/ids.js';
 import type { Tx } from '../db/db.js';
 
-/** A component's lever, at the version of one candidate's text: 0 is the baseline's, each new text one more. */
+/** A component's lever. Version 0 is the baseline's text; each new text increments it. */
 export interface ComponentLever {
   name: string;
   version: number;
 }
 
 /**
- * Component to a digest of its text, and one of the demonstrations where the search knows these (not null); null for a prompt of one
- * component and nothing else, whose lever is the prompt's.
+ * Digest of each component's text, and of the demonstrations unless `demos` is null. null: a prompt
+ * of one component without demonstrations, covered by the prompt's lever.
  */
 export function componentDigests(
   messages: Message[] | null,
@@ -29,10 +29,10 @@ export function componentDigests(
   >;
 }
 
-/** Candidate to the levers of its components; none of a prompt of one component, whose lever is the prompt's. */
+/** Component levers by candidate; empty for a prompt of one component. */
 export type ComponentLevers = ReadonlyMap<string, ComponentLever[]>;
 
-/** The levers at the versions of one candidate: the prompt as a whole and, where there are several, its components. */
+/** A candidate's lever versions: the prompt and, if there are several, its components. */
 export function versionsOf(
   jobId: string,
   candidate: { candidateId: string; version: number },
@@ -45,7 +45,7 @@ export function versionsOf(
   ]) as Record<string, number>;
 }
 
-/** Every version of every component of the job $1, with those who have it; a text that comes again has its earlier version. */
+/** All component versions of job $1, with their candidates; a repeated text keeps its version. */
 const versions = `texts as (
     select d.key as name, d.value as digest, min(c.lever_version) as first, array_agg(c.id order by c.lever_version) as ids
       from candidates c cross join jsonb_each_text(c.component_digests) d where c.job_id = $1 group by 1, 2
@@ -53,7 +53,7 @@ const versions = `texts as (
     select *, (rank() over (partition by name order by first) - 1)::int as version from texts
   )`;
 
-/** The levers of these candidates' components, by candidate and name; none of one whose prompt has one component. */
+/** Component levers of these candidates, by candidate id. */
 export async function readComponentLevers(
   tx: Tx,
   jobId: string,
@@ -69,7 +69,10 @@ export async function readComponentLevers(
   return levers;
 }
 
-/** A session's levers with their latest versions: the prompt as a whole (null) first, null while it has no candidate. */
+/**
+ * A session's levers with their latest versions: first the prompt (name null; latest null: no
+ * candidate yet).
+ */
 export async function readLevers(tx: Tx, jobId: string): Promise<{ name: string | null; latest: number | null }[]> {
   return tx.query(
     `with ${versions}
@@ -81,7 +84,7 @@ export async function readLevers(tx: Tx, jobId: string): Promise<{ name: string 
   );
 }
 
-/** One version of a lever and the candidates that have it, the first of them first; `messages` are that one's, null while not known. */
+/** A lever version and its candidates. `messages` are of the first one; null: not known yet. */
 export interface LeverVersion extends Record<string, unknown> {
   version: number;
   candidateIds: string[];
@@ -90,7 +93,7 @@ export interface LeverVersion extends Record<string, unknown> {
   createdAt: Date;
 }
 
-/** Versions of a lever after `after`, at most `limit`, ascending; of the component `name`, null: of the prompt as a whole. */
+/** At most `limit` versions of a lever after `after`, ascending. `name` null: the whole prompt. */
 export async function readLeverVersions(
   tx: Tx,
   jobId: string,

@@ -15,14 +15,16 @@ export interface Ancestor extends Record<string, unknown> {
   parentIds: string[];
   messages: Message[] | null;
   demos: Demo[];
-  /** Of a graph job, in the place of messages. */
+  /** Graph jobs: instead of messages. */
   graph: GraphJson | null;
   edits: EditJson[] | null;
-  /** The rollouts that the proposer was shown, and the components that it rewrote; null: no model proposed it. */
+  /**
+   * The rollouts shown to the proposer, and the rewritten components; null: no model proposed it.
+   */
   reflection: { ordinals: number[]; components: string[] } | null;
 }
 
-/** A candidate with all its ancestors, parents before their children; empty when the job has no such candidate. */
+/** A candidate after all its ancestors, parents before children; empty: no such candidate. */
 export async function readAncestry(tx: Tx, jobId: string, candidateId: string): Promise<Ancestor[]> {
   return tx.query<Ancestor>(
     `with recursive line (id) as (
@@ -37,7 +39,7 @@ export async function readAncestry(tx: Tx, jobId: string, candidateId: string): 
   );
 }
 
-/** A rollout of a test: the reward as it counts, null until it is finished; the seed, null: live traffic that names none. */
+/** A rollout of a test. `reward` null: not finished; `seed` null: live traffic without one. */
 export interface Outcome extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
@@ -68,7 +70,7 @@ export async function readTestedSeeds(tx: Tx, jobId: string, candidateId: string
   return row?.tests ?? null;
 }
 
-/** The live calls of a candidate's test, in the order asked for. */
+/** The live calls of a candidate's test, by ordinal. */
 export async function readLiveCalls(
   tx: Tx,
   jobId: string,
@@ -99,7 +101,7 @@ export async function readHeldoutRewards(
   return new Map([...bySeed].map(([id, own]) => [id, new Map(own.map(({ seed, reward }) => [seed, reward]))]));
 }
 
-/** What reflection was shown of each of these rollouts, by ordinal. */
+/** The feedback of these rollouts as shown to reflection, by ordinal. */
 export async function readFeedback(
   tx: Tx,
   jobId: string,
@@ -119,12 +121,12 @@ export async function readFeedback(
   );
 }
 
-/** A rollout of a candidate, whatever its state. */
+/** A rollout of a candidate, in any state. */
 export interface SeedEval extends Record<string, unknown> {
   rolloutId: string;
   ordinal: number;
   seed: number | null;
-  /** Of a graph job: the id of the task at the place that `seed` is; else null. */
+  /** Graph jobs: the id of the task with index `seed`; else null. */
   taskId: string | null;
   stage: string;
   generation: number;
@@ -135,7 +137,7 @@ export interface SeedEval extends Record<string, unknown> {
   completedAt: Date | null;
 }
 
-/** A candidate's rollouts after the ordinal `after`, in the order asked for, at most `limit`. */
+/** At most `limit` rollouts of a candidate after the ordinal `after`, by ordinal. */
 export async function readSeedEvals(
   tx: Tx,
   jobId: string,
@@ -146,7 +148,7 @@ export async function readSeedEvals(
     `select id as "rolloutId", ordinal, seed, task_id as "taskId", stage, generation,
             case when status = 'succeeded' then reward end as reward, status, feedback, error->>'message' as error,
             completed_at as "completedAt"
-       from rollouts r left join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       from rollouts r left join graph_tasks t on t.job_id = r.job_id and t.task_index = r.seed
       where r.job_id = $1 and candidate_id = $2 and ordinal > $3 order by ordinal limit $4`,
     [jobId, candidateId, page.after, page.limit],
   );

@@ -1,11 +1,11 @@
-/** What is read for the fronts over a search's evaluation seeds. */
+/** Reads for the fronts over a search's evaluation seeds. */
 import type { SearchSpec } from '../../core/jobs/spec.js';
 import type { Weighed } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
 
-/** On which seeds a search evaluates, in its own order, and how often each. */
+/** The evaluation seeds in the search's order, and the rollouts per seed. */
 export interface EvaluationPlan {
   seeds: number[];
   repeats: number;
@@ -18,8 +18,8 @@ export async function readEvaluation(tx: Tx, jobId: string): Promise<EvaluationP
 }
 
 /**
- * Rollouts that count for the evaluation of the candidates $2 of the job $1, on each of the seeds $3 as many as there are repeats,
- * $4: those of the evaluation itself; where it did not have to buy a seed, what was last measured there before it.
+ * The $4 rollouts per seed $3 that count in the evaluation of candidates $2 of job $1. Seeds that
+ * the evaluation did not run use the latest earlier rollouts.
  */
 const counting = `own as (
        select id, candidate_id, seed, ordinal, stage in ('baseline', 'evaluation') as evaluation,
@@ -29,13 +29,13 @@ const counting = `own as (
         where job_id = $1 and ordinal is not null and candidate_id = any($2) and seed = any($3) and stage <> 'heldout'
           and status in ('succeeded', 'failed') and not repeated
      ), ranked as (
-       select *, row_number() over (partition by candidate_id, seed order by evaluation desc, ordinal desc) as place
+       select *, row_number() over (partition by candidate_id, seed order by evaluation desc, ordinal desc) as n
          from own where evaluation or begun is null or ordinal < begun
      ), counting as (
-       select * from ranked where place <= $4
+       select * from ranked where n <= $4
      )`;
 
-/** What evaluated candidates were found to score on each of the evaluation seeds, by candidate, then by seed. A failed rollout is 0. */
+/** Mean rewards by candidate and evaluation seed. A failed rollout counts as 0. */
 export async function readEvaluatedRewards(
   tx: Tx,
   jobId: string,
@@ -54,8 +54,8 @@ export async function readEvaluatedRewards(
 }
 
 /**
- * What a rollout of the evaluation of these candidates took on average, by candidate: the calls of the rollout itself, so neither
- * those of a judge nor of the proposer. A candidate without such rollouts is left out.
+ * Mean cost of an evaluation rollout by candidate, without judge and proposer calls. Candidates
+ * without such rollouts are left out.
  */
 export async function readEvaluationCosts(
   tx: Tx,
@@ -65,7 +65,7 @@ export async function readEvaluationCosts(
 ): Promise<Map<string, Omit<Weighed, 'reward'>>> {
   if (candidateIds.length === 0) return new Map();
   const rows = await tx.query<{ id: string } & Omit<Weighed, 'reward'>>(
-    `with ${counting}, spent as ( -- One that made no call took nothing.
+    `with ${counting}, spent as ( -- A rollout without calls costs nothing.
        select c.candidate_id, c.ordinal, count(m.id) as calls,
               case when count(m.id) = count(m.cost_usd) then coalesce(sum(m.cost_usd order by m.id collate "C"), 0) end as cost,
               case when count(m.id) = count(m.prompt_tokens + m.completion_tokens)

@@ -5,7 +5,7 @@ import type { JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 import { addUsage } from '../jobs/usage.js';
 
-/** Which answer of the proposer: the n-th for this candidate. */
+/** Identifies an answer of the proposer: the n-th for a candidate. */
 export interface ProposalPlace extends JobRef {
   candidate: number;
   occurrence: number;
@@ -13,7 +13,7 @@ export interface ProposalPlace extends JobRef {
 
 const callId = (index: ProposalPlace) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
 
-/** What the proposer answered there, or null: it was not asked yet. */
+/** The recorded answer; null: not requested yet. */
 export async function findProposerCall(
   tx: Tx,
   index: ProposalPlace,

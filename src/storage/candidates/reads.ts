@@ -4,7 +4,7 @@ import type { AcceptanceDecision } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import { readCounted, rewardSums } from '../rollouts/totals.js';
 
-/** A candidate as HTTP shows it; `avgReward` is over all its rollouts that succeeded. */
+/** A candidate as HTTP shows it; `avgReward` is the mean over all its succeeded rollouts. */
 export interface CandidateRow extends Record<string, unknown> {
   id: string;
   leverVersion: number;
@@ -20,7 +20,7 @@ export interface CandidateRow extends Record<string, unknown> {
   merged: number[];
 }
 
-/** Which of a session's candidates to read; all where absent. `after` is a lever version, `limit` a count. */
+/** `after` is a lever version, `limit` a count. */
 export interface CandidateFilter {
   id?: string;
   status?: CandidateRow['status'] | undefined;
@@ -29,12 +29,12 @@ export interface CandidateFilter {
 }
 
 /**
- * A session's candidates in the order of their lever versions. The second condition on the ordinal is the truth of this very
- * statement; the first is a number, because of a query there Postgres guesses a third of all rollouts, and reads the table.
+ * Candidates by lever version. The condition on the ordinal appears twice: the number is for the
+ * planner (without it, a scan of the table), the subquery for consistency.
  */
 export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilter = {}): Promise<CandidateRow[]> {
   return tx.query<CandidateRow>(
-    `with fresh as materialized ( -- once, and not for each candidate
+    `with fresh as materialized ( -- run once, not per candidate
        ${rewardSums} and ordinal >= (select rollouts_counted from jobs where id = $1) group by candidate_id
      )
      select c.id, c.lever_version as "leverVersion", c.generation, c.parent_ids as "parentIds", c.status, c.reward,
@@ -48,14 +48,14 @@ export async function readCandidates(tx: Tx, jobId: string, only: CandidateFilte
   );
 }
 
-/** A candidate and its prompt; the messages are null until they are known. */
+/** `messages` null: not known yet. */
 export interface Prompt extends Record<string, unknown> {
   candidateId: string;
   messages: Message[] | null;
   demos: Demo[];
 }
 
-/** One candidate's prompt, or null when the job has no such candidate. */
+/** A candidate's prompt; null: the job has no such candidate. */
 export async function readPrompt(tx: Tx, jobId: string, candidateId: string): Promise<Prompt | null> {
   const [row] = await tx.query<Prompt>(
     `select id as "candidateId", messages, coalesce(demos, '[]') as demos from candidates where job_id = $1 and id = $2`,

@@ -10,14 +10,14 @@ interface Row extends Record<string, unknown> {
   details: unknown;
   error: { message: string } | null;
   request: { messages?: { role: string; content: unknown }[] } | null;
-  /** Of the rollout's candidate. */
+  /** Demonstrations of the rollout's candidate. */
   demos: Demo[];
   response: { choices?: { message?: { content?: unknown } }[] } | null;
 }
 
 /**
- * What reflection is shown of a parent's rollouts, in the order asked: the input as its first model call carried it
- * (everything but the system message and the candidate's demonstrations), the last answer, reward and feedback.
+ * Parent's rollouts as shown to reflection, in the given order: the user side of the first model
+ * call without demonstrations, the last answer, reward and feedback.
  */
 export async function readExamples(
   tx: Tx,
@@ -43,13 +43,13 @@ export async function readExamples(
   }));
 }
 
-/** Rows in the order in which their rollouts were named. */
+/** Sorts rows into the order of `ordinals`. */
 export function inOrder<Row extends { ordinal: number }>(rows: readonly Row[], ordinals: readonly number[]): Row[] {
   const indexes = new Map(ordinals.map((ordinal, index) => [ordinal, index]));
   return [...rows].sort((left, right) => indexes.get(left.ordinal)! - indexes.get(right.ordinal)!);
 }
 
-/** A rollout's feedback as reflection is shown it: why it failed, else what the container said, else its details. */
+/** Feedback shown to reflection: the error, else the container's feedback, else the details. */
 export function feedbackOf(row: {
   feedback: string | null;
   details: unknown;

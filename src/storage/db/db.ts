@@ -1,23 +1,22 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-/** Runs statements on one connection. What is asked without waiting is sent at once and answered in turn. */
+/** Runs statements on one connection. Statements sent without awaiting are pipelined. */
 export interface Tx {
   /**
-   * Answers the rows. With a `name` the statement is parsed and planned once a connection, not at each call: for those
-   * that are run all the time and find their rows by an index, whatever the tables hold. A name stands for one text.
+   * Returns the rows. A statement with a `name` is prepared once per connection: use it for
+   * frequent statements that use an index. A name must always have the same text.
    */
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string): Promise<Row[]>;
 }
 
 /**
- * The connection to Postgres. Every transaction states whose rows it may see, as row-level security enforces:
- * one organization's (`org`), the one API key that hashes to what was presented (`auth`), or the list of open jobs
- * (`worker`, for the reconciler).
+ * The connection to Postgres. Row-level security limits each transaction to one organization
+ * (`org`), the API key with a given hash (`auth`), or the open jobs (`worker`, for the reconciler).
  */
 export interface Db {
   org<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** As `org`, but each statement is a transaction of its own, and one round trip: for what needs no more. */
+  /** Like `org`, but each statement is its own transaction and takes one round trip. */
   orgApart<T>(orgId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   auth<T>(keyHashHex: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   worker<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -27,8 +26,8 @@ export interface Db {
 }
 
 /**
- * What every connection of the service is: the role without rights of its own, whatever the URL's own `options` say; and
- * none that outlives its process or its network with a lock in its hands.
+ * Settings of every connection: the role without rights of its own, which overrides the URL's
+ * `options`; and timeouts, so that no dead connection holds a lock.
  */
 const sessionOptions = [
   'role=ratchet_app',
@@ -41,7 +40,7 @@ const sessionOptions = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** How to connect as ratchet_app. The URL's `options` come first, so that ours win. */
+/** Connection settings for ratchet_app. The URL's `options` come first, so that ours win. */
 export function asApp(url: string): pg.ClientConfig {
   const bare = new URL(url);
   const given = bare.searchParams.get('options');
@@ -54,10 +53,10 @@ export function asApp(url: string): pg.ClientConfig {
   };
 }
 
-/** Whose rows a transaction may see. */
+/** The rows that a transaction may see. */
 type Settings = Record<string, string>;
 
-/** One round trip: set_config takes no parameters in a simple query, so its values are escaped literals. */
+/** One round trip: set_config takes no parameters in a simple query, so its values are escaped. */
 function beginning(client: pg.PoolClient, settings: Settings): string {
   const sets = Object.entries(settings).map(([k, v]) => `select set_config('${k}', ${client.escapeLiteral(v)}, true)`);
   return ['begin', ...sets].join('; ');
@@ -66,12 +65,12 @@ function beginning(client: pg.PoolClient, settings: Settings): string {
 const int8 = 20;
 const float8 = 701;
 
-/** Connects as ratchet_app, the role without rights of its own. `max`: connections in the pool. */
+/** Connects as ratchet_app. `max`: size of the pool. */
 export function connect(url: string, log: Logger, max = 10): Db {
   const pool = new pg.Pool({
     ...asApp(url),
     max,
-    // What follows need not wait for `begin`, nor for what it does not depend on.
+    // Pipelined: the statements do not wait for `begin`.
     pipeline: true,
     query_timeout: 30_000,
     application_name: 'ratchet',
@@ -80,7 +79,7 @@ export function connect(url: string, log: Logger, max = 10): Db {
         oid === int8 || oid === float8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  // Without a listener an idle connection that breaks would end the process. The pool replaces it.
   let closing = false;
   pool.on('error', (err) => {
     if (!closing) log.warn({ err }, 'an idle database connection broke');
@@ -93,14 +92,14 @@ export function connect(url: string, log: Logger, max = 10): Db {
     client.on('error', onError);
     const begin = () => client.query(beginning(client, settings));
     const commit = () => client.query('commit');
-    // After a statement that has failed, Postgres takes the commit for a rollback.
-    const alone = async (asked: pg.QueryConfig) => (await Promise.all([begin(), client.query(asked), commit()]))[1];
+    // After a failed statement Postgres treats the commit as a rollback.
+    const alone = async (query: pg.QueryConfig) => (await Promise.all([begin(), client.query(query), commit()]))[1];
     let over = false;
     const query: Tx['query'] = async (text, values, name) => {
-      // Of statements that were sent together one has failed: the connection is about to be somebody else's.
+      // A pipelined statement failed: another transaction may own the connection by now.
       if (over) throw new Error('The transaction of this statement has ended.');
-      const asked = { text, ...(values && { values }), ...(name && { name }) };
-      return (await (how === 'apart' ? alone(asked) : client.query(asked))).rows;
+      const statement = { text, ...(values && { values }), ...(name && { name }) };
+      return (await (how === 'apart' ? alone(statement) : client.query(statement))).rows;
     };
     try {
       const [, result] = await Promise.all([how === 'together' && begin(), work({ query })]);

@@ -1,9 +1,6 @@
-/**
- * SQL expressions for the fields of a jsonb column, checked against the type of the stored value: a renamed field fails
- * the type check.
- */
+/** SQL expressions for fields of a jsonb column, checked against the type of the stored value. */
 
-/** The field names of an object type, or of any member of a union; none of an array. */
+/** Field names of an object type, or of any member of a union; never of an array. */
 type FieldOf<T> = T extends readonly unknown[] ? never : T extends object ? Extract<keyof T, string> : never;
 
 type ValueOf<T, Field extends string> = T extends object ? (Field extends keyof T ? T[Field] : never) : never;
@@ -18,7 +15,7 @@ interface JsonFields<T> {
   json(...path: FieldPath<T>): string;
   /** A field as text; null for a JSON null. */
   text(...path: FieldPath<T>): string;
-  /** The whole value without these fields. */
+  /** The value without these fields. */
   without(...paths: FieldPath<T>[]): string;
 }
 
@@ -41,9 +38,7 @@ export function jsonFields<T>(column: string): JsonFields<T> {
 
 type SqlType = 'jsonb' | 'text' | 'float8';
 
-/**
- * Some fields of a column that holds a `T` as columns of `alias`, for a `from` clause: Postgres decodes the value once.
- */
+/** Fields of a column that holds a `T` as columns of `alias`, for a `from` clause: one decoding. */
 export function jsonRecord<T>() {
   return <Field extends FieldOf<T>>(column: string, alias: string, types: Record<Field, SqlType>) => {
     const entries = Object.entries(types) as [Field, SqlType][];

@@ -5,19 +5,19 @@ import type { Logger } from 'pino';
 const folder = new URL('./migrations/', import.meta.url);
 const lockId = 7_266_338;
 
-/** Something the operator must mend; its message is one line that says what to do. */
+/** An error that the operator must fix; its message is one line and says how. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** The names of all migrations, in the order they are applied. */
+/** The names of all migrations, in order. */
 export async function migrationNames(): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 }
 
 /**
- * Brings the database up to date as the URL's own role: creates the role `ratchet_app` (no login, no superuser), then
- * applies what is missing, each migration in a transaction of its own. Concurrent callers wait for one another.
+ * Creates the role `ratchet_app` (no login, no superuser) and applies missing migrations, one
+ * transaction each, as the URL's role. Concurrent callers wait.
  */
 export async function migrate(url: string, log: Logger): Promise<void> {
   const client = new pg.Client({
@@ -60,7 +60,7 @@ export async function migrate(url: string, log: Logger): Promise<void> {
 }
 
 async function createRole(client: pg.Client): Promise<void> {
-  // Roles belong to the cluster, so another database's migration may create it between the look and the creation.
+  // Roles belong to the cluster: another database's migration may create it concurrently.
   await client
     .query(
       `do $$ begin
@@ -72,11 +72,11 @@ async function createRole(client: pg.Client): Promise<void> {
     )
     .catch((cause: Error) => {
       throw new MigrationError(
-        `Cannot create the role ratchet_app (${cause.message}): let a superuser run "create role ratchet_app nologin; grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
+        `Cannot create the role ratchet_app (${cause.message}): have a superuser run "create role ratchet_app nologin; grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
         { cause },
       );
     });
-  // Tried rather than looked up: since Postgres 16 a role may be a member of another and still not become it.
+  // Try it: since Postgres 16 a member of a role may still not be allowed to become it.
   const become = () => client.query('set role ratchet_app; reset role');
   await become().catch(async () => {
     await client
@@ -84,7 +84,7 @@ async function createRole(client: pg.Client): Promise<void> {
       .then(become)
       .catch((cause: Error) => {
         throw new MigrationError(
-          `Cannot take the role ratchet_app (${cause.message}): let a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
+          `Cannot use the role ratchet_app (${cause.message}): have a superuser run "grant ratchet_app to ${client.user ?? 'your role'}" once, then start again.`,
           { cause },
         );
       });

@@ -4,29 +4,26 @@ import type { Logger } from 'pino';
 import { asApp } from './db.js';
 
 /**
- * What Postgres tells its listeners, each with the id it concerns. A notification is a hint, never the truth: whoever
- * waits for one also looks for itself every second or so.
- *  - ratchet_events: job id; the job has new events
- *  - ratchet_control: job id; what runners may do has changed, or a reward it waits for has come
- *  - ratchet_commands: command id; the command has its outcome
+ * Postgres notifications with the id they concern: ratchet_events (job), ratchet_control (job) and
+ * ratchet_commands (command). They are hints: a listener must also poll, about once a second.
  */
 const channels = ['ratchet_events', 'ratchet_control', 'ratchet_commands'] as const;
 type Channel = (typeof channels)[number];
 
 export interface Notifications {
-  /** A number by which others can tell whether this process lives: it holds an advisory lock on it (`presenceLock`). */
+  /** Advisory lock number (see `presenceLock`) that shows that this process lives. */
   readonly presence: number;
-  /** Calls `wake` whenever something is said about `id` on `channel` (and after a lost connection); returns the way to stop. */
+  /** Calls `wake` on notifications about `id` and after a lost connection. Returns unsubscribe. */
   on(channel: Channel, id: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** The first of the two keys of the lock that a living process holds; the second is its presence. */
+/** First key of a living process's advisory lock; the second is its presence. */
 export const presenceLock = 7_284_251;
 
 const retryMs = 500;
 
-/** One listening connection for the whole process; it reconnects by itself. */
+/** One listening connection per process; it reconnects by itself. */
 export function listen(url: string, log: Logger): Notifications {
   const wakers = new Map<string, Set<() => void>>();
   const presence = randomInt(1, 2 ** 31);
@@ -63,7 +60,7 @@ export function listen(url: string, log: Logger): Notifications {
       await next.connect();
       const lock = `select pg_advisory_lock_shared(${presenceLock}, ${presence})`;
       await next.query([...channels.map((channel) => `listen ${channel}`), lock].join('; '));
-      // Whatever was said while nobody listened.
+      // Notifications during the outage were lost.
       for (const set of wakers.values()) for (const wake of set) wake();
     } catch (error) {
       lose(error as Error);

@@ -1,9 +1,9 @@
-/** The handling of errors of Postgres and of the connection to it. */
+/** Classification of errors of Postgres and of the connection to it. */
 
 /** `transient`: the same statement may succeed later. `permanent`: it never does. */
 type Kind = 'transient' | 'permanent';
 
-/** By SQLSTATE, by its class (the first two characters), and by the code of a system error. */
+/** By SQLSTATE, by its class (the first two characters), and by system error code. */
 const kinds: Record<string, Kind> = {
   '08': 'transient', // connection
   '0A': 'permanent', // feature not supported
@@ -38,37 +38,37 @@ const kinds: Record<string, Kind> = {
   ETIMEDOUT: 'transient',
 };
 
-/** Errors of the client `pg` that have no code. */
+/** Errors of the client `pg` without a code. */
 const clientErrors =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (has encountered a connection error|was closed) and is not queryable)/;
 
-/** Whether a retry may succeed: no connection, or a condition of the server that passes. */
+/** Whether a retry may succeed: no connection, or a passing condition of the server. */
 export function isTransient(error: unknown): boolean {
-  return kindOf(error) === 'transient' || (error instanceof Error && clientErrors.test(error.message));
+  return errorKind(error) === 'transient' || (error instanceof Error && clientErrors.test(error.message));
 }
 
-/** Whether Postgres refuses the statement or its data, so that no retry succeeds. */
+/** Whether Postgres refuses the statement or its data: no retry succeeds. */
 export function isPermanent(error: unknown): boolean {
-  return kindOf(error) === 'permanent';
+  return errorKind(error) === 'permanent';
 }
 
-/** Whether Postgres cannot store a value: out of range, or not in the form of its type. */
+/** Whether Postgres cannot store a value: out of range or malformed. */
 export function isDataError(error: unknown): boolean {
-  return codeOf(error).length === 5 && codeOf(error).startsWith('22');
+  return errorCode(error).length === 5 && errorCode(error).startsWith('22');
 }
 
 export function isUniqueViolation(error: unknown): boolean {
-  return codeOf(error) === '23505';
+  return errorCode(error) === '23505';
 }
 
-function kindOf(error: unknown): Kind | undefined {
-  const code = codeOf(error);
+function errorKind(error: unknown): Kind | undefined {
+  const code = errorCode(error);
   if (Object.hasOwn(kinds, code)) return kinds[code];
   const sqlClass = code.length === 5 ? code.slice(0, 2) : '';
   return Object.hasOwn(kinds, sqlClass) ? kinds[sqlClass] : undefined;
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   return typeof code === 'string' ? code : '';
 }

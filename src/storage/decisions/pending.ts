@@ -4,7 +4,7 @@ import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from '../jobs/events.js';
 import { finishJob } from './record.js';
 
-/** Lets a job that waits to be started run; its workflow's start is an intent until that is confirmed. Answers the status before. */
+/** Starts a pending job. Returns the status before. */
 export async function startPending(tx: Tx, job: JobRef): Promise<Status> {
   const { status } = await lockJob(tx, job);
   if (status === 'pending') await tx.query(`update jobs set status = 'running' where id = $1`, [job.jobId]);
@@ -12,8 +12,8 @@ export async function startPending(tx: Tx, job: JobRef): Promise<Status> {
 }
 
 /**
- * What a command does to a job that waits to be started: the status with which it is closed, or that the command is refused, or that
- * the job was started meanwhile, so that its workflow is to decide.
+ * Applies a command to a pending job. Result: the final status, `refused`, or `started` (the job is
+ * not pending any more, its workflow decides).
  */
 export async function closePending(
   tx: Tx,

@@ -16,16 +16,18 @@ export interface ErrorDetails {
   retryable: boolean;
 }
 
-/** A command's outcome, as the workflow decided it; `statusAfter` where later ones of the same decision changed it again. */
+/**
+ * A command's outcome. `statusAfter`: set if later commands of the same decision changed it again.
+ */
 export interface CommandOutcome {
   commandId: string;
   outcome: 'accepted' | 'refused';
   statusAfter?: Status;
 }
 
-/** What a workflow has decided, written at once: each part is optional, all of it is one transaction. */
+/** A decision of a workflow, recorded in one transaction. All parts are optional. */
 export interface Decision {
-  /** Which decision of the job's search it is; one that a later one has overtaken, or that is there already, changes nothing. */
+  /** Number of the search's decision; a repeated or older one changes nothing. */
   step?: number;
   projection?: SessionProjection;
   candidates?: CandidateSummary[];
@@ -41,12 +43,12 @@ export interface Decision {
   commands?: CommandOutcome[];
 }
 
-/** Records a decision of an open job; a job that is already closed is left alone. */
+/** Records a decision of an open job; ignored once the job is closed. */
 export async function recordDecision(tx: Tx, job: JobRef, decision: Decision): Promise<void> {
   const row = await lockJob(tx, job);
   if (isTerminal(row.status)) return;
   const { step } = decision;
-  // A worker that was cut off may come back with what it was to write long ago.
+  // A worker that lost its connection may retry an old write.
   if (step !== undefined && row.step !== null && step <= row.step) return;
   await Promise.all([
     step !== undefined && tx.query('update job_controls set step = $2 where job_id = $1', [job.jobId, step]),
@@ -104,8 +106,8 @@ async function updateCandidates(
 }
 
 /**
- * Adds to the candidates' sums, and puts into frames, what has come since that was last done. With `rest` what came beyond is put into
- * frames, too: nothing follows.
+ * Adds new outcomes to the candidates' sums and to frames. `rest`: at the end of the job, also
+ * frames for outcomes beyond `outcomesThrough`.
  */
 async function countOutcomes(tx: Tx, job: JobRef, outcomesThrough: number, rest = false): Promise<void> {
   const from = await readCounted(tx, job.jobId);
@@ -143,8 +145,7 @@ async function settleCommands(tx: Tx, commands: CommandOutcome[], status: Status
   );
 }
 
-/** How a job ends. */
-export interface Ending {
+export interface ClosedState {
   status: 'completed' | 'failed' | 'cancelled';
   stoppedBy: string | null;
   error: ErrorDetails | null;
@@ -152,15 +153,15 @@ export interface Ending {
   candidates?: CandidateSummary[];
   outcomesThrough?: number;
   events: NewEvent[];
-  /** The commands that brought this end about; every other open command of the job is refused. */
+  /** The commands that caused the end; all other open commands are refused. */
   accepted: string[];
 }
 
 /**
- * Closes a job for good: status, last events, commands, and the fence that turns away whoever still runs its rollouts.
- * Called again, or on a closed job, it changes nothing. Answers whether this call closed it.
+ * Closes a job: status, last events, commands, and a new fence against running runners. No effect
+ * on a closed job. Returns whether this call closed it.
  */
-export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<boolean> {
+export async function finishJob(tx: Tx, job: JobRef, end: ClosedState): Promise<boolean> {
   const row = await lockJob(tx, job);
   if (isTerminal(row.status)) return false;
   const [open] = await Promise.all([
@@ -179,32 +180,25 @@ export async function finishJob(tx: Tx, job: JobRef, ending: Ending): Promise<bo
       [job.jobId],
     ),
     tx.query('delete from slots where job_id = $1', [job.jobId]),
-    updateCandidates(tx, job, ending),
-    jobKinds[row.kind].isSearch && countOutcomes(tx, job, ending.outcomesThrough ?? 0, true),
+    updateCandidates(tx, job, end),
+    jobKinds[row.kind].isSearch && countOutcomes(tx, job, end.outcomesThrough ?? 0, true),
     tx.query(
       `update jobs set status = $2, stopped_by = $3, error_details = $4::jsonb, projection = projection || $5::jsonb,
               started_at = coalesce(started_at, now()), completed_at = now()
         where id = $1`,
-      [
-        job.jobId,
-        ending.status,
-        ending.stoppedBy,
-        ending.error && toJsonb(ending.error),
-        toJsonb(ending.projection ?? {}),
-      ],
+      [job.jobId, end.status, end.stoppedBy, end.error && toJsonb(end.error), toJsonb(end.projection ?? {})],
     ),
     tx.query('delete from secrets where job_id = $1', [job.jobId]),
-    appendEvents(tx, job, ending.events),
+    appendEvents(tx, job, end.events),
     tx.query(`select pg_notify('ratchet_control', $1)`, [job.jobId]),
   ]);
   await settleCommands(
     tx,
     open.map(({ id, kind }) => ({
       commandId: id,
-      outcome:
-        ending.accepted.includes(id) || (kind === 'cancel' && ending.status === 'cancelled') ? 'accepted' : 'refused',
+      outcome: end.accepted.includes(id) || (kind === 'cancel' && end.status === 'cancelled') ? 'accepted' : 'refused',
     })),
-    ending.status,
+    end.status,
   );
   return true;
 }

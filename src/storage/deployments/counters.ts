@@ -1,33 +1,33 @@
 import type { LatencyCounts } from '../../core/math/latency-sketch.js';
 import type { Tx } from '../db/db.js';
 
-/** Tokens and dollars are added up to here, so that a sum of two is a whole number still: providers may name any amount. */
+/** Upper bound of summed tokens and dollars: a sum of two stays a safe integer. */
 export const maxCounted = 2 ** 52 - 1;
 
-/** What requests came to. */
+/** Request totals. */
 export interface RequestTotals {
-  /** All, however they ended. */
+  /** All requests, in any outcome. */
   requests: number;
   errors: number;
-  /** The caller went away before the end. */
+  /** The client disconnected early. */
   aborted: number;
   promptTokens: number;
   completionTokens: number;
-  /** Of the requests whose cost is known. */
+  /** Sum over requests of known cost. */
   costUsd: number;
-  /** Requests whose cost is not known. */
+  /** Requests of unknown cost. */
   withoutCost: number;
-  /** Of those that were answered. */
+  /** Of answered requests. */
   latencies: LatencyCounts;
 }
 
-/** A process's totals of a deployment, which only grow: `requests` tells which of two states is the later. */
+/** A process's totals of a deployment. They only grow: `requests` orders two states. */
 export interface DeploymentCounter extends RequestTotals {
   deploymentId: string;
   counterId: string;
 }
 
-/** Writes counters as they stand, in one statement. A state that is written, or one before it, changes nothing. */
+/** Writes counters in one statement. A repeated or older state changes nothing. */
 export async function writeCounters(tx: Tx, orgId: string, counters: readonly DeploymentCounter[]): Promise<void> {
   await tx.query(
     `insert into deployment_counters as d (deployment_id, counter_id, org_id, requests, errors, aborted, prompt_tokens, completion_tokens,
@@ -35,7 +35,7 @@ export async function writeCounters(tx: Tx, orgId: string, counters: readonly De
      select "deploymentId", "counterId", $1, requests, errors, aborted, "promptTokens", "completionTokens", "costUsd", "withoutCost", latencies
        from jsonb_to_recordset($2::jsonb) as c("deploymentId" text, "counterId" text, requests bigint, errors bigint, aborted bigint,
               "promptTokens" bigint, "completionTokens" bigint, "costUsd" float8, "withoutCost" bigint, latencies jsonb)
-      -- A statement of a connection that broke may still run: two in one order do not wait for one another in a circle.
+      -- In order: a statement of a broken connection may still run, and must not deadlock with this one.
       order by "deploymentId"
      on conflict (deployment_id, counter_id) do update
        set requests = excluded.requests, errors = excluded.errors, aborted = excluded.aborted, prompt_tokens = excluded.prompt_tokens,
@@ -47,7 +47,7 @@ export async function writeCounters(tx: Tx, orgId: string, counters: readonly De
   );
 }
 
-/** What a deployment's requests came to, in all processes. */
+/** A deployment's totals over all processes. */
 export async function readCounters(tx: Tx, deploymentId: string): Promise<RequestTotals> {
   const [row] = await tx.query<RequestTotals & Record<string, unknown>>(
     `with mine as (select * from deployment_counters where deployment_id = $1),

@@ -5,7 +5,7 @@ import type { JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
-/** Seed by seed means and what they come to, as the gate has them; ids are the evaluations'. */
+/** The gate's comparison, seed by seed, and its result; ids are of evaluations. */
 export interface GateResult {
   candidate: { jobId: string; reward: number | null };
   incumbent: { jobId: string; deploymentId: string | null; reward: number | null } | null;
@@ -32,15 +32,15 @@ export interface DeploymentRow extends Record<string, unknown> {
   workflowId: string;
 }
 
-/** A deployment's status is its job's, by the names that deployments have. */
+/** A job's status as a deployment status. */
 const status = `case j.status when 'completed' then 'ready' when 'failed' then 'failed' when 'cancelled' then 'failed'
   else case when j.started_at is null then 'pending' else 'building' end end`;
 
-/** So it says why it has failed where its workflow was cancelled, and by whomever its row was closed. */
+/** Error of a deployment whose workflow was cancelled, regardless of how its row was closed. */
 const cancelled: ErrorDetails = {
   code: 'deployment_cancelled',
   message:
-    'The workflow of the deployment was cancelled before it was live; create it again. What was live stays live.',
+    'The workflow was cancelled before the deployment was live. Create it again; the live deployment is unchanged.',
   retryable: true,
 };
 const error = `coalesce(j.error_details, case j.status when 'cancelled' then '${JSON.stringify(cancelled)}'::jsonb end)`;
@@ -51,12 +51,12 @@ const columns = `d.id, d.org_id as "orgId", d.name, ${status} as status, n.deplo
 const tables = `deployments d join jobs j on j.id = d.id
   left join deployment_names n on n.org_id = d.org_id and n.name = d.name and n.deployment_id = d.id`;
 
-/** Stores what a deployment has beside its job's row. */
+/** Stores the part of a deployment beside its job. */
 export async function insertDeployment(tx: Tx, job: JobRef, name: string): Promise<void> {
   await tx.query('insert into deployments (id, org_id, name) values ($1, $2, $3)', [job.jobId, job.orgId, name]);
 }
 
-/** Reads a deployment of the organization, or null: there is none, or it is deleted. */
+/** A deployment of the organization, or null: unknown or deleted. */
 export async function readDeployment(tx: Tx, id: string): Promise<DeploymentRow | null> {
   const [row] = await tx.query<DeploymentRow>(
     `select ${columns} from ${tables} where d.id = $1 and d.deleted_at is null`,
@@ -82,14 +82,14 @@ export async function listDeployments(
   );
 }
 
-/** A deployment that a request came for; `snapshotId` null: it is not ready. */
+/** The deployment that answers a request; `snapshotId` null: not ready. */
 export interface ServedDeployment extends Record<string, unknown> {
   id: string;
   status: DeploymentStatus;
   snapshotId: string | null;
 }
 
-/** Which deployment answers a request now: of this id, or the one that this name is served by; null: none. */
+/** The deployment with this id or serving this name; null: none. */
 export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDeployment | null> {
   const [row] = await tx.query<ServedDeployment>(
     `select d.id, ${status} as status, case when d.live_at is not null then d.snapshot_id end as "snapshotId"
@@ -102,7 +102,7 @@ export async function resolveDeployment(tx: Tx, ref: string): Promise<ServedDepl
   return row ?? null;
 }
 
-/** What a name is served by: the deployment and its snapshot; null: by nothing. */
+/** The deployment and snapshot that serve a name; null: none. */
 export async function readLive(tx: Tx, name: string): Promise<{ id: string; snapshotId: string } | null> {
   const [row] = await tx.query<{ id: string; snapshotId: string }>(
     `select d.id, d.snapshot_id as "snapshotId" from deployment_names n join deployments d on d.id = n.deployment_id
@@ -112,76 +112,76 @@ export async function readLive(tx: Tx, name: string): Promise<{ id: string; snap
   return row ?? null;
 }
 
-/** Notes the snapshot that a deployment serves. */
+/** Stores the deployment's snapshot. */
 export async function setSnapshot(tx: Tx, id: string, snapshotId: string): Promise<void> {
   await tx.query('update deployments set snapshot_id = $2 where id = $1', [id, snapshotId]);
 }
 
-/** Notes what a deployment's gate has found. */
+/** Stores the result of a deployment's gate. */
 export async function setGateResult(tx: Tx, id: string, result: GateResult): Promise<void> {
   await tx.query('update deployments set gate = $2 where id = $1', [id, toJsonb(result)]);
 }
 
 /**
- * Has a deployment take its name; the caller holds its job's lock. With `judgedAgainst` (a deployment's id; null: none) only from
- * that one. Answers whether it has, or why not: it is deleted, or another serves the name by now.
+ * Promotes a deployment to its name; the caller holds its job's lock. With `judgedAgainst` (a
+ * deployment's id; null: none) only if that still serves the name.
  */
 export async function promote(
   tx: Tx,
   { orgId, jobId }: JobRef,
   judgedAgainst?: string | null,
-): Promise<'taken' | 'deleted' | 'moved'> {
-  // The row first, so that there is one to lock.
+): Promise<'promoted' | 'deleted' | 'moved'> {
+  // Insert the row first, so that there is a row to lock.
   await tx.query(
     `insert into deployment_names (org_id, name, deployment_id) select org_id, name, id from deployments where id = $1
      on conflict do nothing`,
     [jobId],
   );
-  const [now] = await tx.query<{ id: string }>(
+  const [current] = await tx.query<{ id: string }>(
     `select deployment_id as id from deployment_names
       where org_id = $1 and name = (select name from deployments where id = $2) for update`,
     [orgId, jobId],
   );
-  const before = now!.id === jobId ? null : now!.id;
+  const before = current!.id === jobId ? null : current!.id;
   const [served] = await tx.query('select id from deployments where id = $1 and deleted_at is null', [before]);
   const live = served ? before : null;
   if (judgedAgainst !== undefined && live !== judgedAgainst) {
-    // The row that was made for the lock alone.
+    // Delete the row that was inserted only for the lock.
     if (!before)
       await tx.query('delete from deployment_names where org_id = $1 and deployment_id = $2', [orgId, jobId]);
     return 'moved';
   }
-  const taken = await tx.query(
+  const promoted = await tx.query(
     'update deployments set live_at = now(), previous_id = $2 where id = $1 and deleted_at is null returning id',
     [jobId, before],
   );
-  if (taken.length === 0) return 'deleted';
+  if (promoted.length === 0) return 'deleted';
   await tx.query(
     'update deployment_names set deployment_id = $3 where org_id = $1 and name = (select name from deployments where id = $2)',
     [orgId, jobId, jobId],
   );
-  return 'taken';
+  return 'promoted';
 }
 
-/** The deployment that a name was given back to. */
+/** The deployment that serves the name after a rollback. */
 export interface RolledBack extends Record<string, unknown> {
   id: string;
   snapshotId: string;
 }
 
 /**
- * Gives a name back to the deployment that had it before the one that has it now, those that are deleted left out. Answers which
- * that is, or why it was not: it is another that the name is served by, or none had it before.
+ * Rolls a name back to the previous deployment that is not deleted. Returns it, or why the rollback
+ * was refused: another one serves the name, or there is no previous one.
  */
 export async function rollBack(
   tx: Tx,
   { id, name }: { id: string; name: string },
 ): Promise<RolledBack | 'not_live' | 'none_before'> {
-  const [now] = await tx.query<{ id: string }>(
+  const [current] = await tx.query<{ id: string }>(
     `select deployment_id as id from deployment_names where org_id = current_setting('app.org') and name = $1 for update`,
     [name],
   );
-  if (now?.id !== id) return 'not_live';
+  if (current?.id !== id) return 'not_live';
   const [before] = await tx.query<RolledBack>(
     `with recursive back as (
        select previous_id as id, 1 as depth from deployments where id = $1
@@ -200,7 +200,7 @@ export async function rollBack(
   return before;
 }
 
-/** Has a deployment serve nothing any more; its snapshot stays. Answers whether this call did. */
+/** Deletes a deployment; its snapshot stays. Returns whether this call did it. */
 export async function deleteDeployment(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     'update deployments set deleted_at = now() where id = $1 and deleted_at is null returning id',

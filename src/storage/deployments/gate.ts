@@ -7,17 +7,17 @@ import { insertJob } from '../jobs/jobs.js';
 import { putSecret } from '../access/secrets.js';
 import { readSnapshot } from './snapshots.js';
 
-/** An evaluation of a gate: of the deployment's candidate (its number is 0), or of what it is judged against. */
+/** A gate's evaluation: number 0 runs the deployment's candidate, the others its comparison. */
 export interface GateEvaluation {
   deploymentId: string;
-  /** What runs; null: the container as it is. */
+  /** The prompt; null: the container's own. */
   snapshotId: string | null;
 }
 
-/** Seconds that a gate's evaluation may take. */
-const longest = 24 * 3_600;
+/** Timeout of a gate's evaluation, in seconds. */
+const timeoutS = 24 * 3_600;
 
-/** The id of a gate's n-th evaluation: a retry makes the same one, and it sorts where its deployment does. */
+/** The id of a gate's n-th evaluation: stable over retries, and sorted next to its deployment. */
 export function gateJobId(deploymentId: string, number: number): string {
   return `${jobKinds.evaluation.prefix}${deploymentId.slice(4, 32)}${number.toString(16).padStart(4, '0')}`;
 }
@@ -28,7 +28,7 @@ export interface OpenEvaluation extends Record<string, unknown> {
   status: 'running' | 'paused';
 }
 
-/** The evaluation that a deployment's gate waits for; null: for none. */
+/** The evaluation that a deployment's gate waits for, or null. */
 export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<OpenEvaluation | null> {
   const [row] = await tx.query<OpenEvaluation>(
     `select id as "jobId", status from jobs where id between $1 and $2 and status in ('running', 'paused')`,
@@ -38,8 +38,8 @@ export async function readOpenEvaluation(tx: Tx, deploymentId: string): Promise<
 }
 
 /**
- * Stores an evaluation of a deployment's gate as any other, with the key of its container (null: it takes none); one that is there
- * already is left as it is. The caller holds the lock of the deployment's job, so that one retry waits for the other.
+ * Stores a gate's evaluation with its container key (null: none) unless it exists. The caller holds
+ * the lock of the deployment's job, so that retries take turns.
  */
 export async function insertGateEvaluation(
   tx: Tx,
@@ -48,8 +48,8 @@ export async function insertGateEvaluation(
   evaluation: { job: JobRef; workflowId: string; snapshotId: string | null; containerApiKey: string | null },
 ): Promise<void> {
   const { job, workflowId, snapshotId, containerApiKey } = evaluation;
-  const [there] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
-  if (there) return;
+  const [existing] = await tx.query('select 1 from jobs where id = $1', [job.jobId]);
+  if (existing) return;
   const content = snapshotId === null ? null : (await readSnapshot(tx, snapshotId))!.content;
   const policy =
     content === null
@@ -57,9 +57,9 @@ export async function insertGateEvaluation(
       : policyFromSnapshot(content.kind === 'graph' ? content.policies[0]! : content.policy);
   const { seeds, maxConcurrent, rolloutTimeoutS, maxFailureRate } = gate!;
   const spec: EvaluationSpec = {
-    ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS: longest },
+    ...{ kind: 'evaluation', policy, container: container!, appId: name, seeds, timeoutS },
     ...{ maxConcurrent, rolloutTimeoutS, maxFailureRate },
-    candidate: content && candidateOf(content, snapshotId!),
+    candidate: content && gateCandidate(content, snapshotId!),
   };
   const nothing = { algorithm: null, correlationId: null };
   await insertJob(tx, { ...job, kind: 'evaluation', workflowId, spec, ...nothing });
@@ -70,7 +70,7 @@ export async function insertGateEvaluation(
 
 type Content = NonNullable<Awaited<ReturnType<typeof readSnapshot>>>['content'];
 
-function candidateOf(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
+function gateCandidate(content: Content, snapshotId: string): EvaluationSpec['candidate'] {
   const { provenance } = content;
   const from = {
     sessionId: provenance.source === 'session' ? provenance.job_id : null,
@@ -82,7 +82,7 @@ function candidateOf(content: Content, snapshotId: string): EvaluationSpec['cand
   return { messages, ...(demos.length > 0 && { demos }), ...from, ...(marked && { marked }) };
 }
 
-/** The reward of each seed of an evaluation in the order listed; null: that rollout failed. */
+/** The reward of each seed of an evaluation, in order; null: the rollout failed. */
 export async function readRewards(tx: Tx, jobId: string): Promise<(number | null)[]> {
   const rows = await tx.query<{ reward: number | null }>(
     `select case when status = 'succeeded' then reward end as reward from rollouts

@@ -12,21 +12,20 @@ import type { SessionProjection } from '../jobs/jobs.js';
 import { toJsonb } from '../db/json.js';
 import { readComponentLevers, versionsOf } from '../candidates/levers.js';
 
-/** A snapshot as it is stored. */
 export interface Snapshot {
   id: string;
   content: SnapshotContent;
   createdAt: Date;
 }
 
-/** The id of a content: the SHA-256 of its canonical form (RFC 8785). The same content has the same id. */
+/** The id of a content: SHA-256 of its canonical JSON (RFC 8785). */
 export function snapshotId(content: SnapshotContent): string {
   return `snap_${createHash('sha256').update(canonicalJson(content)).digest('hex')}`;
 }
 
-/** Freezes a content; one that is frozen already stays as it is. Answers its id. */
-export async function putSnapshot(tx: Tx, orgId: string, given: SnapshotContent): Promise<string> {
-  const text = toJsonb(given);
+/** Stores a snapshot unless it exists. Returns its id. */
+export async function putSnapshot(tx: Tx, orgId: string, content: SnapshotContent): Promise<string> {
+  const text = toJsonb(content);
   const id = snapshotId(JSON.parse(text) as SnapshotContent);
   await tx.query('insert into snapshots (org_id, id, content) values ($1, $2, $3) on conflict do nothing', [
     orgId,
@@ -36,7 +35,7 @@ export async function putSnapshot(tx: Tx, orgId: string, given: SnapshotContent)
   return id;
 }
 
-/** Reads a snapshot of the organization, or null. */
+/** A snapshot of the organization, or null. */
 export async function readSnapshot(tx: Tx, id: string): Promise<Snapshot | null> {
   const [row] = await tx.query<Snapshot & Record<string, unknown>>(
     'select id, content, created_at as "createdAt" from snapshots where id = $1',
@@ -46,8 +45,10 @@ export async function readSnapshot(tx: Tx, id: string): Promise<Snapshot | null>
   return row ?? null;
 }
 
-/** What is to be frozen of a source; null: its job or its candidate is gone, or its prompt is not known. */
-export async function contentOf(tx: Tx, source: DeploymentSource): Promise<SnapshotContent | null> {
+/**
+ * The content of a source's snapshot; null: its job or candidate is gone, or its prompt is unknown.
+ */
+export async function readContent(tx: Tx, source: DeploymentSource): Promise<SnapshotContent | null> {
   if (source.kind === 'messages') {
     const { messages, policy } = source;
     return {
@@ -92,7 +93,9 @@ export async function contentOf(tx: Tx, source: DeploymentSource): Promise<Snaps
   return { kind: 'messages', messages, demos, levers_marked: marked, policy: policyToSnapshot(spec.policy), ...common };
 }
 
-/** What a source's candidate came from, by which it is judged where its name serves nothing; null: it came from nothing. */
-export function baselineOf(source: DeploymentSource): DeploymentSource | null {
+/**
+ * The parent of a source's candidate, for the gate when the name serves nothing; null: no parent.
+ */
+export function baselineSource(source: DeploymentSource): DeploymentSource | null {
   return source.kind === 'messages' ? null : { ...source, candidateId: candidateIdOf(source.jobId, 0) };
 }

@@ -1,33 +1,32 @@
-/** What is read for the download of a graph job alone. Sums are of `numeric`: those of floats depend on the order of rows. */
+/** Reads for the download of a graph job. Sums are `numeric`: float sums depend on row order. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GraphSpec } from '../../core/jobs/spec.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
 
-/** The tasks, by place, that candidates were chosen by and those that winner and baseline were compared on at the end. */
+/** Indexes of the tasks used for selection and for the final comparison. */
 export interface TaskParts {
   evaluation: number[];
   heldout: number[];
 }
 
-/** How a job's tasks were parted. */
 export async function readTaskParts(tx: Tx, jobId: string): Promise<TaskParts> {
   const { search } = await readSpec<GraphSpec>(tx, jobId);
   const { evaluationSeeds: evaluation, heldoutSeeds: heldout } = search;
   return { evaluation, heldout };
 }
 
-/** The ids of the tasks at these places, by place. */
+/** Task ids by index. */
 export async function readTaskIds(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, string>> {
-  const rows = await tx.query<{ place: number; id: string }>(
-    'select place, task_id as id from graph_tasks where job_id = $1 and place = any($2)',
+  const rows = await tx.query<{ index: number; id: string }>(
+    'select task_index as index, task_id as id from graph_tasks where job_id = $1 and task_index = any($2)',
     [jobId, indexes],
   );
-  return new Map(rows.map(({ place: index, id }) => [index, id]));
+  return new Map(rows.map(({ index, id }) => [index, id]));
 }
 
-/** What calls came to; `usd` is null where one's cost is not known. */
+/** Totals of model calls; `usd` null: a call of unknown cost. */
 export interface Spending extends Record<string, unknown> {
   calls: number;
   promptTokens: number;
@@ -35,7 +34,7 @@ export interface Spending extends Record<string, unknown> {
   usd: number | null;
 }
 
-/** What all model calls of a job came to, by what they were made for. */
+/** Totals of a job's model calls by purpose. */
 export async function readSpending(tx: Tx, jobId: string): Promise<(Spending & { purpose: string })[]> {
   return tx.query<Spending & { purpose: string }>(
     `select purpose, count(*) as calls, coalesce(sum(prompt_tokens), 0)::float8 as "promptTokens",
@@ -46,13 +45,13 @@ export async function readSpending(tx: Tx, jobId: string): Promise<(Spending & {
   );
 }
 
-/** A candidate's runs that have ended: how many, the mean reward of those that succeeded, and what their own calls came to on average. */
+/** A candidate's finished rollouts: count, mean reward of the succeeded ones, mean cost. */
 export interface RunMeans extends Spending {
   id: string;
   avgReward: number | null;
 }
 
-/** Those of these candidates that were run, in no order. A judge's calls are not the graph's own. */
+/** Means of these candidates, unordered; without rollouts left out. Judge calls are not counted. */
 export async function readRunMeans(tx: Tx, jobId: string, candidateIds: readonly string[]): Promise<RunMeans[]> {
   return tx.query<RunMeans>(
     `select r.candidate_id as id,
@@ -72,7 +71,7 @@ export async function readRunMeans(tx: Tx, jobId: string, candidateIds: readonly
   );
 }
 
-/** The graphs of the candidates after this lever version, in its order, at most `limit`. */
+/** At most `limit` graphs of candidates after a lever version, ascending. */
 export async function readGraphs(
   tx: Tx,
   jobId: string,

@@ -14,15 +14,15 @@ interface Row extends Record<string, unknown> {
   tokens: number | null;
 }
 
-/** A run of a graph as a proposer is shown it. */
+/** A rollout of a graph as shown to a proposer. */
 export type GraphExample = FailedRun & { ordinal: number };
 
-/** What a proposer is shown of runs of a graph, in the order asked: the task's input, the graph's output, reward and feedback. */
+/** Rollouts of a graph as shown to a proposer, in the given order. */
 export async function readGraphExamples(tx: Tx, jobId: string, ordinals: readonly number[]): Promise<GraphExample[]> {
   const rows = await tx.query<Row>(
     `select r.ordinal, r.reward, r.feedback, r.details, r.error, t.input, taken.calls, taken.tokens
        from rollouts r
-       join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+       join graph_tasks t on t.job_id = r.job_id and t.task_index = r.seed
        cross join lateral (
          select count(*) as calls,
                 case when count(*) = count(prompt_tokens + completion_tokens)

@@ -2,33 +2,33 @@ import type { Rubric } from '../../contracts/graphs/verifier.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 
-/** A task of a graph job; its place in the data set is the seed of its rollouts. */
+/** A task of a graph job; its index in the data set is the seed of its rollouts. */
 export interface GraphTask {
   taskId: string;
   input: Record<string, unknown>;
-  /** null: it has no gold output. */
+  /** null: no gold output. */
   gold: { value: unknown } | null;
   rubric: Rubric | null;
 }
 
-/** Stores the tasks of a job that is being created, in the data set's order. */
+/** Stores a new job's tasks in the order of the data set. */
 export async function insertTasks(tx: Tx, job: JobRef, tasks: readonly GraphTask[]): Promise<void> {
   await tx.query(
-    `insert into graph_tasks (job_id, place, org_id, task_id, input, gold, rubric)
-     select $1, place - 1, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
+    `insert into graph_tasks (job_id, task_index, org_id, task_id, input, gold, rubric)
+     select $1, position - 1, $2, task->>'taskId', task->'input', case when task->>'gold' is not null then task->'gold' end,
             case when task->>'rubric' is not null then task->'rubric' end
-       from json_array_elements($3::json) with ordinality as t(task, place)`,
-    // Not toJsonb: HTTP has refused what Postgres cannot keep.
+       from json_array_elements($3::json) with ordinality as t(task, position)`,
+    // Not toJsonb: HTTP has refused values that Postgres cannot store.
     [job.jobId, job.orgId, JSON.stringify(tasks)],
   );
 }
 
-/** The tasks at these places, by place. */
+/** Tasks by index. */
 export async function readTasks(tx: Tx, jobId: string, indexes: readonly number[]): Promise<Map<number, GraphTask>> {
-  const rows = await tx.query<GraphTask & { place: number } & Record<string, unknown>>(
-    `select place, task_id as "taskId", input, gold, rubric from graph_tasks where job_id = $1 and place = any($2)`,
+  const rows = await tx.query<GraphTask & { index: number } & Record<string, unknown>>(
+    `select task_index as index, task_id as "taskId", input, gold, rubric from graph_tasks where job_id = $1 and task_index = any($2)`,
     [jobId, indexes],
     'read_graph_tasks',
   );
-  return new Map(rows.map(({ place: index, ...task }) => [index, task]));
+  return new Map(rows.map(({ index, ...task }) => [index, task]));
 }

@@ -4,10 +4,12 @@ import { isTerminal, type Status } from '../../core/jobs/status.js';
 import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from './events.js';
 
-/** A command that was written down, or the status of a job that has closed, where nobody will decide one. */
+/** A recorded command, or the status of a job that was already closed. */
 export type Inserted = { commandId: string } | { closed: Status };
 
-/** Writes a command down before it is sent. Under the job's lock: whoever closes the job settles every command there is. */
+/**
+ * Records a command before it is sent. Under the job's lock, because closing settles all commands.
+ */
 export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<Inserted> {
   const { status } = await lockJob(tx, job);
   if (isTerminal(status)) return { closed: status };
@@ -21,13 +23,13 @@ export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Pro
   return { commandId };
 }
 
-/** What the workflow answered to a command and the job's status then; null as long as it has not. */
+/** The workflow's answer to a command, with the job status after it; null: no answer yet. */
 export interface Outcome {
   outcome: 'accepted' | 'refused';
   status: Status;
 }
 
-/** Reads a command's outcome. */
+/** A command's outcome. */
 export async function readOutcome(tx: Tx, commandId: string): Promise<Outcome | null> {
   const [row] = await tx.query<{ outcome: Outcome['outcome']; status: Status }>(
     'select outcome, status_after as status from commands where id = $1 and outcome is not null',

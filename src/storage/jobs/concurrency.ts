@@ -2,46 +2,46 @@ import type { Tx } from '../db/db.js';
 import { concurrencyLowered } from '../../core/events/rollouts.js';
 import { appendEvents, type JobRef } from './events.js';
 
-/** How many rollouts a job may have in flight; `because`: why fewer than its `max_concurrent`, null where they are not. */
+/** Limit of rollouts in flight. `reason`: why it is below `max_concurrent`; null: it is not. */
 export interface ConcurrencyNow {
   limit: number;
-  because: string | null;
+  reason: string | null;
 }
 
-/** A job reports that its concurrency was lowered at most this many times. */
-const eventsAtMost = 20;
+/** Limit of events about lowered concurrency, per job. */
+const maxEvents = 20;
 
-/** The limit at which the job's last runner left off; null: it was never lowered. */
+/** The limit that the job's last runner reached; null: never lowered. */
 export async function readLimit(tx: Tx, jobId: string): Promise<ConcurrencyNow | null> {
-  const [row] = await tx.query<{ limit: number | null; because: string | null }>(
-    'select concurrency as limit, concurrency_because as because from job_controls where job_id = $1',
+  const [row] = await tx.query<{ limit: number | null; reason: string | null }>(
+    'select concurrency as limit, concurrency_reason as reason from job_controls where job_id = $1',
     [jobId],
   );
-  return row && row.limit !== null ? { limit: row.limit, because: row.because } : null;
+  return row && row.limit !== null ? { limit: row.limit, reason: row.reason } : null;
 }
 
 /** Records the limit, with an event if it was `lowered`. Call it under `lockJob`. */
 export async function recordLimit(
   tx: Tx,
   job: JobRef,
-  { limit, because, lowered, max }: ConcurrencyNow & { lowered: boolean; max: number },
+  { limit, reason, lowered, max }: ConcurrencyNow & { lowered: boolean; max: number },
 ): Promise<void> {
   const [row] = await tx.query<{ n: number }>(
-    `update job_controls set concurrency = $2, concurrency_because = $3, concurrency_lowered = concurrency_lowered + $4
+    `update job_controls set concurrency = $2, concurrency_reason = $3, concurrency_lowered = concurrency_lowered + $4
       where job_id = $1 returning concurrency_lowered as n`,
-    [job.jobId, limit, because, lowered ? 1 : 0],
+    [job.jobId, limit, reason, lowered ? 1 : 0],
   );
-  if (!lowered || !row || row.n > eventsAtMost) return;
-  await appendEvents(tx, job, [concurrencyLowered(row.n, { limit, max, because })]);
+  if (!lowered || !row || row.n > maxEvents) return;
+  await appendEvents(tx, job, [concurrencyLowered(row.n, { limit, max, because: reason })]);
 }
 
-/** How a job's concurrency stands; `limit` null: it was never lowered. */
+/** A job's concurrency; `limit` null: never lowered. */
 export async function readConcurrency(
   tx: Tx,
   jobId: string,
-): Promise<{ limit: number | null; because: string | null; inFlight: number }> {
-  const [row] = await tx.query<{ limit: number | null; because: string | null; inFlight: number }>(
-    `select concurrency as limit, concurrency_because as because,
+): Promise<{ limit: number | null; reason: string | null; inFlight: number }> {
+  const [row] = await tx.query<{ limit: number | null; reason: string | null; inFlight: number }>(
+    `select concurrency as limit, concurrency_reason as reason,
             (select count(*) from rollouts
               where job_id = $1 and completed_at is null and status = 'running' and started_at is not null) as "inFlight"
        from job_controls where job_id = $1`,

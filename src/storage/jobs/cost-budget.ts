@@ -1,7 +1,6 @@
 /**
- * The money of a session with `max_cost_usd`. Invariant: what was spent and what calls under way can cost at most never exceed
- * `max_usd` together; a call is sent only after its reservation is committed, and its reservation is turned into what it has cost
- * when that is known. What is not known counts in full.
+ * The budget of a job with `max_cost_usd`. Invariant: spent + reserved <= max. A call is sent only
+ * after its reservation is committed; an unknown cost counts in full.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal } from '../../core/jobs/status.js';
@@ -12,7 +11,7 @@ import { presenceLock } from '../db/notifications.js';
 import { retryTransient, type Patience } from '../db/patience.js';
 import { isUniqueViolation } from '../db/postgres-errors.js';
 
-/** A call that is about to be sent, in dollars; `rolloutId` null: the proposer's. `presence`: the process that sends it. */
+/** A call to reserve for. `rolloutId` null: the proposer's. `presence`: the sending process. */
 export interface CostReservation {
   id: string;
   rolloutId: string | null;
@@ -20,21 +19,24 @@ export interface CostReservation {
   presence: number;
 }
 
-/** `busy`: it fits only into what calls under way may leave over. `refused`: it does not fit at all, and the budget is closed. */
+/**
+ * `busy`: wait for calls in flight to release budget. `refused`: it does not fit; the budget is
+ * closed.
+ */
 export type Reserved = 'reserved' | 'busy' | 'refused';
 
-/** How a session's budget of money stands, in dollars. */
+/** A budget's state, in dollars. */
 export interface CostBudget {
   maxUsd: number;
   spentUsd: number;
   reservedUsd: number;
 }
 
-/** No call of a process that lives is under way for longer: what is older was lost. */
-const longestCall = '25 minutes';
+/** No call of a live process lasts longer: an older reservation was lost. */
+const maxCallDuration = '25 minutes';
 const busyMs = 100;
 
-/** Gives a session its budget. */
+/** Creates the budget of a job. */
 export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promise<void> {
   await tx.query('insert into job_budgets (job_id, org_id, max_usd) values ($1, $2, $3)', [
     job.jobId,
@@ -43,7 +45,7 @@ export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promi
   ]);
 }
 
-/** Reserves what a call can cost at most. */
+/** Reserves the upper bound of a call's cost. */
 export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): Promise<Reserved> {
   const fits = await tx.query(
     `with fits as (
@@ -58,12 +60,12 @@ export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): P
   );
   if (fits.length > 0) return 'reserved';
   const [left] = await tx.query<{ refused: boolean }>(
-    // The row is locked first: the sums that follow are those of this moment.
+    // Lock the row first: the following sums must be current.
     `update job_budgets set reserved_usd = reserved_usd where job_id = $1
       returning exhausted_at is not null or spent_usd + $2::numeric > max_usd as refused`,
     [job.jobId, call.costUsd],
   );
-  if (!left) throw new Error(`the job ${job.jobId} has no budget row`);
+  if (!left) throw new Error(`Job "${job.jobId}" has no budget row.`);
   if (!left.refused) left.refused = await countLost(tx, job, call.costUsd);
   if (!left.refused) return 'busy';
   await tx.query(
@@ -79,8 +81,8 @@ export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): P
 }
 
 /**
- * Counts as spent, in full, what calls of processes that have died were promised: whether the provider answered them is not
- * known. Says whether a call of `costUsd` is out of the question then.
+ * Counts reservations of dead processes as spent in full: the provider may have answered. Returns
+ * whether a call of `costUsd` no longer fits.
  */
 async function countLost(tx: Tx, job: JobRef, costUsd: number): Promise<boolean> {
   const [row] = await tx.query<{ refused: boolean }>(
@@ -97,16 +99,16 @@ async function countLost(tx: Tx, job: JobRef, costUsd: number): Promise<boolean>
      update job_budgets set reserved_usd = reserved_usd - amount, spent_usd = spent_usd + amount
        from summed where job_id = $1
      returning spent_usd + $2::numeric > max_usd as refused`,
-    [job.jobId, costUsd, longestCall, presenceLock],
+    [job.jobId, costUsd, maxCallDuration, presenceLock],
   );
   return row!.refused;
 }
 
 /**
- * Reserves, waiting while only calls under way stand in the way, and with `patience` for a database that does not answer. Rejects
- * with the signal's reason.
+ * Reserves; waits while calls in flight block it, and retries with `patience` when the database is
+ * down. Rejects with the signal's reason.
  */
-export async function reserveInTurn(
+export async function reserveWhenPossible(
   db: Db,
   job: JobRef,
   call: CostReservation,
@@ -121,7 +123,7 @@ export async function reserveInTurn(
   }
 }
 
-/** Reserves; what was reserved before, of which no word came back, is reserved. */
+/** Reserves; a repeated reservation whose answer was lost has no effect. */
 async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<Reserved> {
   try {
     return await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
@@ -131,7 +133,7 @@ async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<
   }
 }
 
-/** Turns a reservation into what the call has cost; null: that is not known. Called again it changes nothing. */
+/** Replaces a reservation by the cost of the call; null: unknown. Idempotent. */
 export async function settleCost(tx: Tx, job: JobRef, id: string, costUsd: number | null): Promise<void> {
   const [settled] = await tx.query<{ warn: boolean | null; spent: number; max: number }>(
     `with gone as (
@@ -154,7 +156,7 @@ async function warn(tx: Tx, job: JobRef, { spent, max }: { spent: number; max: n
   await appendEvents(tx, job, [costBudgetWarning(spent, max)]);
 }
 
-/** How the budget of a session stands; null: it has none of money. */
+/** A job's budget, or null. */
 export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget | null> {
   const [row] = await tx.query<{ maxUsd: number; spentUsd: number; reservedUsd: number }>(
     `select max_usd::float8 as "maxUsd", spent_usd::float8 as "spentUsd", reserved_usd::float8 as "reservedUsd"
@@ -164,7 +166,7 @@ export async function readCostBudget(tx: Tx, jobId: string): Promise<CostBudget 
   return row ?? null;
 }
 
-/** The rollouts of which a call was refused for want of money; null: none was, and the budget is open. */
+/** The rollouts with a refused call; null: no call was refused, the budget is open. */
 export async function readRefused(tx: Tx, jobId: string): Promise<ReadonlySet<string> | null> {
   const rows = await tx.query<{ rollout_id: string | null }>(
     `select r.rollout_id from job_budgets b left join cost_reservations r on r.job_id = b.job_id and r.refused

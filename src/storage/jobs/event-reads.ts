@@ -1,7 +1,7 @@
 import type { Event, EventType } from '../../contracts/events/schema.js';
 import type { Tx } from '../db/db.js';
 
-/** An event as it is stored. */
+/** A stored event. */
 export type EventRow = Event & { seq: number; ts: Date };
 
 /** At most `limit` events of the job after the seq `after`, in order. */
@@ -13,7 +13,7 @@ export async function readEvents(tx: Tx, jobId: string, after: number, limit: nu
   );
 }
 
-/** Whether an event of one of these types stands at or before `seq`. */
+/** Whether the job has an event of one of these types up to `seq`. */
 export async function hasEventBefore(
   tx: Tx,
   jobId: string,

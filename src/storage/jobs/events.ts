@@ -12,14 +12,16 @@ export interface JobRef {
   jobId: string;
 }
 
-/** The job is not in the database: the database was replaced or restored. A retry cannot succeed. */
+/**
+ * The job is not in the database: the database was replaced or restored. A retry cannot succeed.
+ */
 export class JobGoneError extends Error {
   override readonly name = 'JobGoneError';
 }
 
 const total = jsonFields<EvaluationProjection>('j.projection').text('total');
 
-/** Locks the job's control row. Take it before writing events, outcomes or a decision, so that writers take turns. */
+/** Locks the job's control row. Take it before writing events, outcomes or a decision. */
 export async function lockJob(tx: Tx, job: JobRef): Promise<ControlRow> {
   const [row] = await tx.query<ControlRow>(
     // Both rows: a transaction that waited for the lock must see the current status.
@@ -48,8 +50,8 @@ export interface ControlRow extends Record<string, unknown> {
 }
 
 /**
- * Appends events in the transaction that writes what they report; an event with a known key is left out. Call it under
- * `lockJob`, so that seq has no gaps.
+ * Appends events in the transaction that writes what they report; known keys are skipped. Call it
+ * under `lockJob`, so that seq has no gaps.
  */
 export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -57,7 +59,7 @@ export async function appendEvents(tx: Tx, job: JobRef, events: NewEvent[]): Pro
     `with fresh as (
        select e, row_number() over (order by n) as r
          from jsonb_array_elements($3::jsonb) with ordinality as t(e, n)
-        -- One look-up a key: for a join Postgres may read all events of the job.
+        -- One look-up per key: for a join Postgres may read all events of the job.
         where (select x.seq from events x where x.job_id = $1 and x.key = e->>'key') is null
      ), bumped as (
        update job_controls set event_seq = event_seq + (select count(*) from fresh) where job_id = $1 returning event_seq

@@ -12,12 +12,12 @@ import { jsonFields } from '../db/json-fields.js';
 import { toJsonb } from '../db/json.js';
 import type { ErrorDetails } from '../decisions/record.js';
 
-/** A new job id: the prefix of the kind and a UUIDv7 without dashes, so that ids sort by time. */
+/** A new job id: the kind's prefix and a UUIDv7 without dashes, so that ids sort by time. */
 export function newJobId(kind: JobKind): string {
   return jobKinds[kind].prefix + uuidv7().replaceAll('-', '');
 }
 
-/** What a create stores. */
+/** The columns of a new job. */
 export interface NewJob {
   jobId: string;
   orgId: string;
@@ -26,11 +26,11 @@ export interface NewJob {
   algorithm: string | null;
   correlationId: string | null;
   spec: JobSpec | DeploymentSpec;
-  /** Whether it waits to be started; it runs at once where this is absent. */
+  /** Pending until started; default: it runs at once. */
   pending?: boolean;
 }
 
-/** Stores a job and its control row; its workflow's start stays an intent until it is confirmed. */
+/** Stores a job and its control row. The reconciler starts its workflow if the start is lost. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.query(
     `with job as (
@@ -60,7 +60,7 @@ export interface EvaluationProjection {
   total?: number;
 }
 
-/** What a search's workflow last recorded; every field is missing until it first did. */
+/** The last recorded state of a search; all fields are missing before the first decision. */
 export interface SessionProjection {
   generation?: number;
   totalGenerations?: number;
@@ -71,17 +71,19 @@ export interface SessionProjection {
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
   baselineCandidateId?: string | null;
-  /** What is expected of the most promising candidate on the evaluation seeds, with its 95 % interval. */
+  /**
+   * Expected reward of the most promising candidate on the evaluation seeds, with 95 % interval.
+   */
   estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
   noise?: { sd: number; comparisons: number } | null;
-  /** How many rollouts an evaluation's mean is of. */
+  /** The number of rollouts in an evaluation's mean. */
   evaluationRollouts?: number;
   verdict?: Verdict | null;
-  /** The components are spans that the container marks. */
+  /** The container marks the components as spans. */
   leversMarked?: boolean;
 }
 
-/** A job's spec without what grows with the request: seeds, prompts, env_config, what a verifier compares. */
+/** A job's spec without fields that grow with the request: seeds, prompts, env_config, verifier. */
 export type SessionHead = Omit<SessionSpec, 'search' | 'initialPrompt'> & {
   search: Omit<GepaSearch, SeedFields> | Omit<MiproSearch, SeedFields>;
 };
@@ -94,7 +96,7 @@ export type GraphHead = Omit<GraphSpec, 'search' | 'initialGraph' | 'description
 };
 export type JobHead = SessionHead | EvaluationHead | GraphHead;
 
-/** A job as it is stored. */
+/** A stored job. */
 export interface JobRow<Head = JobHead> {
   jobId: string;
   orgId: string;
@@ -134,14 +136,14 @@ const columns = `id as "jobId", org_id as "orgId", kind, status, workflow_id as 
   coalesce(jsonb_array_length(${spec.json('seeds')}), 0) as "numSeeds", projection, error_details as "errorDetails",
   stopped_by as "stoppedBy", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
-/** Reads a job of the organization, or null; a malformed id is no job's. */
+/** A job of the organization, or null; also for a malformed id. */
 export async function readJob<Head>(tx: Tx, jobId: string): Promise<JobRow<Head> | null> {
   if (kindOf(jobId) === null) return null;
   const [row] = await tx.query<JobRow<Head> & QueryResultRow>(`select ${columns} from jobs where id = $1`, [jobId]);
   return row ?? null;
 }
 
-/** Which jobs to list; `after` is the place of the last one of the page before. */
+/** `after`: the position of the last job of the previous page. */
 export interface JobFilter {
   kind: JobKind;
   state?: Status | undefined;
@@ -152,12 +154,12 @@ export interface JobFilter {
 }
 
 /**
- * A page of jobs, newest first; `place` is where each stands in the list. Times compare by milliseconds, as answers show
- * them; `created_at` itself stays bare in the condition for the index.
+ * A page of jobs with their positions, newest first. Times are compared by milliseconds, as in
+ * responses; `created_at` itself stays unchanged in the condition for the index.
  */
-export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { place: string })[]> {
-  return tx.query<JobRow<Head> & { place: string } & QueryResultRow>(
-    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
+export async function listJobs<Head>(tx: Tx, filter: JobFilter): Promise<(JobRow<Head> & { position: string })[]> {
+  return tx.query<JobRow<Head> & { position: string } & QueryResultRow>(
+    `select ${columns}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as position
        from jobs
       where org_id = current_setting('app.org') and kind = $1 and ($2::text is null or status = $2)
         and ($3::timestamptz is null or created_at >= date_trunc('milliseconds', $3) + interval '1 millisecond')

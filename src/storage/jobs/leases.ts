@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.js';
 
-/** Takes the job's lease for `seconds`, with a new token that fences all before it; null while another runner holds it. */
+/** Takes the job's lease for `seconds` with a new fencing token; null: another runner holds it. */
 export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds: number): Promise<number | null> {
   const [row] = await tx.query<{ lease_token: number }>(
     `update job_controls
@@ -12,7 +12,7 @@ export async function acquireLease(tx: Tx, jobId: string, owner: string, seconds
   return row?.lease_token ?? null;
 }
 
-/** Gives the lease back, so that the next runner need not wait for it to expire. */
+/** Releases the lease, so that the next runner need not wait for its expiry. */
 export async function releaseLease(tx: Tx, jobId: string, token: number): Promise<void> {
   await tx.query(
     'update job_controls set lease_owner = null, lease_expires_at = null where job_id = $1 and lease_token = $2',

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/db.js';
 
-/** What a job's model calls came to. `totalCostUsd` is null as soon as one call's cost is not known. */
+/** Totals of a job's model calls. `totalCostUsd` null: a call of unknown cost. */
 export interface Usage {
   promptTokens: number;
   completionTokens: number;
@@ -8,7 +8,7 @@ export interface Usage {
   costSource: 'reported' | 'table' | 'unknown';
 }
 
-/** Of a statement that inserts model calls: the step that adds the rows of `inserted` (returning *) to the job's sums. */
+/** SQL step that adds the inserted model calls (`inserted`, returning *) to the job's sums. */
 export const addUsage = `insert into job_usage as u (job_id, org_id, shard, calls, prompt_tokens, completion_tokens, cost_usd,
                                                     unpriced, from_table)
   select job_id, org_id, floor(random() * 16)::int, count(*),
@@ -20,8 +20,8 @@ export const addUsage = `insert into job_usage as u (job_id, org_id, shard, call
         completion_tokens = u.completion_tokens + excluded.completion_tokens, cost_usd = u.cost_usd + excluded.cost_usd,
         unpriced = u.unpriced + excluded.unpriced, from_table = u.from_table + excluded.from_table`;
 
-/** Sums a job's model calls, the proposer's included. The cost of no calls at all is unknown. */
-export async function usageOf(tx: Tx, jobId: string): Promise<Usage> {
+/** Sums a job's model calls, including the proposer's. No calls: the cost is unknown. */
+export async function readUsage(tx: Tx, jobId: string): Promise<Usage> {
   const [row] = await tx.query<{ prompt: number; completion: number; cost: number | null; table_used: boolean }>(
     `select coalesce(sum(prompt_tokens), 0)::bigint as prompt,
             coalesce(sum(completion_tokens), 0)::bigint as completion,

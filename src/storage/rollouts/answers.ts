@@ -5,30 +5,30 @@ import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { toText } from '../db/json.js';
 
-/** What a model said. */
+/** A model's answer. */
 export interface ModelText {
   text: string;
   finishReason: string | null;
 }
 
-/** Which answer of a rollout that the service runs itself: the `tries`-th to the call with this key. */
-export interface AnswerPlace extends JobRef {
+/** Identifies an answer in a rollout run by the service: try number `tries` of call `key`. */
+export interface AnswerRef extends JobRef {
   rolloutId: string;
   candidateId: string | null;
-  /** The claim under which it is asked for, and the process that asks. */
+  /** The claim of the rollout, and the process that sends the call. */
   attempt: number;
   presence: number;
   key: string;
   tries: number;
 }
 
-/** The id under which an answer is recorded: whoever runs the rollout again finds it there. */
-export function answerId({ rolloutId, key, tries }: Pick<AnswerPlace, 'rolloutId' | 'key' | 'tries'>): string {
+/** The id of the recorded answer; a repeated run of the rollout finds it. */
+export function answerId({ rolloutId, key, tries }: Pick<AnswerRef, 'rolloutId' | 'key' | 'tries'>): string {
   return `call_${rolloutId.slice(4)}_${key}_${tries}`;
 }
 
-/** The step of a graph whose answer has this id; null: the judge's. */
-export function stepOfAnswer(id: string, rolloutId: string): string | null {
+/** The graph step of a recorded answer; null: the judge. */
+export function answerStep(id: string, rolloutId: string): string | null {
   const key = id.slice(answerId({ rolloutId, key: '', tries: 0 }).length - '_0'.length).replace(/_\d+$/, '');
   return key.startsWith('@') ? null : key.split('#', 1)[0]!;
 }
@@ -37,25 +37,25 @@ interface Completion {
   choices: { message: { content: string }; finish_reason: string | null }[];
 }
 
-/** The answers of a rollout that are recorded, by their ids. */
-export async function readAnswersOf(tx: Tx, jobId: string, rolloutId: string): Promise<Map<string, ModelText>> {
+/** A rollout's recorded answers by id. */
+export async function readAnswers(tx: Tx, jobId: string, rolloutId: string): Promise<Map<string, ModelText>> {
   const rows = await tx.query<{ id: string; response: Completion }>(
     'select id, response from model_calls where job_id = $1 and rollout_id = $2 and http_status < 300',
     [jobId, rolloutId],
     'read_answers_of_rollout',
   );
-  return new Map(rows.map(({ id, response }) => [id, textOf(response)]));
+  return new Map(rows.map(({ id, response }) => [id, toModelText(response)]));
 }
 
-function textOf({ choices }: Completion): ModelText {
+function toModelText({ choices }: Completion): ModelText {
   const { message, finish_reason: finishReason } = choices[0]!;
   return { text: message.content, finishReason };
 }
 
-/** Records an answer before it is used. Gives what is on record then: of two runners that have asked for it, what the first was told. */
+/** Records an answer before its use. Returns the first recorded one of racing runners. */
 export async function recordAnswer(
   tx: Tx,
-  index: AnswerPlace,
+  ref: AnswerRef,
   purpose: 'rollout' | 'judge',
   { model, provider, params }: PolicySpec,
   messages: readonly Message[],
@@ -68,12 +68,12 @@ export async function recordAnswer(
   },
 ): Promise<ModelText> {
   const request = { ...params, model, messages };
-  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = index;
+  const { orgId, jobId, rolloutId, candidateId, attempt, presence } = ref;
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
   const text = toText(answer.text);
   const finishReason = answer.finishReason === null ? null : toText(answer.finishReason);
   const message = { role: 'assistant', content: text };
-  const id = answerId(index);
+  const id = answerId(ref);
   const isFirst = await recordCall(tx, {
     ...{ orgId, jobId, rolloutId, candidateId, attempt, presence, purpose, provider, model, request },
     id,
@@ -86,5 +86,5 @@ export async function recordAnswer(
   });
   if (isFirst) return { text, finishReason };
   const [row] = await tx.query<{ response: Completion }>('select response from model_calls where id = $1', [id]);
-  return textOf(row!.response);
+  return toModelText(row!.response);
 }

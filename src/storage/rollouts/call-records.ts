@@ -4,17 +4,17 @@ import { presenceLock } from '../db/notifications.js';
 import { toJsonb, toText } from '../db/json.js';
 import { addUsage } from '../jobs/usage.js';
 
-/** One model call of a rollout, or of live traffic, to be recorded. `served`: the rollout's attempt that is given the answer. */
+/** A model call to record. `served`: the rollout's attempt that receives the answer. */
 export interface CallRecord extends JobRef {
   id: string;
   purpose: 'rollout' | 'caller' | 'judge';
   rolloutId: string;
   correlationId: string;
   candidateId: string | null;
-  /** SHA-256 of the provider and the request as it was sent. */
+  /** SHA-256 of the provider and the sent request. */
   requestHash: Buffer;
   attempt: number;
-  /** The process that gives it the answer; see `Notifications.presence`. */
+  /** The process that delivers the answer; see `Notifications.presence`. */
   presence: number;
   provider: string;
   model: string;
@@ -27,11 +27,11 @@ export interface CallRecord extends JobRef {
   costUsd: number | null;
   costSource: string;
   latencyMs: number;
-  /** What the request marked as levers; with the texts where the baseline was not known. */
+  /** The levers that the request marked; with texts if the baseline was not known. */
   levers?: { name: string; text?: string }[] | null;
 }
 
-/** A recorded answer that a rollout is given back. */
+/** A recorded answer that is replayed. */
 export interface RecordedAnswer {
   id: string;
   response: Record<string, unknown>;
@@ -39,14 +39,12 @@ export interface RecordedAnswer {
 }
 
 /**
- * The next recorded answer to this very request that the rollout's present attempt has not been given, marked as given;
- * null: the model has to be asked. So the n-th identical request of an attempt gets the n-th recorded answer, and
- * requests that come at once get different ones. What a process that has died gave to this attempt may never have arrived:
- * it is given once more.
+ * Takes the next recorded answer to an identical request that this attempt has not received; null:
+ * call the model. An answer delivered by a dead process may be lost and is taken again.
  */
 export async function takeRecorded(
   tx: Tx,
-  asked: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'>,
+  call: Pick<CallRecord, 'rolloutId' | 'requestHash' | 'attempt' | 'presence'>,
 ): Promise<RecordedAnswer | null> {
   const [row] = await tx.query<{ id: string; response: Record<string, unknown>; cost_usd: number | null }>(
     `update model_calls set served_attempt = $3, served_by = $4
@@ -59,17 +57,17 @@ export async function takeRecorded(
                                      where locktype = 'advisory' and classid = $5 and objid = served_by::oid and objsubid = 2)))
          order by occurrence limit 1 for update skip locked)
       returning id, response, cost_usd`,
-    [asked.rolloutId, asked.requestHash, asked.attempt, asked.presence, presenceLock],
+    [call.rolloutId, call.requestHash, call.attempt, call.presence, presenceLock],
   );
   return row ? { id: row.id, response: row.response, costUsd: row.cost_usd } : null;
 }
 
-/** Takes back that an answer was given, because it did not arrive: a retry within the same attempt gets it then. */
+/** Marks an answer as not delivered: a retry within the same attempt gets it again. */
 export async function takeBack(tx: Tx, id: string, attempt: number): Promise<void> {
   await tx.query('update model_calls set served_attempt = 0 where id = $1 and served_attempt = $2', [id, attempt]);
 }
 
-/** Records a call as the next occurrence of its request. Recording the same id again changes nothing: false. */
+/** Records a call as the next occurrence of its request. False: the id is already recorded. */
 export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
   for (;;) {
     const rows = await tx.query(
@@ -113,8 +111,8 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
       'record_call',
     );
     if (rows.length > 0) return true;
-    const [known] = await tx.query('select 1 from model_calls where id = $1', [call.id]);
-    if (known) return false;
+    const [existing] = await tx.query('select 1 from model_calls where id = $1', [call.id]);
+    if (existing) return false;
     // Another call took this occurrence between the count and the insert: count again.
   }
 }

@@ -7,43 +7,43 @@ import type { JobRef } from '../jobs/events.js';
 import type { SessionProjection } from '../jobs/jobs.js';
 import { candidateId } from '../../core/jobs/ids.js';
 
-/** The rollout that a call belongs to. `caller`: the caller's own traffic, never run by the service. */
+/** The rollout of a call. `caller`: the caller's own traffic, not run by the service. */
 export interface CallRollout {
   id: string;
   idx: number;
   source: 'service' | 'caller';
-  /** Which claim of the rollout is running; 0 for the caller's own. */
+  /** The claim of the running rollout; 0: the caller's own traffic. */
   attempt: number;
-  /** Whether there may be recorded answers that this attempt has not been given. */
+  /** Whether this attempt may have recorded answers left to replay. */
   hasRecorded: boolean;
 }
 
-/** What the proxy needs to know to answer one call. */
+/** Data that the proxy needs for one call. */
 export interface ResolvedCall {
   kind: 'session' | 'evaluation';
   status: 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
   policy: PolicySpec;
-  /** Whether the session has a budget of money. */
+  /** Whether the job has a cost budget. */
   costBounded: boolean;
-  /** Whether new correlation ids are rollouts that the search may want, and how long these have for their reward, in seconds. */
+  /** Seconds until a reward is due; null: new correlation ids are no rollouts of the search. */
   live: { rewardSeconds: number } | null;
-  /** null: the correlation id is new. */
+  /** null: a new correlation id. */
   rollout: CallRollout | null;
-  /** The rollout's own candidate, else the best so far; null: the container is evaluated as it is. */
+  /** The rollout's candidate, else the best so far; null: the container runs its own prompt. */
   candidateId: string | null;
-  /** What to substitute; null: nothing is, or the baseline's prompt is not known yet. */
+  /** The messages to substitute; null: none, or the baseline's prompt is not known yet. */
   messages: Message[] | null;
-  /** Its demonstrations, but those of the rollout's own instance. */
+  /** The candidate's demonstrations without those of the rollout's own seed. */
   demos: Demo[];
-  /** Whether these are spans that the container marks. */
+  /** Whether the container marks them as spans. */
   marked: boolean;
-  /** It is judged for a deployment, whose policy answers whatever the call says. */
+  /** A gate evaluation: the deployment's policy replaces the call's model. */
   frozen: boolean;
-  /** The frozen graph that answers in the place of a model; null: a model answers. */
+  /** The frozen graph that answers instead of a model; null: a model. */
   graphSnapshotId: string | null;
 }
 
-/** The rollout id of the caller's own traffic under a correlation id of its choosing. */
+/** The rollout id of the caller's traffic under a correlation id. */
 export function callerRolloutId(jobId: string, correlationId: string): string {
   const digest = createHash('sha256').update(correlationId).digest('hex');
   return `rol_${jobId.slice(4)}_c${digest.slice(0, 24)}`;
@@ -59,8 +59,8 @@ const fixed = jsonFields<EvaluationSpec['candidate']>(s.candidate);
 const projection = jsonFields<SessionProjection>('j.projection');
 
 /**
- * Finds a job, the rollout behind a correlation id and the candidate that serves it, at once; null: no such job. `presence`:
- * the process that answers.
+ * Finds a job, the rollout of a correlation id and its candidate in one query; null: no such job.
+ * `presence`: the process that answers.
  */
 export async function resolveCall(
   tx: Tx,
@@ -126,8 +126,7 @@ export async function resolveCall(
 }
 
 /**
- * Makes a caller's new correlation id a rollout that keeps its candidate. Two calls that race for the same id get the
- * same rollout.
+ * Makes a new correlation id a rollout of its candidate. Racing calls with one id get the same one.
  */
 export async function claimCallerRollout(
   tx: Tx,
@@ -145,7 +144,7 @@ export async function claimCallerRollout(
     [job.jobId, job.orgId, id, claim.candidateId],
   );
   if (claimed) return { id, idx: claimed.idx, source: 'caller', attempt: 0, hasRecorded: false };
-  const [other] = await tx.query<{ idx: number }>('select idx from rollouts where id = $1', [id]);
-  if (!other) throw new Error(`the job ${job.jobId} has no control row`);
-  return { id, idx: other.idx, source: 'caller', attempt: 0, hasRecorded: false };
+  const [existing] = await tx.query<{ idx: number }>('select idx from rollouts where id = $1', [id]);
+  if (!existing) throw new Error(`Job "${job.jobId}" has no control row.`);
+  return { id, idx: existing.idx, source: 'caller', attempt: 0, hasRecorded: false };
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.js';
 import { lockJob, type ControlRow, type JobRef } from '../jobs/events.js';
 import { expireAwaiting, reportOutcomes, writeOutcomes, type Outcome } from './outcomes.js';
 
-/** A rollout that this runner has claimed and must now run. */
+/** A rollout that this runner has claimed and must run. */
 export interface Claim {
   rolloutId: string;
   attempt: number;
@@ -12,42 +12,40 @@ export interface Claim {
   candidateId: string | null;
 }
 
-/** What a runner tells. */
+/** A runner's report. */
 export interface CompletedRollouts {
   outcomes: Outcome[];
-  /** Rollouts claimed ahead that have begun since. */
-  begun: string[];
-  /** Rollouts claimed ahead that have not begun and are given back. */
+  /** Prefetched rollouts that have started. */
+  started: string[];
+  /** Prefetched rollouts that are returned. */
   returned: string[];
 }
 
-/** How many rollouts a runner wants: to begin at once, of which those that wait for their reward take away, and ahead. */
+/** Number of rollouts to start now (less those that await a reward) and to prefetch. */
 export interface WantedSlots {
   slots: number;
   ahead: number;
 }
 
-/** What an exchange found. `held` false: another runner has the job, so nothing was written and nothing may be started. */
+/** `held` false: another runner has the job; nothing was written and nothing may be started. */
 export interface SyncResult {
   held: boolean;
   control: ControlRow['control'];
   claims: Claim[];
   awaiting: number;
-  /** Of all the job's rollouts so far. */
+  /** Counts over all the job's rollouts. */
   counts: OutcomeCounts;
 }
 
 /**
- * The runner's one transaction: outcomes in, claims out, lease renewed. Outcomes count only while the runner holds the
- * lease and the row's attempt is its own, so each rollout has one outcome whoever else is still at it; each outcome and
- * its event stand or fall together. Claims nothing unless the job's control says `run`.
- * Rows that an earlier runner left in flight are claimed again, with the same id.
+ * The runner's only transaction: outcomes in, claims out, lease renewed. Outcomes count only under
+ * its lease and attempt, so each rollout has one outcome. Also claims rollouts of a lost runner.
  */
 export async function syncRollouts(
   tx: Tx,
   job: JobRef,
   runner: { token: number; leaseSeconds: number; rolloutSeconds: number },
-  { outcomes, begun, returned }: CompletedRollouts,
+  { outcomes, started, returned }: CompletedRollouts,
   want: WantedSlots,
 ): Promise<SyncResult> {
   const row = await lockJob(tx, job);
@@ -74,7 +72,7 @@ export async function syncRollouts(
   const ahead = row.control === 'run' ? want.ahead : 0;
   const [, claims] = await Promise.all([
     reportOutcomes(tx, job, row, ended),
-    renew(tx, job.jobId, runner, { counts, begun, returned, now, ahead }),
+    renew(tx, job.jobId, runner, { counts, started, returned, now, ahead }),
   ]);
   return { held, control: row.control, claims, awaiting, counts };
 }
@@ -89,12 +87,12 @@ async function countAwaiting(tx: Tx, job: JobRef): Promise<{ awaiting: number; o
   return row!;
 }
 
-/** Renews the lease, with the counts, and claims: one statement, for this is what each exchange does. */
+/** Renews the lease, updates the counts and claims, in one statement. */
 async function renew(
   tx: Tx,
   jobId: string,
   runner: { token: number; leaseSeconds: number },
-  how: { counts: OutcomeCounts; begun: string[]; returned: string[]; now: number; ahead: number },
+  how: { counts: OutcomeCounts; started: string[]; returned: string[]; now: number; ahead: number },
 ): Promise<Claim[]> {
   const { counts } = how;
   const rows = await tx.query<{
@@ -104,13 +102,13 @@ async function renew(
     seed: number;
     candidate_id: string | null;
   }>(
-    // The choice is a step of its own: as a subquery Postgres may run it again and claim more than was wanted.
+    // `materialized`: Postgres may evaluate a subquery again and claim too many.
     `with renewed as (
        update job_controls
           set rollouts_succeeded = $3, rollouts_failed = $4, connect_failures = $5,
               lease_expires_at = clock_timestamp() + make_interval(secs => $6)
         where job_id = $1 and lease_token = $2
-     ), begun as (
+     ), started as (
        update rollouts set started_at = clock_timestamp()
         where job_id = $1 and id = any($7) and status = 'running' and started_at is null
      ), returned as (
@@ -120,14 +118,14 @@ async function renew(
        select id, ordinal from rollouts
         where job_id = $1 and completed_at is null and (status = 'queued' or (status = 'running' and lease_token < $2))
         order by ordinal limit $9::int + $10::int for update
-     ), placed as (
-       select id, row_number() over (order by ordinal) as place from chosen
+     ), numbered as (
+       select id, row_number() over (order by ordinal) as n from chosen
      )
      update rollouts r
         set status = 'running', attempt = r.attempt + 1, lease_token = $2,
             resent = r.resent + case when r.status = 'running' then 1 else 0 end,
-            started_at = coalesce(r.started_at, case when placed.place <= $9 then clock_timestamp() end)
-       from placed where r.id = placed.id
+            started_at = coalesce(r.started_at, case when numbered.n <= $9 then clock_timestamp() end)
+       from numbered where r.id = numbered.id
       returning r.id, r.attempt, r.ordinal, r.seed, r.candidate_id`,
     [
       jobId,
@@ -136,7 +134,7 @@ async function renew(
       counts.failed,
       counts.connectFailuresInARow,
       runner.leaseSeconds,
-      how.begun,
+      how.started,
       how.returned,
       how.now,
       how.ahead,

@@ -5,7 +5,7 @@ import type { Tx } from '../db/db.js';
 import { appendEvents, type ControlRow, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
 
-/** How one try at a rollout ended, written under the attempt that claimed it. */
+/** The outcome of an attempt, written only if the attempt is current. */
 export interface Outcome {
   rolloutId: string;
   attempt: number;
@@ -17,11 +17,11 @@ export interface Outcome {
   latencyMs: number;
 }
 
-/** A finished rollout as it was written. */
+/** A finished rollout as written. */
 export interface Written extends Record<string, unknown> {
   id: string;
   idx: number;
-  /** null: live traffic that names none. */
+  /** null: live traffic without a seed. */
   seed: number | null;
   stage: Stage;
   generation: number;
@@ -36,15 +36,15 @@ const isFinished = (row: Written | Awaiting): row is Written => row.status !== '
 
 const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
 
-/** Tokens and cost of the calls of a rollout of the job $1. */
-const usageOf = (rolloutId: string) =>
+/** Tokens and cost of the calls of a rollout of job $1. */
+const callTotals = (rolloutId: string) =>
   `select sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens,
           case when bool_and(c.cost_usd is not null) then sum(c.cost_usd) end as cost_usd
      from model_calls c where c.job_id = $1 and c.rollout_id = ${rolloutId}`;
 
 /**
- * Writes the outcomes whose attempt still holds the row; answers those, but for the ones that wait for a reward. Where a
- * reward was reported before, the rollout has succeeded with that one.
+ * Writes outcomes of current attempts and returns them, without those that await a reward. A
+ * rollout with an earlier reported reward succeeds with it.
  */
 export async function writeOutcomes(
   tx: Tx,
@@ -65,8 +65,8 @@ export async function writeOutcomes(
             prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens, cost_usd = u.cost_usd
        from jsonb_to_recordset($2::jsonb) as o(id text, attempt int, status text, reward float8, feedback text,
               details jsonb, error jsonb, latency_ms float8)
-       left join lateral (${usageOf('o.id')}) u on true
-       -- A rollout has one reward, whoever reported it first: what the container says afterwards does not change it.
+       left join lateral (${callTotals('o.id')}) u on true
+       -- The first reported reward stays; a later one from the container changes nothing.
        left join lateral (
          select w.id, w.reward, coalesce(w.body->'reward_info'->'details', w.body->'reward_info') as details
            from rewards w
@@ -94,11 +94,11 @@ export async function writeOutcomes(
   return rows.filter(isFinished).sort((a, b) => a.idx - b.idx);
 }
 
-/** A reward that was to come later and did not come before the rollout's deadline: a failed row. */
+/** Outcome of a deferred reward that missed the deadline. */
 export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   return tx.query<Written>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
-            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
       where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
         and r.deadline_at < clock_timestamp()
       returning ${reportedColumns}`,
@@ -106,7 +106,7 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
       job.jobId,
       toJsonb({
         code: 'reward_timeout',
-        message: 'The container said that the reward comes later, and none was reported before the rollout_timeout.',
+        message: 'The container deferred the reward, and none was reported within rollout_timeout.',
         infrastructure: false,
         connect: false,
       }),
@@ -114,12 +114,11 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
   );
 }
 
-/** Appends one event for each outcome; `row` is the control row before them. */
+/** Appends one event per outcome; `row` is the control row before them. */
 export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
   await appendEvents(tx, job, outcomeEvents(row, written));
 }
 
-/** One event for each outcome; `row` is the control row before them. */
 export function outcomeEvents(row: ControlRow, written: readonly Written[]): NewEvent[] {
   const finished = row.rollouts_succeeded + row.rollouts_failed;
   return written.map((rollout, index) =>
@@ -128,8 +127,8 @@ export function outcomeEvents(row: ControlRow, written: readonly Written[]): New
 }
 
 /**
- * Answers the slot of a live rollout: it is the one that the search asked for, under the slot's ordinal. Call it under `lockJob`;
- * the events are the caller's to append.
+ * Completes the slot of a live rollout: the rollout takes the slot's ordinal. Call it under
+ * `lockJob`; the caller appends the events.
  */
 export async function completeAssignment(
   tx: Tx,
@@ -145,7 +144,7 @@ export async function completeAssignment(
           set status = 'succeeded', ordinal = slot.ordinal, reward = $3, details = $4::jsonb, feedback = $4::jsonb->>'feedback',
               completed_at = clock_timestamp(), prompt_tokens = u.prompt_tokens, completion_tokens = u.completion_tokens,
               cost_usd = u.cost_usd
-         from slot, lateral (${usageOf('$2')}) u
+         from slot, lateral (${callTotals('$2')}) u
         where r.job_id = $1 and r.id = $2`,
       [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
       'answer_slot',
@@ -161,7 +160,7 @@ async function countSucceeded(tx: Tx, job: JobRef): Promise<void> {
   );
 }
 
-/** The reward that was reported for a rollout. */
+/** A reward reported for a rollout. */
 export interface ReportedOutcome {
   rolloutId: string;
   reward: number;
@@ -169,8 +168,8 @@ export interface ReportedOutcome {
 }
 
 /**
- * Settles a rollout that waits for its reward, with its event. False: it does not wait (any more). Wakes the runner,
- * whose slot is free again. Call it under `lockJob`.
+ * Settles a rollout that awaits its reward, with its event, and wakes the runner. False: it does
+ * not await one. Call it under `lockJob`.
  */
 export async function settleAwaited(
   tx: Tx,
@@ -182,7 +181,7 @@ export async function settleAwaited(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
             -- A container that has answered 202 goes on making calls.
-            (prompt_tokens, completion_tokens, cost_usd) = (${usageOf('r.id')})
+            (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
       where r.job_id = $1 and r.id = $2 and r.status = 'awaiting_reward'
       returning ${reportedColumns}`,
     [job.jobId, rolloutId, reward, toJsonb(details ?? null)],

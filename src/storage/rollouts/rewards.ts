@@ -9,7 +9,7 @@ import { toJsonb } from '../db/json.js';
 import { completeAssignment, outcomeEvents, settleAwaited } from './outcomes.js';
 import { signalWhenComplete } from './slots.js';
 
-/** A reward as it was reported. `body` is kept as it came. */
+/** A reported reward; `body` is stored unchanged. */
 export interface ReportedReward {
   reward: number;
   rolloutId: string | null;
@@ -20,28 +20,28 @@ export interface ReportedReward {
 }
 
 /**
- * What became of it. `duplicate`: the same was reported before. `conflict`: the rollout has another one, `recorded`.
- * `late`: the rollout has failed or was cancelled. `closed`: the job is closed; late and closed ones are kept, uncounted.
+ * `duplicate`: already reported. `conflict`: the rollout has another reward, `recorded`. `late`:
+ * the rollout failed or was cancelled. Late and closed rewards do not count.
  */
 export interface RewardOutcome {
   is: 'counted' | 'duplicate' | 'conflict' | 'late' | 'closed';
   status: Status;
   rolloutId: string | null;
   recorded: number | null;
-  /** All that the job's workflow wanted of live traffic is answered now: it is to be told. */
+  /** All requested live rollouts are complete: signal the workflow. */
   wakes: boolean;
 }
 
-/** The rollout that a reward is for, and what is known of it. */
+/** The rollout of a reward and its state. */
 interface Target extends Record<string, unknown> {
-  /** Also of one that nothing has called yet; null: the reward names none. */
+  /** Set even if no call has used the id yet; null: the reward names no rollout. */
   rolloutId: string | null;
-  /** null: there is no such rollout (yet). */
+  /** null: the rollout does not exist (yet). */
   status: 'queued' | 'running' | 'awaiting_reward' | 'succeeded' | 'failed' | 'cancelled' | 'open' | null;
   reward: number | null;
-  /** What was reported for it before, and counted. */
+  /** The counted reward reported before. */
   reported: number | null;
-  /** Whether the search waits for it: a live call that has claimed what is still wanted. */
+  /** Whether the rollout holds a slot of the search. */
   hasSlot: boolean;
   idx: number;
   seed: number | null;
@@ -50,9 +50,9 @@ interface Target extends Record<string, unknown> {
   candidate_id: string | null;
 }
 
-/** Puts a reward into the job's inbox, once for each rollout, and settles the rollout that waits for it. */
+/** Stores a reward, once per rollout, and settles the rollout that awaits it. */
 export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward): Promise<RewardOutcome> {
-  // Sent together: rewards of a job take turns at its lock, and each round trip under it holds up all others.
+  // Pipelined: rewards of a job take turns at its lock, and each round trip delays the others.
   const [row, target] = await Promise.all([lockJob(tx, job), findTarget(tx, job, reported)]);
   const { rolloutId } = target;
   const { status } = row;
@@ -73,7 +73,9 @@ export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward
   return outcome('counted', null, await count(tx, job, row, target, reported));
 }
 
-/** Keeps a reward that counts and gives it to its rollout; answers whether it was the last that the workflow waits for. */
+/**
+ * Stores a counted reward and applies it. Returns whether the workflow waits for no more rewards.
+ */
 async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, reported: ReportedReward): Promise<boolean> {
   const { rolloutId, status } = target;
   const { reward, details } = reported;
@@ -101,8 +103,8 @@ async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, repor
 }
 
 /**
- * The rollout meant, by its id or by its correlation id: that names a rollout before its first call, too; the session's own is
- * on every reward and names none.
+ * The rollout of a reward, by its id or its correlation id (also before its first call). The
+ * session's own correlation id is on every reward and identifies no rollout.
  */
 async function findTarget(tx: Tx, job: JobRef, { rolloutId, correlationId }: ReportedReward): Promise<Target> {
   const live = correlationId === null ? null : callerRolloutId(job.jobId, correlationId);
@@ -120,7 +122,7 @@ async function findTarget(tx: Tx, job: JobRef, { rolloutId, correlationId }: Rep
     [job.jobId, rolloutId ? [rolloutId] : [correlationId, live], rolloutId, correlationId, live],
     'find_rewarded',
   );
-  if (!row) throw new Error(`the job ${job.jobId} is gone`);
+  if (!row) throw new Error(`Job "${job.jobId}" not found.`);
   return row;
 }
 

@@ -4,8 +4,8 @@ import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 
 /**
- * Writes rollouts that are wanted; those already there are left as they are. `withCandidate`: null ids otherwise. Call it
- * under `lockJob`: `rollout_idx` then counts without gaps.
+ * Inserts requested rollouts unless they exist. `withCandidate` false: null candidate ids. Call it
+ * under `lockJob`, so that `rollout_idx` counts without gaps.
  */
 export async function planRollouts(
   tx: Tx,
@@ -18,7 +18,7 @@ export async function planRollouts(
     `with input as (
        select * from unnest($3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::int[])
               as t(id, ordinal, candidate_id, seed, stage, generation)
-        -- A look-up for each: as a join Postgres may read all the rollouts there are.
+        -- One look-up per row: for a join Postgres may read all rollouts.
         where (select r.ordinal from rollouts r where r.id = t.id) is null
      ), bumped as (
        update job_controls set rollout_idx = rollout_idx + (select count(*) from input) where job_id = $1 returning rollout_idx
@@ -40,37 +40,39 @@ export async function planRollouts(
   );
 }
 
-/** Whether rollouts `from` to `to` (exclusive) are all there, each with its candidate: after a restore they may not be. */
+/**
+ * Whether rollouts `from` to `to` (exclusive) exist with their candidates: a restore may lose some.
+ */
 export async function areWhole(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
-  const [row] = await tx.query<{ whole: number }>(
-    `select count(*) as whole from rollouts r
+  const [row] = await tx.query<{ n: number }>(
+    `select count(*) as n from rollouts r
       where r.job_id = $1 and r.ordinal >= $2 and r.ordinal < $3
         and (r.candidate_id is null or exists (select from candidates c where c.id = r.candidate_id))`,
     [jobId, from, to],
   );
-  return row?.whole === to - from;
+  return row?.n === to - from;
 }
 
-/** What a call costs, by unit. The judge's calls are not the candidate's. */
-const costOfCalls = {
+/** Cost of a call by unit. Judge calls are not the candidate's. */
+const callCost = {
   usd: 'cost_usd',
   tokens: 'prompt_tokens + completion_tokens',
 } as const;
 
 /**
- * The outcomes of rollouts `from` to `to` (exclusive), in the order they were asked for; null while one is still open. With a
- * `costUnit` each has what its calls cost.
+ * The outcomes of rollouts `from` to `to` (exclusive) by ordinal, with costs if `costUnit` is set;
+ * null: one is still open.
  */
 export async function readAnswers(
   tx: Tx,
   jobId: string,
   from: number,
   to: number,
-  costUnit?: keyof typeof costOfCalls,
+  costUnit?: keyof typeof callCost,
 ): Promise<RolloutAnswer[] | null> {
-  const each = costUnit && costOfCalls[costUnit];
-  const cost = each
-    ? `(select case when count(*) = count(${each}) then coalesce(sum(${each}), 0)::float8 end
+  const column = costUnit && callCost[costUnit];
+  const cost = column
+    ? `(select case when count(*) = count(${column}) then coalesce(sum(${column}), 0)::float8 end
           from model_calls c where c.rollout_id = r.id and c.purpose = 'rollout')`
     : 'null::float8';
   const rows = await tx.query<{
@@ -93,7 +95,7 @@ export async function readAnswers(
   }));
 }
 
-/** Whether the rollouts `from` to `to` (exclusive) all have their outcome. */
+/** Whether rollouts `from` to `to` (exclusive) all have an outcome. */
 export async function haveEnded(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
   const [row] = await tx.query<{ ended: number }>(
     `select count(*) as ended from rollouts

@@ -5,10 +5,10 @@ import { jsonFields } from '../db/json-fields.js';
 import type { JobRef } from '../jobs/events.js';
 import { countedReward } from './totals.js';
 
-/** A frame names so many traces at most; its rollout sensor says of how many rollouts it is. */
+/** Limit of trace ids in a frame; its rollout sensor has the true count. */
 export const maxTraces = 100;
 
-/** Which outcomes are put into frames: those with an ordinal from `from` up to `through` (exclusive), a batch; with `rest`, those beyond as well. */
+/** Ordinals `from` to `through` (exclusive) form a batch; `rest`: later ones are included too. */
 export interface FrameRange {
   from: number;
   through: number;
@@ -16,10 +16,8 @@ export interface FrameRange {
 }
 
 /**
- * Puts a session's finished rollouts into frames, one for each candidate, stage and generation; what is beyond `through` into frames of its own. Done
- * again it adds nothing. Call it under `lockJob`, once for each rollout.
- *
- * Of a cost that is not known the sum is not known either: a rollout without one either made no call or made one without a price, which only its calls tell.
+ * Adds finished rollouts to frames, one per candidate, stage and generation; those beyond `through`
+ * get their own. An unknown cost makes the sum unknown. Idempotent; call it under `lockJob`.
  */
 export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }: FrameRange): Promise<void> {
   await tx.query(
@@ -29,7 +27,7 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
                                'failed', count(*) filter (where status = 'failed'), 'resent', sum(resent)),
             case when count(counted) > 0 then
               jsonb_build_object('count', count(counted), 'mean', sum(counted order by ordinal) / count(counted),
-                                 -- numeric: the squares of the largest rewards overflow a float8, which Postgres refuses
+                                 -- numeric: squares of large rewards overflow a float8
                                  'sd', stddev_samp(counted::numeric)::float8, 'min', min(counted), 'max', max(counted)) end,
             case when count(prompt_tokens) + count(completion_tokens) + count(cost_usd) + count(latency_ms) > 0 then
               jsonb_build_object('prompt_tokens', sum(prompt_tokens), 'completion_tokens', sum(completion_tokens),
@@ -47,12 +45,12 @@ export async function recordFrames(tx: Tx, job: JobRef, { from, through, rest }:
   );
 }
 
-/** How many rollouts the job $1 may have in flight; null where its callers decide that. */
+/** Limit of rollouts in flight of job $1; null: callers decide. */
 const spec = jsonFields<SessionSpec>('j.spec');
 const concurrency = `select least(c.concurrency, ${spec.text('maxConcurrent')}::int)
   from jobs j join job_controls c on c.job_id = j.id where j.id = $1 and ${spec.text('rollouts')} is distinct from 'caller'`;
 
-/** What each sensor read, in the words of the answer; a sum or a quantile of nothing is null. */
+/** Readings in the field names of the API; null: sum or quantile of nothing. */
 interface RolloutSensor {
   count: number;
   succeeded: number;
@@ -76,11 +74,11 @@ interface ResourceSensor {
   concurrency: number | null;
 }
 
-/** A frame as it is stored. */
+/** A stored frame. */
 export interface FrameRow extends Record<string, unknown> {
   ordinal: number;
   candidateId: string;
-  /** The candidate's. */
+  /** Of the candidate. */
   leverVersion: number;
   stage: Stage;
   generation: number;
@@ -95,7 +93,7 @@ const frames = `select f.ordinal, f.candidate_id as "candidateId", c.lever_versi
     f.trace_ids as "traceIds", f.rollout, f.reward, f.resource, f.created_at as "createdAt"
   from sensor_frames f join candidates c on c.id = f.candidate_id where f.job_id = $1`;
 
-/** A session's frames after the ordinal `after`, at most `limit`, in the order of their creation. */
+/** At most `limit` frames of a session after the ordinal `after`, oldest first. */
 export async function readFrames(
   tx: Tx,
   jobId: string,
@@ -104,7 +102,7 @@ export async function readFrames(
   return tx.query<FrameRow>(`${frames} and f.ordinal > $2 order by f.ordinal limit $3`, [jobId, after, limit]);
 }
 
-/** A session's latest frames, at most `limit`, in the order of their creation, and how many it has in all. */
+/** The latest frames of a session, at most `limit`, oldest first, and the count of all. */
 export async function readLatestFrames(
   tx: Tx,
   jobId: string,

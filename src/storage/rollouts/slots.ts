@@ -7,10 +7,10 @@ import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 
-/** How a session's live calls are compared: by the seeds that they name (`x-ratchet-seed`), or without. */
+/** Comparison of live calls: paired by the seeds they name (`x-ratchet-seed`), or unpaired. */
 export type Traffic = 'paired' | 'unpaired';
 
-/** Publishes what the search wants of live traffic; what is there already, or answered, is left as it is. Call it under `lockJob`. */
+/** Publishes the search's requests for live traffic; idempotent. Call it under `lockJob`. */
 export async function publishSlots(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(
@@ -31,30 +31,30 @@ export async function publishSlots(tx: Tx, job: JobRef, requests: readonly Rollo
   );
 }
 
-/** Whether all the candidates that are wanted are there: after a restore they may not be. */
+/** Whether all requested candidates exist: a restore may lose some. */
 export async function areCandidates(tx: Tx, job: JobRef, requests: readonly RolloutRequest[]): Promise<boolean> {
   const ids = [...new Set(requests.map(({ candidate }) => candidateId(job.jobId, candidate)))];
   const [row] = await tx.query<{ n: number }>('select count(*) as n from candidates where id = any($1)', [ids]);
   return row?.n === ids.length;
 }
 
-/** A call of live traffic under a correlation id that is new. */
+/** A live call with a new correlation id. */
 export interface LiveCall {
   correlationId: string;
-  /** The instance that it names; null: none. */
+  /** The seed that the call names; null: none. */
   seed: number | null;
-  /** Who serves it where the search wants nothing of it. */
+  /** Candidate for calls without a slot. */
   bestCandidateId: string | null;
-  /** How long it has a slot alone, in seconds. */
+  /** Seconds for which the call holds its slot. */
   rewardSeconds: number;
 }
 
-/** The rollout that a live call is, and the candidate that serves it from now on, whoever asks for it. */
+/** The rollout and the candidate of a live call; final, also for racing calls. */
 export interface LiveRollout {
   rollout: CallRollout;
   candidateId: string | null;
   messages: Message[] | null;
-  /** The candidate's demonstrations, but those of the instance that the call names. */
+  /** The candidate's demonstrations without those of the call's own seed. */
   demos: Demo[];
 }
 
@@ -70,9 +70,8 @@ interface LiveRow extends Record<string, unknown> {
 }
 
 /**
- * Makes a caller's new correlation id a rollout: of the first slot that fits and nobody has, else one whose reward is overdue, while the job may start any, else of
- * the best candidate. Whether calls name seeds is decided by the job's first. Calls that race for a correlation id get the same rollout, and take one
- * slot; one whose reward has come before it takes none. One statement, so one transaction.
+ * Makes a correlation id a rollout of the first free or overdue slot, else (none, or paused) of the
+ * best candidate. The job's first call decides `traffic`. One statement, so racing calls share it.
  */
 export async function assignRollout(tx: Tx, job: JobRef, call: LiveCall): Promise<LiveRollout> {
   const id = callerRolloutId(job.jobId, call.correlationId);
@@ -104,17 +103,16 @@ export async function assignRollout(tx: Tx, job: JobRef, call: LiveCall): Promis
     if (claimed.slot !== null) await giveUpRewarded(tx, job, id);
     return liveRollout(id, claimed);
   }
-  const [other] = await tx.query<LiveRow>(
+  const [existing] = await tx.query<LiveRow>(
     `select r.idx, r.slot, r.seed, r.candidate_id, ${prompt} from rollouts r left join candidates k on k.id = r.candidate_id where r.id = $1`,
     [id],
   );
-  if (!other) throw new Error(`the job ${job.jobId} has no control row`);
-  return liveRollout(id, other);
+  if (!existing) throw new Error(`Job "${job.jobId}" has no control row.`);
+  return liveRollout(id, existing);
 }
 
 /**
- * Gives a slot back where the reward came while the claim waited for the job's lock, and so was not there to be seen: no other will
- * come for it.
+ * Releases a slot whose reward arrived while the claim waited for the lock: no other one will come.
  */
 async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<void> {
   await tx.query(
@@ -135,7 +133,7 @@ function liveRollout(id: string, row: LiveRow): LiveRollout {
   return { rollout, candidateId: row.candidate_id, messages, demos: demosForSeed(row.demos, row.seed) };
 }
 
-/** What a session wants of live traffic at present, and how much of that is under way. */
+/** The slots of a session, and how many of them are claimed. */
 export interface TrafficNow {
   traffic: Traffic | null;
   wanted: number;
@@ -152,7 +150,9 @@ export async function readTraffic(tx: Tx, jobId: string): Promise<TrafficNow> {
   return row ?? { traffic: null, wanted: 0, claimed: 0 };
 }
 
-/** Notes that the workflow is to be told, once nothing that it wants is left to answer; answers whether that is so. Under `lockJob`. */
+/**
+ * Records that a signal is due once all slots are complete. Returns whether it is. Under `lockJob`.
+ */
 export async function signalWhenComplete(tx: Tx, jobId: string): Promise<boolean> {
   const rows = await tx.query(
     `update job_controls set wake_at = clock_timestamp()
@@ -162,14 +162,14 @@ export async function signalWhenComplete(tx: Tx, jobId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** What the workflow has come for. */
+/** Clears the due signal: the workflow has reacted. */
 export async function clearWake(tx: Tx, jobId: string): Promise<void> {
   await tx.query('update job_controls set wake_at = null where job_id = $1 and wake_at is not null', [jobId]);
 }
 
 /**
- * Whether a workflow was to be told more than `seconds` ago and has not come since: the word was lost. Answers so once in half a minute,
- * whoever asks, and not while the job is paused: it looks for itself when it is resumed.
+ * Whether a signal due for `seconds` was lost. True at most once in 30 seconds, to one caller, and
+ * not while the job is paused: the workflow checks on resume.
  */
 export async function takeLostWake(tx: Tx, jobId: string, seconds: number): Promise<boolean> {
   const rows = await tx.query(
@@ -180,7 +180,7 @@ export async function takeLostWake(tx: Tx, jobId: string, seconds: number): Prom
   return rows.length > 0;
 }
 
-/** Lets another call have a slot whose call has got no answer: nobody will report a reward for that. */
+/** Releases the slot of a call without an answer: its reward will not come. */
 export async function freeSlot(tx: Tx, jobId: string, rolloutId: string): Promise<void> {
   await tx.query(
     `update slots s set deadline_at = clock_timestamp() from rollouts r

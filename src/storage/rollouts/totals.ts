@@ -1,21 +1,23 @@
 import { largestReward } from '../../core/math/rewards.js';
 import type { Tx } from '../db/db.js';
 
-/** A reward as it is counted (src/core/math/rewards.ts): Postgres's `avg` refuses numbers whose squares overflow. */
+/**
+ * A reward clamped as in src/core/math/rewards.ts: `avg` refuses numbers whose squares overflow.
+ */
 export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
-/** Sums of the search's finished rollouts by candidate, from the ordinal $2 on; what a caller calls for itself has no ordinal. */
+/** Sums of finished rollouts of the search by candidate, from the ordinal $2 on. */
 export const rewardSums = `select candidate_id, count(*) as n, count(*) filter (where status = 'succeeded') as succeeded,
     coalesce(sum(${countedReward}) filter (where status = 'succeeded'), 0) as rewards
   from rollouts where job_id = $1 and status in ('succeeded', 'failed') and ordinal >= $2`;
 
-/** Up to which ordinal the candidates' own sums go; it only grows. */
+/** The ordinal up to which candidates' sums include rollouts; it only grows. */
 export async function readCounted(tx: Tx, jobId: string): Promise<number> {
   const [row] = await tx.query<{ n: number }>('select rollouts_counted as n from jobs where id = $1', [jobId]);
   return row?.n ?? 0;
 }
 
-/** How a job's rollouts stand. Tokens and cost are those of the recorded outcomes. */
+/** A job's rollout counts; tokens and cost are of recorded outcomes. */
 export interface RolloutTotals extends Record<string, unknown> {
   succeeded: number;
   failed: number;
@@ -25,11 +27,11 @@ export interface RolloutTotals extends Record<string, unknown> {
   costUsd: number | null;
 }
 
-/** Sums over the job's own rollouts; the cost is null where one that made calls has none, or none made any. */
+/** Sums over rollouts requested by the job; cost null: no calls, or a call of unknown cost. */
 export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> {
   const [row] = await tx.query<RolloutTotals>(
     `select count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
-            coalesce(sum(resent), 0) as resent, -- Added up in the order asked for, so that the mean is the same to the last bit however it is read.
+            coalesce(sum(resent), 0) as resent, -- Ordered sum: the mean is reproducible to the last bit.
             sum(${countedReward} order by ordinal) filter (where status = 'succeeded')
               / nullif(count(*) filter (where status = 'succeeded'), 0) as "meanReward",
             coalesce(sum(prompt_tokens + completion_tokens), 0)::float8 as tokens,
@@ -40,7 +42,7 @@ export async function readTotals(tx: Tx, jobId: string): Promise<RolloutTotals> 
   return row!;
 }
 
-/** How often the job's rollouts were sent again. */
+/** How many times the job's rollouts were resent. */
 export async function readResent(tx: Tx, jobId: string): Promise<number> {
   const [row] = await tx.query<{ resent: number }>(
     `select coalesce(sum(resent), 0) as resent from rollouts where job_id = $1 and source = 'service' and resent > 0`,
@@ -62,7 +64,7 @@ export interface SeedResult extends Record<string, unknown> {
   completedAt: Date | null;
 }
 
-/** Every finished rollout of the job, in the order they were asked for. */
+/** Every finished rollout of the job, by ordinal. */
 export async function readSeedResults(tx: Tx, jobId: string): Promise<SeedResult[]> {
   return tx.query<SeedResult>(
     `select id as "rolloutId", seed, status, case when status = 'succeeded' then reward end as reward,

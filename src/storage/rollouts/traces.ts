@@ -1,7 +1,7 @@
 import { callerRolloutId } from './calls.js';
 import type { Tx } from '../db/db.js';
 
-/** One model call as its trace shows it: what was sent and answered, word for word. */
+/** A model call in a trace, with the unchanged request and response. */
 export interface TraceCall extends Record<string, unknown> {
   rolloutId: string;
   callId: string;
@@ -21,7 +21,7 @@ export interface TraceCall extends Record<string, unknown> {
   createdAt: Date;
 }
 
-/** A rollout's part of its trace; `bytes` is about how much its calls take. */
+/** A rollout in a trace; `bytes` estimates the size of its calls. */
 export interface TraceHead extends Record<string, unknown> {
   rolloutId: string;
   idx: number;
@@ -49,7 +49,7 @@ const columns = `r.id as "rolloutId", r.idx, r.source, r.seed, r.stage, r.genera
   (select coalesce(sum(pg_column_size(c.request) + coalesce(pg_column_size(c.response), 0)), 0)
      from model_calls c where c.job_id = r.job_id and c.rollout_id = r.id)::float8 as bytes`;
 
-/** Rollouts that began, after the id `after`, sorted by id byte for byte; at most `limit`. */
+/** At most `limit` started rollouts after the id `after`, sorted by id bytewise. */
 export async function readTraceHeads(tx: Tx, jobId: string, after: string, limit: number): Promise<TraceHead[]> {
   return tx.query<TraceHead>(
     `select ${columns} from rollouts r
@@ -60,7 +60,7 @@ export async function readTraceHeads(tx: Tx, jobId: string, after: string, limit
   );
 }
 
-/** One rollout by its trace id, which is its own id, or by the correlation id of the caller's own traffic. */
+/** A rollout by trace id (its own id), or by correlation id of caller traffic. */
 export async function readTraceHead(tx: Tx, jobId: string, traceId: string): Promise<TraceHead | null> {
   const [row] = await tx.query<TraceHead>(
     `select ${columns} from rollouts r where r.job_id = $1 and r.id = any($2) limit 1`,
@@ -69,7 +69,7 @@ export async function readTraceHead(tx: Tx, jobId: string, traceId: string): Pro
   return row ?? null;
 }
 
-/** The model calls of these rollouts, each rollout's in the order they were made. */
+/** The model calls of these rollouts, chronological within each. */
 export async function readTraceCalls(tx: Tx, jobId: string, rolloutIds: string[]): Promise<TraceCall[]> {
   return tx.query<TraceCall>(
     `select rollout_id as "rolloutId", id as "callId", purpose, correlation_id as "correlationId", provider, model, request,

@@ -16,23 +16,23 @@ describe('how many rollouts may be in flight', () => {
         expect(concurrency.limit).toBe(expected);
         now += 1_000;
       }
-      expect(concurrency.takeChange()).toEqual({ limit: 1, because: 'busy', lowered: true, max: 16 });
+      expect(concurrency.takeChange()).toEqual({ limit: 1, reason: 'busy', lowered: true, max: 16 });
       expect(concurrency.takeChange()).toBeNull();
       for (let i = 0; i < 1 + 2 + 3; i += 1) concurrency.raise();
       expect(concurrency.limit).toBeGreaterThanOrEqual(3);
       expect(concurrency.limit).toBeLessThanOrEqual(4);
       for (let i = 0; i < 1_000; i += 1) concurrency.raise();
       expect(concurrency.limit).toBe(16);
-      expect(concurrency.takeChange()).toEqual({ limit: 16, because: null, lowered: false, max: 16 });
+      expect(concurrency.takeChange()).toEqual({ limit: 16, reason: null, lowered: false, max: 16 });
     } finally {
       clock.mockRestore();
     }
   });
 
   test('goes on from where an earlier runner left off, never above max', () => {
-    const concurrency = new Concurrency(16, { limit: 4, because: 'busy' });
+    const concurrency = new Concurrency(16, { limit: 4, reason: 'busy' });
     expect([concurrency.limit, concurrency.takeChange()]).toEqual([4, null]);
-    expect(new Concurrency(2, { limit: 4, because: null }).limit).toBe(2);
+    expect(new Concurrency(2, { limit: 4, reason: null }).limit).toBe(2);
   });
 
   test('tries take turns under it; one that is told to stop waits no more', async () => {

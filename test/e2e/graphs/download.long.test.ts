@@ -132,7 +132,7 @@ describe('the download of a completed graph job', () => {
     async () => {
       const rollouts = await on.service.query<{ input: unknown; output: unknown }>(
         `select t.input, r.details->'output' as output
-         from rollouts r join graph_tasks t on t.job_id = r.job_id and t.place = r.seed
+         from rollouts r join graph_tasks t on t.job_id = r.job_id and t.task_index = r.seed
         where r.job_id = $1 and r.stage = 'heldout' and r.candidate_id = $2 order by r.ordinal`,
         [id, job.best_candidate!.candidate_id],
       );

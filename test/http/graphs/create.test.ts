@@ -57,11 +57,11 @@ describe('a graph job is created', () => {
     const all = [...search['trainSeeds']!, ...search['evaluationSeeds']!, ...search['heldoutSeeds']!];
     expect(all.sort((left, right) => left - right)).toEqual([...Array(12).keys()]);
     const stored = await rows(
-      'select place, task_id, input, gold from graph_tasks where job_id = $1 order by place',
+      'select task_index, task_id, input, gold from graph_tasks where job_id = $1 order by task_index',
       body.job_id,
     );
     expect(stored).toEqual(
-      tasks.map(({ id, input }, index) => ({ place: index, task_id: id, input, gold: { value: 'x' } })),
+      tasks.map(({ id, input }, index) => ({ task_index: index, task_id: id, input, gold: { value: 'x' } })),
     );
     expect(JSON.stringify(job!['spec'])).not.toContain('"q3"');
   });
@@ -79,7 +79,7 @@ describe('a graph job is created', () => {
       },
     });
     const stored = await rows(
-      'select gold, rubric from graph_tasks where job_id = $1 order by place limit 3',
+      'select gold, rubric from graph_tasks where job_id = $1 order by task_index limit 3',
       body.job_id,
     );
     expect(stored).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { usageOf } from '../../../src/storage/jobs/usage.js';
+import { readUsage } from '../../../src/storage/jobs/usage.js';
 import { policy, proxyOfFile, question, system, systemOf, type TestProxy } from './support.js';
 
 const proxy = proxyOfFile();
@@ -280,7 +280,7 @@ describe('what comes back and what is recorded', () => {
       },
     ]);
     await proxy.post(job, '/mine');
-    const usage = await proxy.http.db.org('default', (tx) => usageOf(tx, job.jobId));
+    const usage = await proxy.http.db.org('default', (tx) => readUsage(tx, job.jobId));
     expect(usage).toEqual({
       promptTokens: 2000,
       completionTokens: 20,
@@ -291,7 +291,7 @@ describe('what comes back and what is recorded', () => {
 
   test('one call of unknown cost makes the sum unknown; no call at all is unknown too', async () => {
     const job = await proxy.newSession();
-    const usage = () => proxy.http.db.org('default', (tx) => usageOf(tx, job.jobId));
+    const usage = () => proxy.http.db.org('default', (tx) => readUsage(tx, job.jobId));
     expect(await usage()).toEqual({ promptTokens: 0, completionTokens: 0, totalCostUsd: null, costSource: 'unknown' });
     await proxy.post(job, '/a');
     const answer = await proxy.post(job, '/b', { ...question, model: 'my-own-model' });

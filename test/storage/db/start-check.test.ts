@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, createServer, type AddressInfo, type Server } from 'node:net';
 import { pino } from 'pino';
 import { connect } from '../../../src/storage/db/db.js';
-import { checkDatabase, DatabaseMismatchError, fingerprintOf } from '../../../src/storage/db/start-check.js';
+import { checkDatabase, DatabaseMismatchError, keyFingerprint } from '../../../src/storage/db/start-check.js';
 import { createDatabase } from '../../support/servers/embedded.js';
 
 const log = pino({ level: 'silent' });
@@ -50,12 +50,12 @@ test('the first key to come is the database’s, however many come at once; anot
   const other = Buffer.alloc(32, 2);
   await expect(check(url, other)).rejects.toThrow(DatabaseMismatchError);
   await expect(check(url, other)).rejects.toThrow(
-    `RATCHET_SECRET_KEY (fingerprint ${fingerprintOf(other)}) is not the key of this database (fingerprint ${fingerprintOf(key)})`,
+    `RATCHET_SECRET_KEY (fingerprint ${keyFingerprint(other)}) is not the key of this database (fingerprint ${keyFingerprint(key)})`,
   );
-  expect(fingerprintOf(key)).toMatch(/^[0-9a-f]{16}$/);
+  expect(keyFingerprint(key)).toMatch(/^[0-9a-f]{16}$/);
 });
 
 test('a pooler that takes the role away is refused: row-level security would not hold', async () => {
   const through = Object.assign(new URL(url), { port: String((pooler.address() as AddressInfo).port) });
-  await expect(check(through.href, key)).rejects.toThrow(/are postgres instead of ratchet_app: a pooler/);
+  await expect(check(through.href, key)).rejects.toThrow(/role postgres instead of ratchet_app: a connection pooler/);
 });

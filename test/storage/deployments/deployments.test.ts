@@ -15,7 +15,7 @@ import {
 import { lockJob } from '../../../src/storage/jobs/events.js';
 import { insertJob, newJobId } from '../../../src/storage/jobs/jobs.js';
 import { finishJob } from '../../../src/storage/decisions/record.js';
-import { contentOf, putSnapshot } from '../../../src/storage/deployments/snapshots.js';
+import { putSnapshot, readContent } from '../../../src/storage/deployments/snapshots.js';
 import { range } from '../../support/range.js';
 import { runs } from '../../support/runs.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
@@ -43,7 +43,7 @@ async function build(orgId: Org, name: string): Promise<string> {
     const nothing = { algorithm: null, correlationId: null };
     await insertJob(tx, { jobId, orgId, kind: 'deployment', workflowId: `deployment-${jobId}`, spec, ...nothing });
     await insertDeployment(tx, { orgId, jobId }, name);
-    await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await contentOf(tx, source))!));
+    await setSnapshot(tx, jobId, await putSnapshot(tx, orgId, (await readContent(tx, source))!));
   });
   return jobId;
 }
@@ -51,13 +51,13 @@ async function build(orgId: Org, name: string): Promise<string> {
 class Deleted extends Error {}
 
 /** As the workflow's activity does it: one that is deleted leaves nothing behind. */
-function publish(orgId: Org, jobId: string, against?: string | null): Promise<'taken' | 'moved' | 'deleted'> {
+function publish(orgId: Org, jobId: string, against?: string | null): Promise<'promoted' | 'moved' | 'deleted'> {
   return db
     .org(orgId, async (tx) => {
       await lockJob(tx, { orgId, jobId });
       const found = await promote(tx, { orgId, jobId }, against);
       if (found === 'deleted') throw new Deleted();
-      if (found === 'taken')
+      if (found === 'promoted')
         await finishJob(tx, { orgId, jobId }, { ...ready, status: 'completed', events: [], accepted: [] });
       return found;
     })
@@ -113,12 +113,12 @@ class Model {
     return top && !top.deleted ? top.id : null;
   }
 
-  publish(one: Known, against?: string | null): 'taken' | 'moved' | 'deleted' {
+  publish(one: Known, against?: string | null): 'promoted' | 'moved' | 'deleted' {
     if (against !== undefined && against !== this.live(one)) return 'moved';
     if (one.deleted) return 'deleted';
     this.stack(one).push(one);
     one.published = true;
-    return 'taken';
+    return 'promoted';
   }
 
   rollBack(one: Known): string {
@@ -237,7 +237,7 @@ describe('names', () => {
       }),
       { numRuns: runs(10, 40), examples: [[everyOutcome]] },
     );
-    expect([...published].sort()).toEqual(['deleted', 'moved', 'taken']);
+    expect([...published].sort()).toEqual(['deleted', 'moved', 'promoted']);
     expect([...rolled].sort()).toEqual(['done', 'none_before', 'not_live', 'one left out']);
   }, 180_000);
 
@@ -272,7 +272,7 @@ describe('names', () => {
       const first = known ? [await build('one', name)] : [];
       for (const id of first) await publish('one', id);
       const ids = await Promise.all(range(0, 8).map(() => build('one', name)));
-      expect(await Promise.all(ids.map((id) => publish('one', id)))).toEqual(ids.map(() => 'taken'));
+      expect(await Promise.all(ids.map((id) => publish('one', id)))).toEqual(ids.map(() => 'promoted'));
       const before = await previous('one', name);
       expect(chain(before, await liveOf('one', name)).sort()).toEqual([...first, ...ids].sort());
     }
@@ -285,9 +285,9 @@ describe('names', () => {
       if (incumbent) await publish('one', incumbent);
       const ids = await Promise.all(range(0, 8).map(() => build('one', name)));
       const found = await Promise.all(ids.map((id) => publish('one', id, incumbent)));
-      expect(found.filter((one) => one === 'taken')).toHaveLength(1);
+      expect(found.filter((one) => one === 'promoted')).toHaveLength(1);
       expect(found.filter((one) => one === 'moved')).toHaveLength(7);
-      expect(await liveOf('one', name)).toBe(ids[found.indexOf('taken')]);
+      expect(await liveOf('one', name)).toBe(ids[found.indexOf('promoted')]);
     }
   });
 

@@ -8,7 +8,7 @@ import {
   readCostBudget,
   readRefused,
   reserveCost,
-  reserveInTurn,
+  reserveWhenPossible,
   settleCost,
 } from '../../../src/storage/jobs/cost-budget.js';
 import { connect, type Db } from '../../../src/storage/db/db.js';
@@ -84,7 +84,7 @@ test('a call waits for calls in flight and starts when enough remains', async ()
   const [first, second] = [call(0.7), call(0.7)];
   await reserve(job, first);
   expect(await reserve(job, second)).toBe('busy');
-  const waiting = reserveInTurn(db, job, second, never);
+  const waiting = reserveWhenPossible(db, job, second, never);
   await settle(job, first.id, 0.1);
   expect(await waiting).toBe('reserved');
   expect(await refused(job)).toBeNull();
@@ -132,7 +132,7 @@ test('sixteen concurrent callers use it up without exceeding it', async () => {
       for (;;) {
         const most = (1 + draw(60)) / 1_000;
         const one = call(most);
-        if ((await reserveInTurn(db, job, one, never)) === 'refused') return;
+        if ((await reserveWhenPossible(db, job, one, never)) === 'refused') return;
         await delay(draw(5));
         const cost = (most * draw(101)) / 100;
         answered += cost;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { rolloutId } from '../../../src/core/jobs/ids.js';
-import { answerId, readAnswersOf, recordAnswer, stepOfAnswer } from '../../../src/storage/rollouts/answers.js';
+import { answerId, answerStep, readAnswers, recordAnswer } from '../../../src/storage/rollouts/answers.js';
 import { insertJob } from '../../support/job.js';
 import { databaseOfFile } from '../../support/database-of-file.js';
 
@@ -20,7 +20,7 @@ test('uses the recorded answer; the first of two stays', async () => {
   const first = { text: 'one\ufffd \ufffd', finishReason: 'st\ufffdp' };
   expect(await record('one\0 \ud83d', 'st\0p', 1)).toEqual(first);
   expect(await record('another', null, 2)).toEqual(first);
-  const kept = await db.org('default', (tx) => readAnswersOf(tx, job.jobId, of.rolloutId));
+  const kept = await db.org('default', (tx) => readAnswers(tx, job.jobId, of.rolloutId));
   expect([...kept]).toEqual([[answerId(of), first]]);
 });
 
@@ -31,5 +31,5 @@ test.each([
   ['@judge', null],
 ])('the id of an answer says of which step it is: %s', (key, step) => {
   const of = rolloutId('grf_0_1', 23);
-  for (const tries of [0, 12]) expect(stepOfAnswer(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
+  for (const tries of [0, 12]) expect(answerStep(answerId({ rolloutId: of, key, tries }), of)).toBe(step);
 });

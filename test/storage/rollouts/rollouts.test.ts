@@ -44,7 +44,7 @@ const tell = (token: number, report: Partial<CompletedRollouts>, want: Partial<W
       tx,
       job,
       { token, leaseSeconds: 30, rolloutSeconds },
-      { outcomes: [], begun: [], returned: [], ...report },
+      { outcomes: [], started: [], returned: [], ...report },
       { slots: 0, ahead: 0, ...want },
     ),
   );
@@ -217,7 +217,7 @@ describe('exchange', () => {
         )
       ).map((row) => row.began);
     expect(await began()).toEqual([true, false, false]);
-    await tell(token, { begun: [claims[1]!.rolloutId], returned: [claims[2]!.rolloutId] }, {});
+    await tell(token, { started: [claims[1]!.rolloutId], returned: [claims[2]!.rolloutId] }, {});
     expect(await began()).toEqual([true, true, false]);
     expect((await rows())[2]).toMatchObject({ status: 'queued' });
     const again = await tell(token, {}, { slots: 1 });

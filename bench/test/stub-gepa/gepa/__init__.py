@@ -1,4 +1,4 @@
-"""Stands in for the official package, so that the bench's adapter can be tried where no registry is: one iteration of its loop."""
+"""A stub of the official package with one iteration of its loop, for tests without a registry."""
 
 
 class Result:

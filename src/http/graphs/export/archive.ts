@@ -1,7 +1,6 @@
 /**
- * What a completed graph job is downloaded as: the graph, what it scored, and a program that runs it without us. The same content
- * gives the same bytes, on any machine: times, modes and order are fixed, and nothing is compressed, since what a compressor makes
- * of the same text differs between processors and versions.
+ * The download of a completed graph job. The same content gives the same bytes on any machine:
+ * fixed times, modes and order, and no compression, whose output varies between versions.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,17 +15,18 @@ import { readmeText } from './readme.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What an archive is made of. What is JSON here goes into it as it is: names in snake_case, in the order to be read in. */
+/**
+ * The content of an archive. JSON objects are written unchanged, with snake_case names in order.
+ */
 export interface GraphExport {
   jobId: string;
   candidateId: string;
-  /** The best graph, as it was found. */
   graph: Graph;
   reward: number | null;
-  /** The policy models; the first is that of steps which name none. */
+  /** The policy models; the first is the default of steps without a model. */
   models: readonly [string, ...string[]];
   provider: string;
-  /** Of the service and of the algorithm. */
+  /** Of the service and the algorithm. */
   versions: Readonly<Record<string, string>>;
   rngSeed: number;
   /** results.json. */
@@ -35,45 +35,45 @@ export interface GraphExport {
     tasks: readonly JsonObject[];
     cost: JsonObject;
   };
-  /** A line of candidates.jsonl each; asked for once to be summed, and once to be sent. */
+  /** Lines of candidates.jsonl; iterated twice, to hash and to send. */
   candidates: () => AsyncIterable<JsonObject>;
 }
 
-/** `content`: what is large comes piece by piece, the same whenever it is asked for. */
+/** Large `content` is streamed; each iteration gives the same bytes. */
 export interface ExportFile {
   name: string;
   content: Buffer | (() => AsyncIterable<Buffer>);
 }
 
-/** A file and what the manifest says of it; `bytes` is how many. */
-export interface SummedFile extends ExportFile {
+/** A file with its size and hash for the manifest. */
+export interface HashedFile extends ExportFile {
   bytes: number;
   sha256: string;
 }
 
 export interface GraphArchive {
   fileName: string;
-  /** With its quotes: the sum of the manifest, which has those of all other files. */
+  /** Quoted hash of the manifest, which has the hashes of all other files. */
   etag: string;
-  /** The ZIP; an error of the stream is why it broke off. */
+  /** The ZIP; its stream reports why it was aborted. */
   open(): Readable;
 }
 
 const program = readFileSync(new URL('./run.py', import.meta.url));
 const modes = { program: 0o755, text: 0o644 };
 
-/** The download of a graph job. It is made as it is read: what is held of it is small, however large it is. */
+/** The download of a graph job, built while it is read: memory stays small. */
 export async function graphArchive(exported: GraphExport): Promise<GraphArchive> {
   const files = await exportFiles(exported);
   return {
     fileName: `${exported.jobId}-graph.zip`,
     etag: `"${files.at(-1)!.sha256}"`,
-    open: () => zipOf(files),
+    open: () => createZip(files),
   };
 }
 
-/** The files of an archive, in their order; manifest.json, the last, has the sum of each of the others. */
-export async function exportFiles(exported: GraphExport): Promise<SummedFile[]> {
+/** The files of an archive in order; the last, manifest.json, has the hashes of the others. */
+export async function exportFiles(exported: GraphExport): Promise<HashedFile[]> {
   const { jobId, candidateId, reward, models, provider, versions, rngSeed, results, candidates } = exported;
   const graph = withModels(exported.graph, models[0]);
   const named = { job_id: jobId, candidate_id: candidateId };
@@ -84,18 +84,18 @@ export async function exportFiles(exported: GraphExport): Promise<SummedFile[]> 
       json('graph.json', graphToJson(graph)),
       text('graph.txt', graphText(graph)),
       text('graph.mmd', graphMermaid(graph)),
-      json('best_prompt.json', { ...named, reward, steps: promptsOf(graph) }),
+      json('best_prompt.json', { ...named, reward, steps: stepPrompts(graph) }),
       json('results.json', { ...named, ...results }),
-      { name: 'candidates.jsonl', content: () => linesOf(candidates()) },
-    ].map(summed),
+      { name: 'candidates.jsonl', content: () => jsonLines(candidates()) },
+    ].map(hashFile),
   );
   const sums = files.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 }));
   const manifest = { ...named, versions, rng_seed: rngSeed, provider, models, files: sums };
-  return [...files, await summed(json('manifest.json', manifest))];
+  return [...files, await hashFile(json('manifest.json', manifest))];
 }
 
-/** The files as a ZIP; it breaks off where one is no longer what was summed. */
-export function zipOf(files: readonly SummedFile[]): Readable {
+/** The files as a ZIP; aborts if a file no longer has its hash. */
+export function createZip(files: readonly HashedFile[]): Readable {
   const archive = new ZipArchive({ store: true });
   const breakOff = (error: Error) => {
     archive.abort();
@@ -111,8 +111,7 @@ export function zipOf(files: readonly SummedFile[]): Readable {
   return archive;
 }
 
-/** The file with what the manifest says of it. */
-export async function summed(file: ExportFile): Promise<SummedFile> {
+export async function hashFile(file: ExportFile): Promise<HashedFile> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of Buffer.isBuffer(file.content) ? [file.content] : file.content()) {
@@ -122,27 +121,27 @@ export async function summed(file: ExportFile): Promise<SummedFile> {
   return { ...file, bytes, sha256: hash.digest('hex') };
 }
 
-async function* checked({ name, sha256 }: SummedFile, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* checked({ name, sha256 }: HashedFile, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const chunk of content) {
     hash.update(chunk);
     yield chunk;
   }
-  if (hash.digest('hex') !== sha256) throw new Error(`${name} has changed since it was summed for the manifest`);
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} has changed since it was hashed for the manifest`);
 }
 
-async function* linesOf(values: AsyncIterable<JsonObject>): AsyncGenerator<Buffer> {
+async function* jsonLines(values: AsyncIterable<JsonObject>): AsyncGenerator<Buffer> {
   for await (const value of values) yield Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** The graph in which no step is left to the first policy model. */
+/** Sets the default model on all steps without a model. */
 export function withModels(graph: Graph, first: string): Graph {
   const steps = graph.steps.map((step) => withPrompt(step, { model: stepPrompt(step)?.model ?? first }));
   return { ...graph, steps };
 }
 
-/** What each step that asks a model is told, by its id. */
-function promptsOf({ steps }: Graph): JsonObject {
+/** The prompt of each model step, by step id. */
+function stepPrompts({ steps }: Graph): JsonObject {
   return Object.fromEntries(
     steps.flatMap((step) => {
       const prompt = stepPrompt(step);

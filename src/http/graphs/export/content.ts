@@ -1,4 +1,4 @@
-/** What the archive of a completed graph job is made of, out of the database: neither a worker nor Temporal is asked. */
+/** Reads the content of a completed graph job's archive from the database alone. */
 import { candidateId } from '../../../core/jobs/ids.js';
 import { graphFromJson, graphToJson } from '../../../core/graphs/json.js';
 import { readGraph } from '../../../storage/candidates/candidates.js';
@@ -22,13 +22,13 @@ import { withModels, type GraphExport, type JsonObject } from './archive.js';
 
 type GraphJob = JobRow<GraphHead>;
 
-/** Candidates that are read at once: so many rows of runs, and so many graphs, which may have 500,000 characters each. */
-const atOnce = { runs: 50, graphs: 10 } as const;
+/** Candidates per query: rows of run means, and graphs of up to 500,000 characters each. */
+const batchSizes = { runs: 50, graphs: 10 } as const;
 
-/** What a job's download holds; null: no graph of it was evaluated. */
+/** A job's export; null: it has no evaluated graph. */
 export async function readExport(db: Db, job: GraphJob, version: string): Promise<GraphExport | null> {
-  const { jobId, orgId, spec, projection: seen } = job;
-  const winner = seen.bestCandidateId;
+  const { jobId, orgId, spec, projection } = job;
+  const winner = projection.bestCandidateId;
   if (!winner) return null;
   const models = spec.policies.map(({ model }) => model) as [string, ...string[]];
   const read = await db.org(orgId, async (tx) => ({
@@ -39,15 +39,15 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   }));
   if (!read.graph) return null;
   return {
-    ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: seen.bestReward ?? null, models },
+    ...{ jobId, candidateId: winner, graph: graphFromJson(read.graph), reward: projection.bestReward ?? null, models },
     provider: spec.policy.provider,
     versions: { ratchet: version, algorithm: spec.search.algorithm },
     rngSeed: spec.search.rngSeed,
     results: {
       baseline_candidate_id: candidateId(jobId, 0),
-      best_reward: seen.bestReward ?? null,
+      best_reward: projection.bestReward ?? null,
       stopped_by: job.stoppedBy,
-      rollouts: { completed: seen.rolloutsCompleted ?? 0, max: spec.search.maxRollouts },
+      rollouts: { completed: projection.rolloutsCompleted ?? 0, max: spec.search.maxRollouts },
       ...outcomeView(job),
       history: historyView(job),
       cost: costView(read.spending),
@@ -57,20 +57,20 @@ export async function readExport(db: Db, job: GraphJob, version: string): Promis
   };
 }
 
-/** What a line has of each candidate beside its graph, by lever version. */
+/** A line of each candidate without its graph, by lever version. */
 async function candidateHeads(tx: Tx, job: GraphJob): Promise<Map<number, JsonObject>> {
   const { jobId } = job;
   const rows = await readCandidates(tx, jobId);
   const heads = new Map<number, JsonObject>();
-  for (let from = 0; from < rows.length; from += atOnce.runs) {
-    const some = rows.slice(from, from + atOnce.runs);
-    const ids = some.map(({ id }) => id);
-    const runs = new Map((await readRunMeans(tx, jobId, ids)).map((one) => [one.id, one]));
-    for (const row of some) {
-      const own = runs.get(row.id);
+  for (let from = 0; from < rows.length; from += batchSizes.runs) {
+    const batch = rows.slice(from, from + batchSizes.runs);
+    const ids = batch.map(({ id }) => id);
+    const runs = new Map((await readRunMeans(tx, jobId, ids)).map((means) => [means.id, means]));
+    for (const row of batch) {
+      const means = runs.get(row.id);
       heads.set(row.leverVersion, {
-        ...candidateView({ ...row, avgReward: own?.avgReward ?? null }),
-        cost_per_task: own ? spendingView(own) : null,
+        ...candidateView({ ...row, avgReward: means?.avgReward ?? null }),
+        cost_per_task: means ? spendingView(means) : null,
         decision: decisionView(row, job),
       });
     }
@@ -85,7 +85,7 @@ async function* candidateLines(
   model: string,
 ): AsyncGenerator<JsonObject> {
   for (let after = -1; ;) {
-    const page = await db.org(orgId, (tx) => readGraphs(tx, jobId, { after, limit: atOnce.graphs }));
+    const page = await db.org(orgId, (tx) => readGraphs(tx, jobId, { after, limit: batchSizes.graphs }));
     for (const { leverVersion, graph } of page)
       yield { ...heads.get(leverVersion), graph: graph && graphToJson(withModels(graphFromJson(graph), model)) };
     const last = page.at(-1);
@@ -94,14 +94,14 @@ async function* candidateLines(
   }
 }
 
-/** What baseline and winner scored, task by task: on those they were chosen by, then on those that were held out. */
+/** Scores of baseline and winner by task: evaluation tasks, then held-out tasks. */
 async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: string): Promise<JsonObject[]> {
   const { evaluation, heldout } = await readTaskParts(tx, jobId);
   const baseline = candidateId(jobId, 0);
   const both = [...new Set([baseline, winner])];
   const taskIds = await readTaskIds(tx, jobId, [...evaluation, ...heldout]);
   const evaluated = await readEvaluatedRewards(tx, jobId, both, { seeds: evaluation, repeats: 1 });
-  // One that was broken off is no comparison.
+  // An aborted held-out run is no comparison.
   const compared = projection.verdict?.basis === 'heldout' ? heldout : [];
   const held = await readHeldoutRewards(tx, jobId, both);
   const score = (index: number, part: string, [old, now]: (number | null | undefined)[]) => ({
@@ -113,28 +113,28 @@ async function taskScores(tx: Tx, { jobId, projection }: GraphJob, winner: strin
       score(
         index,
         'evaluation',
-        [baseline, winner].map((one) => evaluated.get(one)?.get(index)),
+        [baseline, winner].map((id) => evaluated.get(id)?.get(index)),
       ),
     ),
     ...compared.map((index) =>
       score(
         index,
         'heldout',
-        [baseline, winner].map((one) => held.get(one)?.get(index)),
+        [baseline, winner].map((id) => held.get(id)?.get(index)),
       ),
     ),
   ];
 }
 
 function costView(spending: readonly (Spending & { purpose: string })[]): JsonObject {
-  const total = (of: (one: Spending) => number) => spending.reduce((sum, one) => sum + of(one), 0);
+  const total = (value: (item: Spending) => number) => spending.reduce((sum, item) => sum + value(item), 0);
   const known = spending.length > 0 && spending.every(({ usd }) => usd !== null);
   return {
     total_usd: known ? total(({ usd }) => usd!) : null,
     calls: total(({ calls }) => calls),
     prompt_tokens: total(({ promptTokens }) => promptTokens),
     completion_tokens: total(({ completionTokens }) => completionTokens),
-    by_purpose: Object.fromEntries(spending.map(({ purpose, ...one }) => [purpose, spendingView(one)])),
+    by_purpose: Object.fromEntries(spending.map(({ purpose, ...totals }) => [purpose, spendingView(totals)])),
   };
 }
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Runs the graph in graph.json, which lies beside this file, on one input, and prints its output as JSON.
+"""Runs the graph in graph.json, next to this file, on one input and prints its output as JSON.
 
     python run.py input.json               the input is a JSON object with the graph's input fields
     python run.py - < input.json           the same from standard input
     python run.py --text "How far is it?"  for a graph with one input field
 
-It needs Python 3.9 or later and the openai package. OPENAI_API_KEY and OPENAI_BASE_URL (or --base-url) say where models answer;
---model has all steps ask that model. Exit status: 0 done, 1 the run failed (standard error says where and why), 2 wrong usage.
+Requires Python 3.9 or later and the openai package. Set OPENAI_API_KEY and, for another server, OPENAI_BASE_URL or
+--base-url. --model uses one model for all steps. Exit status: 0 success, 1 the run failed (standard error names the
+step and the reason), 2 wrong usage.
 
 From Python: run_graph(load("graph.json"), {...}, openai_completer()).
 
-Texts, numbers and JSON are treated as ECMAScript treats them, so that a graph does here what it did where it was found: sizes are
-counted in UTF-16 units, white space is what String.prototype.trim takes away, and JSON is written as JSON.stringify writes it.
+Texts, numbers and JSON follow ECMAScript, so that a graph behaves as in the search that found it: sizes count UTF-16
+units, white space is that of String.prototype.trim, and JSON is formatted as by JSON.stringify.
 """
 
 import argparse
@@ -27,9 +28,9 @@ from collections import namedtuple
 from decimal import Decimal
 
 MAX_SIZE, MAX_DEPTH, MAX_ANSWER, MAX_MESSAGES, MAX_RUN = 1_000_000, 50, 500_000, 400_000, 4_000_000
-TIMEOUT_S, TRIES, MAP_ITEMS = 120, 3, 20  # where a step does not say
-AT_ONCE = 8  # calls that are made at the same time at most
-WAITS = (0.5, 1, None)  # seconds before a call that was not answered is made again; the third time is the last
+TIMEOUT_S, TRIES, MAP_ITEMS = 120, 3, 20  # defaults of a step
+MAX_CONCURRENT = 8  # limit of concurrent calls
+RETRY_WAITS_S = (0.5, 1, None)  # seconds before a retry of a failed call; None: no retry
 
 WHITE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*\}\}")
@@ -37,7 +38,7 @@ NUMBER = re.compile(r"(?:(?<![A-Za-z0-9])-)?(?:[0-9]{1,3}(?:,[0-9]{3}(?![0-9]))+
 
 
 class Failed(Exception):
-    """The run has failed. step: at which; None where the input or the output of the whole graph is at fault."""
+    """The run failed at `step`; None: the input or output of the graph is invalid."""
 
     def __init__(self, reason, step=None):
         super().__init__(reason)
@@ -46,22 +47,22 @@ class Failed(Exception):
 
 
 class RunFailed(Failed):
-    """The run has failed as a whole, and at no step."""
+    """The run failed as a whole, not at a step."""
 
 
 class Unusable(Exception):
-    """An answer that is not what its step wants; the model is asked again."""
+    """An invalid answer; the model is called again."""
 
 
 class NoAnswer(Exception):
-    """A call that was not answered at all."""
+    """A call without an answer."""
 
 
 # ---------------------------------------------------------------- values: None, bool, float, str, list, dict
 
 
 def parse_json(text):
-    """The value of a JSON text; ValueError where it is none. All numbers are floats, as in ECMAScript."""
+    """The value of a JSON text, or ValueError. All numbers are floats, as in ECMAScript."""
 
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")
@@ -70,14 +71,14 @@ def parse_json(text):
 
 
 def in_order(pairs):
-    """An object with its names in ECMAScript's order: whole numbers first and ascending, then the others as they came."""
+    """An object with its names in ECMAScript's order: array indexes ascending, then the others unchanged."""
     value = dict(pairs)
     numbers = [name for name in value if re.fullmatch("0|[1-9][0-9]{0,9}", name) and int(name) < 2**32 - 1]
     return {**{name: value[name] for name in sorted(numbers, key=int)}, **value}
 
 
 def to_json(value, change_text=str, order=list):
-    """The value as compact JSON. Further arguments: what texts are replaced by, and in which order names stand."""
+    """The value as compact JSON, with optional changes of its texts and of the order of names."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -96,14 +97,14 @@ def quoted(text):
 
 
 def number_text(number):
-    """A number as ECMAScript writes it: 1 and not 1.0, 0.000001 and 1e-7, 100000000000000000000 and 1e+21."""
+    """A number in the format of ECMAScript: 1 (not 1.0), 0.000001 and 1e-7, 100000000000000000000 and 1e+21."""
     if not math.isfinite(number):
         return "Infinity" if number > 0 else "-Infinity"
     if number == 0:
         return "0"
     _, digits, exponent = Decimal(repr(float(number))).normalize().as_tuple()
     digits = "".join(map(str, digits))
-    point = len(digits) + exponent  # how many digits stand before the point
+    point = len(digits) + exponent  # number of digits before the point
     if not -6 < point <= 21:
         text = digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + f"e{point - 1:+d}"
     elif point <= 0:
@@ -119,12 +120,12 @@ def is_number(value):
 
 
 def text_of(value):
-    """A value as it stands in a message: a text as it is, anything else as JSON."""
+    """A value in a message: a text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else to_json(value)
 
 
 def joined(texts, by=""):
-    """Texts as one; a character of which two texts have a half each is whole again."""
+    """Joins texts; surrogate halves that meet form their character."""
     text = by.join(texts)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
@@ -139,17 +140,17 @@ def trim(text):
 
 
 def normal_text(text):
-    """By this two texts are the same: trimmed, white space collapsed, in lower case."""
+    """Text for comparison: trimmed, white space collapsed, in lower case."""
     return re.sub(f"[{WHITE}]+", " ", trim(text)).lower()
 
 
 def exact_key(value):
-    """The same text for the same value, in whatever order the names of its objects stand."""
+    """Comparison key of a value, independent of the order of names."""
     return to_json(value, order=sorted)
 
 
 def key_of(value):
-    """As exact_key, but texts are compared by normal_text: what votes and conditions take for the same."""
+    """Like exact_key, with texts compared by normal_text. Used by votes and conditions."""
     return to_json(value, normal_text, sorted)
 
 
@@ -157,25 +158,25 @@ def size_problem(value):
     """Why a value is too large, or None."""
     left = MAX_SIZE
 
-    def problem_of(one, depth):
+    def problem_of(item, depth):
         nonlocal left
-        left -= 1 + (units(one) if isinstance(one, str) else 0)
+        left -= 1 + (units(item) if isinstance(item, str) else 0)
         if left < 0:
             return f"is larger than {MAX_SIZE} characters"
-        if not isinstance(one, (list, dict)):
+        if not isinstance(item, (list, dict)):
             return None
         if depth == MAX_DEPTH:
             return f"is nested deeper than {MAX_DEPTH} levels"
-        if isinstance(one, dict):
-            left -= sum(units(name) for name in one)
-        items = one.values() if isinstance(one, dict) else one
-        return next(filter(None, (problem_of(item, depth + 1) for item in items)), None)
+        if isinstance(item, dict):
+            left -= sum(units(name) for name in item)
+        children = item.values() if isinstance(item, dict) else item
+        return next(filter(None, (problem_of(child, depth + 1) for child in children)), None)
 
     return problem_of(value, 0)
 
 
-def described(value):
-    """What a value is, for messages."""
+def describe(value):
+    """A short description of a value for messages."""
     if value is None or isinstance(value, bool):
         return to_json(value)
     if isinstance(value, str):
@@ -195,23 +196,23 @@ def cut(text, limit):
 
 
 def value_at(value, path, ref):
-    """What is at a path of names in a value; ref is what messages call it."""
+    """The value at a path of names; ref is its name in messages."""
     for name in path:
         if not isinstance(value, dict) or name not in value:
-            raise Failed(f'{ref}: there is no "{name}" in {described(value)}')
+            raise Failed(f'{ref}: there is no "{name}" in {describe(value)}')
         value = value[name]
     return value
 
 
 def render(text, value_of, limit):
-    """The text with values for its {{placeholders}}, each put in once and never looked at; None where it is longer than limit."""
+    """The text with values for its {{placeholders}}, inserted without expansion; None: longer than limit."""
     parts, length, texts = PLACEHOLDER.split(text), 0, {}
-    for place, part in enumerate(parts):
-        if place % 2 == 1:
+    for index, part in enumerate(parts):
+        if index % 2 == 1:
             if part not in texts:
                 texts[part] = text_of(value_of(part))
-            parts[place] = texts[part]
-        length += units(parts[place])
+            parts[index] = texts[part]
+        length += units(parts[index])
         if length > limit:
             return None
     return joined(parts)
@@ -221,7 +222,7 @@ def render(text, value_of, limit):
 
 
 def read_json(text):
-    """The JSON that an answer is, with at most one ``` fence around it."""
+    """Parses an answer that is JSON, with at most one ``` fence around it."""
     bare = trim(text)
     opening, closing = re.match(r"```[A-Za-z0-9_-]*[ \t]*\r?\n", bare), re.search(r"\n[ \t]*```\Z", bare)
     if opening and closing and closing.start() >= opening.end() - 1:
@@ -231,7 +232,7 @@ def read_json(text):
     except RecursionError:
         raise Unusable(f"is nested deeper than {MAX_DEPTH} levels") from None
     except ValueError:
-        raise Unusable(f"is not JSON: {described(text)}") from None
+        raise Unusable(f"is not JSON: {describe(text)}") from None
     problem = size_problem(value)
     if problem:
         raise Unusable(problem)
@@ -239,7 +240,7 @@ def read_json(text):
 
 
 def read_answer(form, text):
-    """The value that a model's answer is, by the "output" of its step."""
+    """The value of a model's answer, by the "output" of its step."""
     if "field" in form:
         if units(text) > MAX_ANSWER:
             raise Unusable(f"is longer than {MAX_ANSWER} characters")
@@ -252,16 +253,16 @@ def read_answer(form, text):
 
 
 def value_problem(schema, value, path):
-    """The first thing in which a value is not as its JSON Schema says, or None."""
+    """The first violation of a JSON Schema by a value, or None."""
     where = path or "the answer"
     if "type" in schema:
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        if not any(is_of_type(value, one) for one in types):
-            return f"{where} must be of type {' or '.join(types)}, but is {described(value)}"
+        if not any(is_of_type(value, name) for name in types):
+            return f"{where} must be of type {' or '.join(types)}, but is {describe(value)}"
     if "enum" in schema and exact_key(value) not in map(exact_key, schema["enum"]):
-        return f"{where} must be one of {', '.join(map(to_json, schema['enum']))}, but is {described(value)}"
+        return f"{where} must be one of {', '.join(map(to_json, schema['enum']))}, but is {describe(value)}"
     if isinstance(value, list) and "items" in schema:
-        problems = (value_problem(schema["items"], item, f"{path}[{place}]") for place, item in enumerate(value))
+        problems = (value_problem(schema["items"], item, f"{path}[{index}]") for index, item in enumerate(value))
         return next(filter(None, problems), None)
     if not isinstance(value, dict):
         return None
@@ -290,8 +291,8 @@ def is_of_type(value, name):
 # ---------------------------------------------------------------- votes and conditions
 
 
-def groups_of(values):
-    """Values that are the same, together: [the first of them, how many they are], in the order of the first ones."""
+def group_equal(values):
+    """Groups equal values: [first value, count], in the order of the first values."""
     groups = {}
     for value in values:
         groups.setdefault(key_of(value), [value, 0])[1] += 1
@@ -299,31 +300,31 @@ def groups_of(values):
 
 
 def numbered(candidates):
-    """Candidates as a judge is shown them; every line of one is marked, so that none can pose as another."""
-    shown = []
+    """Candidates as shown to a judge; every line is marked, so that no candidate can imitate another."""
+    texts = []
     for number, value in enumerate(candidates, 1):
         only = list(value.values()) if isinstance(value, dict) else []
         text = only[0] if len(only) == 1 and isinstance(only[0], str) else text_of(value)
         lines = re.split("\r\n|[\n\v\f\r\u0085\u2028\u2029]", text)
-        shown.append(f"Candidate {number}:\n" + "\n".join(f"> {line}" for line in lines))
-    return "\n\n".join(shown)
+        texts.append(f"Candidate {number}:\n" + "\n".join(f"> {line}" for line in lines))
+    return "\n\n".join(texts)
 
 
 def read_verdict(candidates, text):
-    """The candidate that a judge names: by the only number in its answer, or the only one in its last line."""
+    """The candidate chosen by a judge: the only number in its answer, or in its last line."""
 
     def numbers_in(part):
         return {float(found) for found in re.findall("[0-9]+", part)}
 
-    wanted = f"number from 1 to {len(candidates)}"
+    expected = f"number from 1 to {len(candidates)}"
     lines = [line for line in re.split("\r\n|[\n\r]", text) if trim(line)]
     named = numbers_in(text)
     if not named:
-        raise Unusable(f"names no candidate; expected a {wanted}")
+        raise Unusable(f"names no candidate; expected a {expected}")
     if len(named) > 1:
         named = numbers_in(lines[-1])
     if len(named) != 1:
-        raise Unusable(f"does not name exactly one candidate; expected one {wanted} in the last line")
+        raise Unusable(f"does not name exactly one candidate; expected one {expected} in the last line")
     number = named.pop()
     if not 1 <= number <= len(candidates):
         raise Unusable(f"names {number_text(number)}, which is not one of 1 to {len(candidates)}")
@@ -331,7 +332,7 @@ def read_verdict(candidates, text):
 
 
 def holds(when, value):
-    """Whether the condition of a select step holds of a value."""
+    """Whether the condition of a select step holds for a value."""
     test, other = when["is"], when.get("value")
     if test == "equals":
         return key_of(value) == key_of(other)
@@ -341,12 +342,12 @@ def holds(when, value):
         if isinstance(value, list):
             return key_of(other) in map(key_of, value)
         if not isinstance(value, str):
-            raise Failed(f"contains expects a text or a list, but got {described(value)}")
+            raise Failed(f"contains expects a text or a list, but got {describe(value)}")
         return normal_text(text_of(other)) in normal_text(value)
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", trim(value)):
         value = float(trim(value))
     elif not is_number(value):
-        raise Failed(f"{test} expects a number, but got {described(value)}")
+        raise Failed(f"{test} expects a number, but got {describe(value)}")
     return value < other if test == "less" else value > other
 
 
@@ -354,7 +355,7 @@ def holds(when, value):
 
 
 def transform(step, inputs):
-    """The value of a transform step; its inputs by their names, in the order that the step has them in."""
+    """The value of a transform step; inputs by name, in the order of the step."""
     op = step["op"]
     if op == "template":
         text = render(step["text"], inputs.__getitem__, MAX_SIZE)
@@ -368,14 +369,14 @@ def transform(step, inputs):
     if op == "concat":
         for name, value in inputs.items():
             if not isinstance(value, list):
-                raise Failed(f"expects lists, but got {described(value)} as {name}")
+                raise Failed(f"expects lists, but got {describe(value)} as {name}")
         return [item for value in inputs.values() for item in value]
     if op == "json_text":
         return to_json(inputs["value"])
     if "text" in inputs:
         return text_transform(step, inputs["text"])
     if not isinstance(inputs["list"], list):
-        raise Failed(f"expects a list, but got {described(inputs['list'])}")
+        raise Failed(f"expects a list, but got {describe(inputs['list'])}")
     return list_transform(step, inputs["list"])
 
 
@@ -384,7 +385,7 @@ def text_transform(step, text):
     if op == "number" and is_number(text):
         return text
     if not isinstance(text, str):
-        raise Failed(f"expects a text, but got {described(text)}")
+        raise Failed(f"expects a text, but got {describe(text)}")
     if op == "json_parse":
         try:
             return read_json(text)
@@ -398,16 +399,16 @@ def text_transform(step, text):
         found = NUMBER.findall(text)
         number = float(found[-1].replace(",", "")) if found else math.inf
         if number in (math.inf, -math.inf):
-            raise Failed(f"finds no number in {described(text)}")
+            raise Failed(f"finds no number in {describe(text)}")
         return number
     if op == "between":
         start, end = step["start"], step["end"]
         before, is_there, after = text.partition(start)
         if not is_there:
-            raise Failed(f"finds no {quoted(start)} in {described(text)}")
+            raise Failed(f"finds no {quoted(start)} in {describe(text)}")
         within, is_there, after = after.partition(end)
         if not is_there:
-            raise Failed(f"finds no {quoted(end)} after {quoted(start)} in {described(text)}")
+            raise Failed(f"finds no {quoted(end)} after {quoted(start)} in {describe(text)}")
         return trim(within)
     return {"lower": str.lower, "upper": str.upper, "trim": trim}[op](text)
 
@@ -422,21 +423,21 @@ def list_transform(step, items):
     if op in ("first", "last", "item"):
         index = int({"first": 0, "last": -1}[op] if op != "item" else step["index"])
         if not -len(items) <= index < len(items):
-            raise Failed(f"finds no item {index} in {described(items)}")
+            raise Failed(f"finds no item {index} in {describe(items)}")
         return items[index]
     if op == "count":
         return float(len(items))
     if op == "pluck":
         path = step["path"].split(".")
         try:
-            return [value_at(item, path, f"item {place}") for place, item in enumerate(items)]
+            return [value_at(item, path, f"item {index}") for index, item in enumerate(items)]
         except Failed as failure:
             raise Failed(f"of {failure.reason}") from None
     if op == "unique":
-        return [first for first, _ in groups_of(items)]
-    for place, item in enumerate(items):
+        return [first for first, _ in group_equal(items)]
+    for index, item in enumerate(items):
         if not is_number(item):
-            raise Failed(f"expects a list of numbers, but got {described(item)} as item {place}")
+            raise Failed(f"expects a list of numbers, but got {describe(item)} as item {index}")
     if not items and op != "sum":
         raise Failed("has no value for an empty list")
     number = {"min": min, "max": max, "sum": total}[op](items)
@@ -446,7 +447,7 @@ def list_transform(step, items):
 
 
 def total(numbers):
-    """The sum from left to right: Python's own rounds otherwise from 3.12 on."""
+    """The sum from left to right: sum() compensates rounding errors since Python 3.12."""
     result = 0.0
     for number in numbers:
         result += number
@@ -456,28 +457,28 @@ def total(numbers):
 # ---------------------------------------------------------------- a run of a graph
 
 Call = namedtuple("Call", "key step at messages model timeout_s tries read")
-WAITING = object()  # in the place of a value that is not there yet
+WAITING = object()  # a value that is not known yet
 
 
 class Run:
     """
-    A run of a graph on one input. It makes no calls itself: `wanted` gets those that can be made, and their answers are put into
-    `answers`. It goes back from the output, so that a step is run only where something chosen takes it.
+    A run of a graph on one input. It makes no calls: it adds possible calls to `pending` and reads their answers from
+    `answers`. It evaluates from the output backwards, so that only needed steps run.
     """
 
     def __init__(self, graph, task_input):
         self.graph, self.input = graph, task_input
         self.steps = {step["id"]: step for step in graph["steps"]}
         self.values = {}  # by step
-        self.answers = {}  # of each step that has asked models: a list, with WAITING for those that are missing
-        self.wanted = []
-        self.left = MAX_RUN  # characters that messages may still have
+        self.answers = {}  # by step: a list, with WAITING for missing answers
+        self.pending = []
+        self.left = MAX_RUN  # remaining characters of messages
         self.waiting = set()
         too_large = size_problem(task_input)
         if too_large:
             raise Failed(f"the input {too_large}")
         if not isinstance(task_input, dict):
-            raise Failed(f"the input must be an object, but is {described(task_input)}")
+            raise Failed(f"the input must be an object, but is {describe(task_input)}")
         missing = [quoted(name) for name in graph["inputs"] if name not in task_input]
         if missing:
             raise Failed(f"the input lacks {', '.join(missing)}")
@@ -489,12 +490,12 @@ class Run:
         return self.resolve(ref) if self.has(ref) else WAITING
 
     def has(self, ref):
-        """Whether what a ref is of is there; has its step run where it can."""
+        """Whether the source of a ref is known; runs its step if possible."""
         head = ref.split(".")[0]
         return head not in self.steps or self.value_of(head) is not WAITING
 
     def resolve(self, ref, item=None):
-        """What a ref leads to; item: that of a map."""
+        """The value of a ref; item: the current one of a map."""
         head, *path = ref.split(".")
         start = self.input if head == "input" else self.values[head] if head in self.steps else item
         return value_at(start, path, ref)
@@ -503,7 +504,7 @@ class Run:
         """The value of a step, or WAITING."""
         if name in self.values or name in self.waiting:
             return self.values.get(name, WAITING)
-        self.waiting.add(name)  # until it is known; each step is looked at once
+        self.waiting.add(name)  # each step is visited once
         step = self.steps[name]
         try:
             value = self.work(step)
@@ -525,7 +526,7 @@ class Run:
             return answers if kind == "map" or len(answers) > 1 else answers[0]
         if kind == "select":
             return self.choose(step)
-        if not all([self.has(ref) for ref in refs_of(step)]):  # a list: all of them are begun at once
+        if not all([self.has(ref) for ref in step_refs(step)]):  # a list, not a generator: start all of them
             return WAITING
         if kind == "transform":
             inputs = {name: self.resolve(ref) for name, ref in step["inputs"].items()}
@@ -540,7 +541,7 @@ class Run:
         return self.ask(step, step, [(None, None)] * int(step.get("samples", 1)))
 
     def choose(self, step):
-        """The first case that holds; a later condition is looked at, and a branch run, only when it is needed."""
+        """The first case that holds; later conditions and other branches are not evaluated."""
         for case in step["cases"]:
             when = case["when"]
             if not self.has(when["of"]):
@@ -560,18 +561,18 @@ class Run:
         return self.resolve(step["otherwise"]) if self.has(step["otherwise"]) else WAITING
 
     def each(self, step):
-        items, most = self.list_of(step), int(step.get("max_items", MAP_ITEMS))
-        if len(items) > most:
-            raise Failed(f"map accepts at most {most} items, but got {described(items)}")
+        items, max_items = self.list_of(step), int(step.get("max_items", MAP_ITEMS))
+        if len(items) > max_items:
+            raise Failed(f"map accepts at most {max_items} items, but got {describe(items)}")
         return self.ask(step, step, [(step["as"], item) for item in items]) if items else []
 
     def vote(self, step):
         values = self.list_of(step) if "over" in step else [self.resolve(ref) for ref in step["of"]]
         if not values:
             raise Failed("vote has nothing to choose from: the list is empty")
-        groups = groups_of(values)
+        groups = group_equal(values)
         if step["by"] == "majority":
-            return max(groups, key=lambda group: group[1])[0]  # of equally many the first
+            return max(groups, key=lambda group: group[1])[0]  # ties: the first
         candidates = [first for first, _ in groups]
         if len(candidates) == 1:
             return candidates[0]
@@ -581,14 +582,14 @@ class Run:
     def list_of(self, step):
         value = self.resolve(step["over"])
         if not isinstance(value, list):
-            raise Failed(f"{step['type']} expects a list, but got {described(value)}")
+            raise Failed(f"{step['type']} expects a list, but got {describe(value)}")
         return value
 
-    def render(self, prompt, given=None, value=None):
-        """The messages of one call; given: a name that has this value without being an input, and that inputs may refer to."""
+    def render(self, prompt, extra=None, value=None):
+        """The messages of one call; `extra` is a name beside the inputs, with its value."""
 
         def value_of(name):
-            return value if name == given else self.resolve(prompt["inputs"][name], value)
+            return value if name == extra else self.resolve(prompt["inputs"][name], value)
 
         messages, left = [], MAX_MESSAGES
         for message in prompt["messages"]:
@@ -599,27 +600,27 @@ class Run:
             messages.append({"role": message["role"], "content": content})
         return messages
 
-    def ask(self, step, prompt, given, candidates=None):
-        """Wants a call for each of these: a name that its messages have without its being an input, and its value."""
+    def ask(self, step, prompt, extras, candidates=None):
+        """Adds a pending call for each pair: a name beside the inputs, and its value."""
 
         def read(text):
             return read_answer(step["output"], text) if candidates is None else read_verdict(candidates, text)
 
         name = step["id"]
-        self.answers[name] = [WAITING] * len(given)
-        for at, (own, value) in enumerate(given):
-            messages = self.render(prompt, own, value)
+        self.answers[name] = [WAITING] * len(extras)
+        for at, (extra, value) in enumerate(extras):
+            messages = self.render(prompt, extra, value)
             self.left -= sum(units(message["content"]) for message in messages)
             if self.left < 0:
                 raise RunFailed(f"the messages of the run's model calls have more than {MAX_RUN} characters in all")
             key = name if at == 0 else f"{name}#{at + 1}"
             settings = [prompt.get("timeout_s", TIMEOUT_S), int(prompt.get("tries", TRIES))]
-            self.wanted.append(Call(key, name, at, messages, prompt.get("model"), *settings, read))
+            self.pending.append(Call(key, name, at, messages, prompt.get("model"), *settings, read))
         return WAITING
 
 
-def refs_of(step):
-    """What a step that is no select takes from elsewhere."""
+def step_refs(step):
+    """The refs of a step other than select."""
     prompt = step["by"]["judge"] if step["type"] == "vote" and step["by"] != "majority" else step
     return [*([step["over"]] if "over" in step else step.get("of", [])), *prompt.get("inputs", {}).values()]
 
@@ -629,18 +630,18 @@ def refs_of(step):
 
 def run_graph(graph, task_input, complete):
     """
-    The output of a graph for an input; Failed where there is none. complete(call) is the text that a model answers to call.messages;
-    it may raise NoAnswer, and is called from several threads, since calls that do not wait for each other are made at once.
+    The output of a graph for an input, or Failed. complete(call) returns the model's answer to call.messages or raises
+    NoAnswer; it is called from several threads, since independent calls run concurrently.
     """
-    run, done, slots, calls = Run(graph, task_input), queue.Queue(), threading.Semaphore(AT_ONCE), 0
+    run, done, slots, calls = Run(graph, task_input), queue.Queue(), threading.Semaphore(MAX_CONCURRENT), 0
     while True:
         output = run.output()
         if output is not WAITING:
             return output
-        for call in run.wanted:
+        for call in run.pending:
             threading.Thread(target=make, args=(call, complete, slots, done), daemon=True).start()
-        calls += len(run.wanted)
-        run.wanted = []
+        calls += len(run.pending)
+        run.pending = []
         if calls == 0:
             raise Failed("the graph's steps wait for each other")
         call, value, failure = done.get()
@@ -669,7 +670,7 @@ def usable_answer(call, complete):
 
 
 def openai_completer(base_url=None, model=None):
-    """How calls are made with the openai package; None stands for what the environment and the graph say."""
+    """Completes calls with the openai package; None: use the environment and the graph."""
     import openai
 
     client = openai.OpenAI(base_url=base_url, max_retries=0)
@@ -677,15 +678,15 @@ def openai_completer(base_url=None, model=None):
     def complete(call):
         name = model or call.model
         if name is None:
-            raise NoAnswer("the graph names no model for it: use --model")
-        sent = [{**one, "content": one["content"].encode("utf-8", "replace").decode("utf-8")} for one in call.messages]
+            raise NoAnswer("the step has no model: use --model")
+        sent = [{**m, "content": m["content"].encode("utf-8", "replace").decode("utf-8")} for m in call.messages]
 
         def create():
             return client.chat.completions.create(model=name, messages=sent, timeout=call.timeout_s)
 
-        for wait in WAITS:
+        for wait in RETRY_WAITS_S:
             try:
-                return text_in(within(call.timeout_s, create))
+                return answer_text(with_timeout(call.timeout_s, create))
             except (openai.APITimeoutError, TimeoutError):
                 reason = f"{name} gave no answer within {number_text(call.timeout_s)} s"
             except openai.APIConnectionError as error:
@@ -693,7 +694,7 @@ def openai_completer(base_url=None, model=None):
             except openai.APIStatusError as error:
                 reason = f"{name}: {cut(str(error), 1000)}"
                 if error.status_code != 429 and error.status_code < 500:
-                    break  # the same again would be refused again
+                    break  # not retryable
                 after = error.response.headers.get("retry-after", "")
                 wait = wait and max(wait, float(after) if re.fullmatch("[0-9]+", after) else 0)
             except (openai.APIError, ValueError) as error:
@@ -706,17 +707,17 @@ def openai_completer(base_url=None, model=None):
     return complete
 
 
-def text_in(completion):
-    """The text of a model's answer; an empty one where it has none."""
+def answer_text(completion):
+    """The text of a model's answer, possibly empty."""
     try:
         content = completion.choices[0].message.content or ""
     except (AttributeError, IndexError, TypeError):
-        raise Unusable("has no message in it") from None
+        raise Unusable("has no message") from None
     return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
 
 
-def within(limit, work):
-    """What work() gives; TimeoutError after so many seconds in all, however the answer trickles in."""
+def with_timeout(limit, work):
+    """The result of work(), or TimeoutError after `limit` seconds, even if bytes keep arriving."""
     done = queue.Queue()
 
     def run():
@@ -739,7 +740,7 @@ def within(limit, work):
 
 
 def load(path):
-    """The JSON in a file; - stands for standard input."""
+    """The JSON in a file; -: standard input."""
     if path == "-":
         return parse_json(trim(sys.stdin.buffer.read().decode("utf-8")))
     with open(path, encoding="utf-8") as file:
@@ -748,30 +749,30 @@ def load(path):
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser(description="Runs the graph in graph.json on one input and prints its output as JSON.")
+    parser = argparse.ArgumentParser(description="Runs graph.json on one input and prints the output as JSON.")
     parser.add_argument("input", nargs="?", help="a file with the input, a JSON object; - for standard input")
-    parser.add_argument("--text", help="in its place, the text of the graph's only input field")
-    parser.add_argument("--model", help="the model of all steps, in the place of those that graph.json names")
-    parser.add_argument("--base-url", help="where models answer; OPENAI_BASE_URL where absent")
+    parser.add_argument("--text", help="instead of a file, the text of the graph's only input field")
+    parser.add_argument("--model", help="the model of all steps, instead of those in graph.json")
+    parser.add_argument("--base-url", help="base URL of the models; default: OPENAI_BASE_URL")
     options = parser.parse_args()
     try:
         graph = load(os.path.join(here, "graph.json"))
     except (OSError, ValueError) as error:
-        parser.error(f"graph.json cannot be read: {error}")
+        parser.error(f"cannot read graph.json: {error}")
     fields = graph["inputs"]
     if (options.input is None) == (options.text is None):
-        parser.error(f"give an input with {', '.join(fields) or 'no fields'}: a file, - or --text")
+        parser.error(f"expected an input with {', '.join(fields) or 'no fields'}: a file, - or --text")
     if options.text is not None and len(fields) != 1:
-        parser.error(f"--text is for a graph with one input field; this one has {', '.join(fields) or 'none'}")
+        parser.error(f"--text requires a graph with one input field; this graph has {', '.join(fields) or 'none'}")
     try:
         task_input = {fields[0]: options.text} if options.text is not None else load(options.input)
     except (OSError, ValueError, RecursionError) as error:
-        parser.error(f"the input cannot be read: {error}")
+        parser.error(f"cannot read the input: {error}")
     try:
         complete = openai_completer(options.base_url, options.model)
     except ImportError:
         fail("the openai package is not installed: pip install openai")
-    except Exception as error:  # such as a key that is missing: it says which
+    except Exception as error:  # for example a missing key, named by the message
         fail(str(error))
     try:
         output = run_graph(graph, task_input, complete)

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphArchive } from './archive.js';
 
-/** Answers with an archive as a download; 304 to who has these bytes already (`If-None-Match`). When it breaks off, so does the download. */
+/**
+ * Sends an archive as a download, or 304 if `If-None-Match` matches. An error aborts the download.
+ */
 export function sendArchive(request: FastifyRequest, reply: FastifyReply, archive: GraphArchive): FastifyReply {
   const { etag, fileName } = archive;
   void reply.header('etag', etag);
@@ -10,11 +12,11 @@ export function sendArchive(request: FastifyRequest, reply: FastifyReply, archiv
   void reply.type('application/zip').header('content-disposition', `attachment; filename="${fileName}"`);
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const zip = archive.open();
-  zip.once('error', (error) => request.log.error({ err: error, file: fileName }, 'an archive of a graph broke off'));
+  zip.once('error', (error) => request.log.error({ err: error, file: fileName }, 'streaming a graph archive failed'));
   return reply.send(zip);
 }
 
-/** The comparison is the weak one (RFC 9110, 13.1.2): something on the way may have marked the tag as weak. */
+/** Weak comparison (RFC 9110, 13.1.2): a proxy may have marked the tag as weak. */
 function isKnown(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');

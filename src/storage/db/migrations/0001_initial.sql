@@ -29,7 +29,7 @@ create table api_keys (
   last_used_at timestamptz
 );
 
--- Answers by Idempotency-Key. No status: the first request is not answered yet.
+-- Responses by Idempotency-Key. status null: the first request has no response yet.
 create table idempotency_keys (
   org_id text not null,
   key text not null,
@@ -117,8 +117,8 @@ create table job_controls (
 
   -- current limit of rollouts in flight; null: the job's max_concurrent
   concurrency int,
-  -- reason for the lowered limit
-  concurrency_because text,
+  -- why the limit was lowered
+  concurrency_reason text,
   -- number of times it was lowered; only the first ones are events
   concurrency_lowered int not null default 0,
 
@@ -237,7 +237,7 @@ create table rollouts (
   slot int,
   stage text,
   generation int,
-  -- null: live traffic that names none
+  -- null: live traffic without a seed
   seed bigint,
   candidate_id text,
 
@@ -252,7 +252,7 @@ create table rollouts (
   repeated boolean not null default false,
   -- number of times it was sent again after a lost runner
   resent int not null default 0,
-  -- latest time for the reward of an awaiting rollout
+  -- deadline for the reward of an awaiting rollout
   deadline_at timestamptz,
 
   reward double precision,
@@ -298,7 +298,7 @@ create table slots (
   primary key (job_id, ordinal)
 ) with (fillfactor = 50);
 
--- Rewards reported by callers, as they came. The same reward again is ignored, another one refused.
+-- Rewards reported by callers, unchanged. A repeated reward is ignored, a different one refused.
 create table rewards (
   id text primary key,
   org_id text not null,
@@ -308,7 +308,7 @@ create table rewards (
   candidate_id text,
   reward double precision,
   body jsonb not null,
-  -- false: it came after the end of the rollout or of the job
+  -- false: reported after the end of the rollout or of the job
   counted boolean not null,
   created_at timestamptz not null default now()
 );
@@ -412,7 +412,7 @@ create table cost_reservations (
   amount_usd numeric not null,
   -- the process that sends the call (Notifications.presence)
   presence int not null,
-  -- kept at amount 0: the outcome of its rollout does not count for the candidate
+  -- true: amount 0; the outcome of its rollout does not count for the candidate
   refused boolean not null default false,
   created_at timestamptz not null default clock_timestamp()
 );
@@ -452,7 +452,7 @@ create table sensor_frames (
 create table graph_tasks (
   job_id text not null references jobs (id) on delete cascade,
   -- index in the data set, and seed of the task's rollouts
-  place int not null,
+  task_index int not null,
   org_id text not null,
   task_id text not null,
   -- the model sees the fields in this order
@@ -461,7 +461,7 @@ create table graph_tasks (
   gold json,
   -- the task's own or the default rubric
   rubric json,
-  primary key (job_id, place)
+  primary key (job_id, task_index)
 );
 
 
@@ -479,7 +479,7 @@ create table snapshots (
   primary key (org_id, id)
 );
 
--- The part of a deployment beside its job's row.
+-- Columns of a deployment besides its job's row.
 create table deployments (
   id text primary key references jobs (id) on delete cascade,
   org_id text not null,
@@ -488,7 +488,7 @@ create table deployments (
   snapshot_id text,
   -- result of the gate; null: no gate, or no result yet
   gate jsonb,
-  -- time when it took over its name, and from which deployment; null: never, from none
+  -- time of the promotion, and the deployment that it replaced; null: never, none
   live_at timestamptz,
   previous_id text,
   deleted_at timestamptz,

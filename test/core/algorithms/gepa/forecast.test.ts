@@ -4,7 +4,7 @@
  * Invariants: no bias on average; the 95 % interval covers the truth about that often.
  */
 import { describe, expect, test } from '@jest/globals';
-import { taskOf } from '../../../../bench/curve/task.js';
+import { searchTask } from '../../../../bench/curve/task.js';
 import { devSeeds } from '../../../../bench/worlds/freeze.js';
 import { InProcess } from '../../../../bench/worlds/in-process.js';
 import { openWorld, worldKinds, type WorldKind } from '../../../../bench/worlds/world.js';
@@ -97,7 +97,7 @@ function drawnWorld(manner: Manner, worldSeed: number, { trainSeeds, evaluationS
 }
 
 function configOf(seed: number, maxRollouts: number): GepaConfig {
-  const { trainSeeds, evaluationSeeds, minibatchSize, rngSeed } = taskOf(seed, maxRollouts);
+  const { trainSeeds, evaluationSeeds, minibatchSize, rngSeed } = searchTask(seed, maxRollouts);
   return config({
     trainSeeds,
     evaluationSeeds,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { devSeeds } from '../../../../bench/worlds/freeze.js';
 import { InProcess, searchInProcess } from '../../../../bench/worlds/in-process.js';
 import { openWorld, type WorldKind } from '../../../../bench/worlds/world.js';
-import { taskOf } from '../../../../bench/curve/task.js';
+import { searchTask } from '../../../../bench/curve/task.js';
 import { mean } from '../../../../src/core/math/rewards.js';
 import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
@@ -12,7 +12,7 @@ import { config } from './driver.js';
 function meanTrueReward(kind: WorldKind): number {
   const rewards = devSeeds.slice(0, 3).map((seed) => {
     const world = openWorld(kind, seed);
-    const { trainSeeds, evaluationSeeds, minibatchSize, rngSeed } = taskOf(seed, 200);
+    const { trainSeeds, evaluationSeeds, minibatchSize, rngSeed } = searchTask(seed, 200);
     const seeds = { trainSeeds, evaluationSeeds, minibatchSize, rngSeed };
     const given = config({ ...seeds, maxRollouts: 200, populationSize: 4, generations: 100 });
     const answers = new InProcess(world);

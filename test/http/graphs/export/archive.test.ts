@@ -15,8 +15,8 @@ import { graphProblems } from '../../../../src/core/graphs/validate.js';
 import {
   exportFiles,
   graphArchive,
-  summed,
-  zipOf,
+  hashFile,
+  createZip,
   type GraphExport,
   type JsonObject,
 } from '../../../../src/http/graphs/export/archive.js';
@@ -175,7 +175,7 @@ describe('an archive', () => {
     expect(readme).toContain('4 steps from an input to one output, at most 5 model calls a run');
     expect(readme).toContain(`echo '{"question":"…"}' | python run.py -`);
     expect(readme).toContain('python run.py --text "…"');
-    expect(readme).toContain('scored 0.75');
+    expect(readme).toContain('best score, 0.75');
     for (const name of names.filter((name) => name !== 'README.md')) expect(readme).toContain(`\`${name}\``);
     const two = await textOf('README.md', {
       ...exported,
@@ -184,7 +184,7 @@ describe('an archive', () => {
     });
     expect(two).toContain(`echo '{"what'\\''s":"…","question":"…"}' | python run.py -`);
     expect(two).not.toContain('--text');
-    expect(two).not.toContain('scored');
+    expect(two).not.toContain('best score');
   });
 });
 
@@ -212,11 +212,11 @@ test('stores files of many megabytes, in one piece or many', async () => {
   async function* pieces() {
     for (let from = 0; from < bytes.length; from += 70_000) yield bytes.subarray(from, from + 70_000);
   }
-  const files = [await summed({ name: 'a', content: bytes }), await summed({ name: 'b', content: pieces })];
+  const files = [await hashFile({ name: 'a', content: bytes }), await hashFile({ name: 'b', content: pieces })];
   expect(files.map(({ bytes: size, sha256: sum }) => [size, sum])).toEqual(
     Array(2).fill([bytes.length, sha256(bytes)]),
   );
-  const entries = await unzip(await buffer(zipOf(files)));
+  const entries = await unzip(await buffer(createZip(files)));
   expect(entries.map(({ text }) => sha256(Buffer.from(text)))).toEqual(Array(2).fill(sha256(bytes)));
 });
 

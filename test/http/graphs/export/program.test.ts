@@ -139,16 +139,16 @@ able.describe('run.py', () => {
       expect([status, stdout]).toEqual([2, '']);
       return stderr;
     };
-    expect(await usage([])).toContain('give an input with question: a file, - or --text');
-    expect(await usage(['-', '--text', 'x'])).toContain('give an input with question');
-    expect(await usage(['-'], '{')).toContain('the input cannot be read: ');
+    expect(await usage([])).toContain('expected an input with question: a file, - or --text');
+    expect(await usage(['-', '--text', 'x'])).toContain('expected an input with question');
+    expect(await usage(['-'], '{')).toContain('cannot read the input: ');
     expect(await usage(['nowhere.json'])).toContain("No such file or directory: 'nowhere.json'");
     const two = await unpacked(graphWith([llm('solve', { a: 'input.a', b: 'input.b' })], 'solve', ['a', 'b']));
     expect(await usage(['--text', 'x'], '', two)).toContain(
-      '--text is for a graph with one input field; this one has a, b',
+      '--text requires a graph with one input field; this graph has a, b',
     );
     rmSync(join(two, 'graph.json'));
-    expect(await usage(['-'], '{}', two)).toContain('graph.json cannot be read: ');
+    expect(await usage(['-'], '{}', two)).toContain('cannot read graph.json: ');
     const { OPENAI_API_KEY: _, ...keyless } = environment();
     expect(await run(['-'], question, keyless)).toMatchObject({
       status: 1,
