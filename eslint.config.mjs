@@ -15,6 +15,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/only-throw-error': 'error',
       'no-empty': 'error',
+      // Prettier wraps code, not comments.
+      'max-len': ['error', { code: 10_000, comments: 100, ignoreUrls: true }],
     },
   },
 );

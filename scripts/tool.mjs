@@ -1,4 +1,5 @@
-// node scripts/tool.mjs <file.ts> [arguments]: builds the product, then runs a tool from its source.
+// node scripts/tool.mjs <file.ts> [arguments]: builds the product, then runs a tool from its
+// source.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';

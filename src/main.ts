@@ -94,7 +94,8 @@ export async function startService(
     const client = await connectClient(target, config.codecKey, roles.work);
     stops.push(() => client.connection.close());
     const registered = registerSearchAttributes(client, log);
-    // An API alone does not wait for Temporal: reads work without it; /readyz reports it as missing.
+    // An API alone does not wait for Temporal: reads work without it; /readyz reports it as
+    // missing.
     if (roles.work) await registered;
     else
       registered.catch((err: Error) => log.warn({ err }, 'search attributes are left to the next worker that starts'));

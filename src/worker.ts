@@ -17,11 +17,17 @@ import { connectWorker, dataConverter, type TemporalTarget } from './temporal/co
 import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
 import { startReconciler } from './temporal/reconciler.js';
 
-/** A graceful shutdown waits this long for rollouts in flight; the others run again, under the same id. */
+/**
+ * A graceful shutdown waits this long for rollouts in flight; the others run again, under the same
+ * id.
+ */
 const graceMs = 10_000;
 
 export interface RunningWorker {
-  /** Takes no more work, waits for work in flight within the grace period, and closes all connections. */
+  /**
+   * Takes no more work, waits for work in flight within the grace period, and closes all
+   * connections.
+   */
   stop(): Promise<void>;
   /** Rejects when the worker fails. */
   ended: Promise<void>;
@@ -97,7 +103,8 @@ export function installRuntime(log: Logger): void {
       warn: level('warn'),
       error: level('error'),
     },
-    // Temporal's core warns of each activity that ends after its cancelled workflow; that is expected.
+    // Temporal's core warns of each activity that ends after its cancelled workflow; that is
+    // expected.
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
     },

@@ -31,7 +31,9 @@ export interface Incumbent {
 
 export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
-    /** Stores a snapshot of the deployment's source. Returns its gate's evaluation; null: no gate. */
+    /**
+     * Stores a snapshot of the deployment's source. Returns its gate's evaluation; null: no gate.
+     */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
       db.org(job.orgId, async (tx) => {
         await lockUndeleted(tx, job);
@@ -75,7 +77,9 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
       }),
 
-    /** Judges the gate by its evaluations and records the result; rejects where it is not passed. */
+    /**
+     * Judges the gate by its evaluations and records the result; rejects where it is not passed.
+     */
     concludeGate: async ({
       candidate,
       incumbent,

@@ -15,7 +15,8 @@ export function lifecycleActivities({ db, temporal }: ActivityDeps) {
       db.org(job.orgId, async (tx) => {
         const { events = [] } = decision;
         if (events.length === 0) return recordDecision(tx, job, decision);
-        // The start comes first, also if the job is paused while its container is still being checked.
+        // The start comes first, also if the job is paused while its container is still being
+        // checked.
         const spec = await readSpec<JobSpec>(tx, job.jobId);
         const baselineKnown = spec.kind === 'session' && spec.initialPrompt !== null;
         await recordDecision(tx, job, { ...decision, events: [...startEvents(spec, { baselineKnown }), ...events] });

@@ -53,7 +53,10 @@ export class Concurrency {
     return { limit, reason: limit === max ? null : reason, lowered, max };
   }
 
-  /** Resolves when a request may be sent; call the result when it has ended. Rejects with the signal's reason. */
+  /**
+   * Resolves when a request may be sent; call the result when it has ended. Rejects with the
+   * signal's reason.
+   */
   async admit(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     while (this.sending >= this.limit) await this.waitForTurn(signal);

@@ -21,7 +21,9 @@ export interface ExchangeSlotsInput extends JobRef {
   update?: SearchUpdate;
 }
 
-/** `answers` null: some are missing; the process that records the last reward signals the workflow. */
+/**
+ * `answers` null: some are missing; the process that records the last reward signals the workflow.
+ */
 export interface ExchangeSlotsResult {
   answers: PackedAnswers | null;
   traffic: Traffic | null;

@@ -29,7 +29,10 @@ export class ClaimPrefetch {
     return this.released.length > 0;
   }
 
-  /** The number of claims to prefetch, at most `limit`: twice the rollouts that end during an exchange. */
+  /**
+   * The number of claims to prefetch, at most `limit`: twice the rollouts that end during an
+   * exchange.
+   */
   target(limit: number, meanLatencyMs: number | null): number {
     if (meanLatencyMs === null || this.exchangeMs <= idleShare * meanLatencyMs) return 0;
     return Math.min(limit, 2 * this.endedPerExchange);
@@ -64,7 +67,10 @@ export class ClaimPrefetch {
     this.mayStartUntil = -Infinity;
   }
 
-  /** Takes the report of an exchange. Call `confirm` with the control that it read and its number of outcomes. */
+  /**
+   * Takes the report of an exchange. Call `confirm` with the control that it read and its number of
+   * outcomes.
+   */
   report(): { report: Omit<CompletedRollouts, 'outcomes'>; confirm: (control: string, ended: number) => void } {
     const report = { started: [...this.started], returned: this.released };
     this.started.clear();

@@ -1,6 +1,6 @@
 /**
- * Sample container: assigns customer messages (data.jsonl) to queues, whose meaning (labels.json) is
- * only in the feedback. Run: `node dist/examples/intents/container.js --port 8900`
+ * Sample container: assigns customer messages (data.jsonl) to queues, whose meaning (labels.json)
+ * is only in the feedback. Run: `node dist/examples/intents/container.js --port 8900`
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';

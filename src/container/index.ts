@@ -12,7 +12,8 @@
  *           { role: 'user', content: `The capital of ${task.country}?` },
  *         ]);
  *         const right = answer.includes(task.capital);
- *         return { reward: right ? 1 : 0, feedback: right ? 'Correct.' : `Expected ${task.capital}, got ${answer}.` };
+ *         return { reward: right ? 1 : 0, feedback: right ? 'Correct.' : `Expected ${task.capital},
+ *         got ${answer}.` };
  *       },
  *     });
  *     const { url, close } = await container.listen(8900);

@@ -1,6 +1,6 @@
 /**
- * Like Promise.all over `items`, with at most `limit` at once. After a failure it starts no other item
- * and rejects once those in progress have ended, so that paid model calls are recorded.
+ * Like Promise.all over `items`, with at most `limit` at once. After a failure it starts no other
+ * item and rejects once those in progress have ended, so that paid model calls are recorded.
  */
 export async function mapLimited<In, Out>(
   items: In[],

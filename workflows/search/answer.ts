@@ -12,7 +12,9 @@ export interface SearchContext extends RolloutContext {
   proposed: ProposalAnswer[];
 }
 
-/** A response; `traffic`: how calls of live traffic are compared, where rollouts are live traffic. */
+/**
+ * A response; `traffic`: how calls of live traffic are compared, where rollouts are live traffic.
+ */
 export interface AnsweredRequest {
   response: SearchResponse;
   traffic?: 'paired' | 'unpaired' | null;

@@ -6,7 +6,10 @@ export interface CallCost {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-  /** Source of the cost. `reported`: by the provider; `table`: its public prices; `unknown`: neither. */
+  /**
+   * Source of the cost. `reported`: by the provider; `table`: its public prices; `unknown`:
+   * neither.
+   */
   costSource: 'reported' | 'table' | 'unknown';
 }
 

@@ -8,7 +8,9 @@ import ipaddr from 'ipaddr.js';
  */
 export type AddressClass = 'public' | 'private' | 'forbidden';
 
-/** Cloud metadata services outside link-local: AWS (IPv6), Google (IPv6), Alibaba, Azure, Oracle. */
+/**
+ * Cloud metadata services outside link-local: AWS (IPv6), Google (IPv6), Alibaba, Azure, Oracle.
+ */
 const metadata = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
 const privateRanges = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal', 'unspecified']);
 /** RFC 4291 §2.5.5.1, deprecated: an IPv4 address in the low 32 bits; unicast to ipaddr.js. */

@@ -20,7 +20,9 @@ export function field(value: unknown, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** JSON with bounded nesting: deeper parts become null; serializing them would exhaust the stack. */
+/**
+ * JSON with bounded nesting: deeper parts become null; serializing them would exhaust the stack.
+ */
 export function boundDepth(value: unknown, depth = 64): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return null;

@@ -39,7 +39,10 @@ export interface ProposalRequest {
   ordinals: number[];
   /** `rewrite` and `edit`: which of these rollouts it is shown. */
   pick?: FailurePick;
-  /** `rewrite`: how the components to rewrite are chosen; absent where `rewrite` names the component. */
+  /**
+   * `rewrite`: how the components to rewrite are chosen; absent where `rewrite` names the
+   * component.
+   */
   components?: ComponentChoice;
   rewrite?: Rewrite;
   merge?: number[];
@@ -148,7 +151,8 @@ export interface CandidateTest {
 }
 
 /**
- * The decisions of `apply`, in order; each but `rollouts_repeated` becomes events with semantic keys.
+ * The decisions of `apply`, in order; each but `rollouts_repeated` becomes events with semantic
+ * keys.
  */
 export type Decision =
   | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }

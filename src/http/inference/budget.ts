@@ -20,7 +20,10 @@ export function boundUpstream(provider: string, asked: UpstreamRequest): Pick<Pr
 
 /** Reserves the maximum cost of calls. */
 export interface CostReservations {
-  /** Resolves when the call may be sent; waits for pending calls; rejects with 402 if the budget is exhausted. */
+  /**
+   * Resolves when the call may be sent; waits for pending calls; rejects with 402 if the budget is
+   * exhausted.
+   */
   reserve(call: ProxyCall, reply: FastifyReply): Promise<void>;
 }
 

@@ -7,8 +7,8 @@ import { substitute, type UpstreamRequest } from './request.js';
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 
 /**
- * The upstream request of a snapshot's prompt: as for a candidate, but with the snapshot's model, and
- * with a prompt of several messages at the head, in place of the first system message.
+ * The upstream request of a snapshot's prompt: as for a candidate, but with the snapshot's model,
+ * and with a prompt of several messages at the head, in place of the first system message.
  */
 export function frozenRequest(
   { model: _ours, ...body }: ChatBody,

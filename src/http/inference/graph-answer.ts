@@ -12,9 +12,10 @@ import { runServed, type OnText, type ServedGraph } from './graph-run.js';
 import { streamError } from './upstream-error.js';
 
 /**
- * Answers a chat completion request with a run of a graph. A stream carries the final call's text and
- * resolves with its first piece: an earlier failure has a status, a later one is an error event.
- * Rejects with an ApiError (`graph_input_invalid` before any cost, else a GraphFailure) or the signal's reason.
+ * Answers a chat completion request with a run of a graph. A stream carries the final call's text
+ * and resolves with its first piece: an earlier failure has a status, a later one is an error
+ * event. Rejects with an ApiError (`graph_input_invalid` before any cost, else a GraphFailure) or
+ * the signal's reason.
  */
 export async function answerByGraph(
   providers: Providers,

@@ -14,8 +14,8 @@ export interface GraphRequest {
 }
 
 /**
- * Reads the graph's input from the last user message: a JSON object, or other text as `{"input": text}`.
- * Ignores all other fields but `stream`; refuses `n` above 1.
+ * Reads the graph's input from the last user message: a JSON object, or other text as `{"input":
+ * text}`. Ignores all other fields but `stream`; refuses `n` above 1.
  */
 export function readGraphRequest(body: Record<string, unknown>): GraphRequest {
   const { n, messages, stream, stream_options: options } = body;

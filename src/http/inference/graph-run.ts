@@ -32,8 +32,8 @@ export interface Output {
 export type OnText = (piece: string) => void;
 
 /**
- * Runs a graph for a request; the final call streams if `onText` is given. Rejects with an ApiError (a
- * GraphFailure after the first model call) or the signal's reason.
+ * Runs a graph for a request; the final call streams if `onText` is given. Rejects with an ApiError
+ * (a GraphFailure after the first model call) or the signal's reason.
  */
 export async function runServed(
   providers: Providers,

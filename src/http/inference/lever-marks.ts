@@ -34,8 +34,8 @@ export function readMarks(text: string): MarkedSpan[] {
 }
 
 /**
- * Removes the marks and replaces spans by new texts, verbatim: marks in a new text, and spans inside a
- * replaced span, are ignored. `found`: names of the replaced spans.
+ * Removes the marks and replaces spans by new texts, verbatim: marks in a new text, and spans
+ * inside a replaced span, are ignored. `found`: names of the replaced spans.
  */
 export function replaceMarks(text: string, texts: ReadonlyMap<string, string>): { text: string; found: Set<string> } {
   const parts: string[] = [];

@@ -13,7 +13,10 @@ export interface Filled {
   found: ReadonlySet<string>;
 }
 
-/** Replaces marked spans (see lever-marks.ts) in message contents and tool descriptions; removes the marks. */
+/**
+ * Replaces marked spans (see lever-marks.ts) in message contents and tool descriptions; removes the
+ * marks.
+ */
 export function fillLevers(request: Json & { messages: unknown[] }, texts: ReadonlyMap<string, string>): Filled {
   const spans: MarkedSpan[] = [];
   const found = new Set<string>();

@@ -17,11 +17,13 @@ export interface CallResult extends CallCost {
 /** Writes model calls down. */
 export interface Recorder<Call extends ForwardedCall = ProxyCall> {
   /**
-   * Records a call and answers with its id. An answer that was paid for is worth waiting for the database; rejects when
-   * that does not come back in time.
+   * Records a call and answers with its id. An answer that was paid for is worth waiting for the
+   * database; rejects when that does not come back in time.
    */
   record(call: Call, result: CallResult): Promise<string>;
-  /** Makes an answer that does not reach the caller available to a retry within the same attempt. */
+  /**
+   * Makes an answer that does not reach the caller available to a retry within the same attempt.
+   */
   takeBackUnlessDelivered(call: Call, id: string, reply: FastifyReply): void;
 }
 

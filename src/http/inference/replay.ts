@@ -11,7 +11,9 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** Gives a rollout that was sent again the answer that it has already had, without asking the model. */
+/**
+ * Gives a rollout that was sent again the answer that it has already had, without asking the model.
+ */
 export function replay(recorder: Recorder, call: ProxyCall, recorded: RecordedAnswer, reply: FastifyReply): void {
   const { id, response, costUsd } = recorded;
   recorder.takeBackUnlessDelivered(call, id, reply);

@@ -16,9 +16,14 @@ export interface UpstreamRequest {
   body: Json;
   model: string;
   stream: boolean;
-  /** The caller did not ask for usage in the stream, so the chunk that carries it is taken out again. */
+  /**
+   * The caller did not ask for usage in the stream, so the chunk that carries it is taken out
+   * again.
+   */
   hideUsageChunk: boolean;
-  /** SHA-256 of provider and body; the same for the same request, whatever the order of its fields. */
+  /**
+   * SHA-256 of provider and body; the same for the same request, whatever the order of its fields.
+   */
   hash: Buffer;
   /** What it marked as levers, as the caller had it. */
   spans: MarkedSpan[];
@@ -43,7 +48,9 @@ const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_opt
 /** Two names of one limit, which OpenAI refuses together. */
 const limits = ['max_tokens', 'max_completion_tokens'];
 
-/** Checks the body of a proxy call; everything that is not named here is the provider's to judge. */
+/**
+ * Checks the body of a proxy call; everything that is not named here is the provider's to judge.
+ */
 export function readChatBody(body: unknown): Json & { messages: unknown[] } {
   const json = asObject(body);
   if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
@@ -59,7 +66,8 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
 
 /**
  * The upstream request: the candidate's texts in marked spans, its system message in place of the
- * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other fields are unchanged.
+ * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other
+ * fields are unchanged.
  */
 export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
   const texts = new Map(Object.entries(componentTexts(served.messages)));
@@ -85,7 +93,9 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
   };
 }
 
-/** The text that replaces the system message; null with several system components or a marked span. */
+/**
+ * The text that replaces the system message; null with several system components or a marked span.
+ */
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);

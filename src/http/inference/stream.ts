@@ -30,9 +30,9 @@ interface Failure {
 const stallMs = 30_000;
 
 /**
- * Forwards a stream event by event, without the usage chunk that the caller did not request. Records
- * the answer before the last event; a failure ends the stream with an error event and no [DONE].
- * Reads on after the caller has disconnected. Never rejects.
+ * Forwards a stream event by event, without the usage chunk that the caller did not request.
+ * Records the answer before the last event; a failure ends the stream with an error event and no
+ * [DONE]. Reads on after the caller has disconnected. Never rejects.
  */
 export async function pumpStream<Call extends ForwardedCall>(pump: Pump<Call>): Promise<void> {
   const { call, answer, reply } = pump;

@@ -11,8 +11,8 @@ export interface PassedError {
 }
 
 /**
- * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key) and a
- * redirect become a 502.
+ * A provider's error in OpenAI's shape, unchanged if it already has that shape. A 401 (our key) and
+ * a redirect become a 502.
  */
 export function passError(provider: string, status: number, text: string): PassedError {
   if (status === 401) return { status: 502, body: { ...openAiError(refusedKey(provider)) } };

@@ -5,8 +5,8 @@ const deepest = 64;
 const halfPair = /\p{Surrogate}/u;
 
 /**
- * Parses JSON bodies. Refuses invalid JSON (400); refuses with a pointer (422) the key `__proto__`, NUL
- * and lone surrogates (Postgres cannot store them), infinite numbers and deep nesting.
+ * Parses JSON bodies. Refuses invalid JSON (400); refuses with a pointer (422) the key `__proto__`,
+ * NUL and lone surrogates (Postgres cannot store them), infinite numbers and deep nesting.
  */
 export function registerBodyParser(app: App): void {
   app.removeAllContentTypeParsers();

@@ -18,7 +18,10 @@ declare module 'fastify' {
     idempotent: IdempotentRequest | null;
   }
   interface FastifyContextConfig {
-    /** `create`: the handler commits the key with its row; other POSTs but inference claim it around the handler. */
+    /**
+     * `create`: the handler commits the key with its row; other POSTs but inference claim it around
+     * the handler.
+     */
     idempotency?: 'create';
   }
 }
@@ -26,8 +29,8 @@ declare module 'fastify' {
 const keptHeaders = ['location'];
 
 /**
- * Idempotency-Key on every POST but inference: the first response is stored and replayed. 429 and 5xx
- * are not stored, so that the request can be retried.
+ * Idempotency-Key on every POST but inference: the first response is stored and replayed. 429 and
+ * 5xx are not stored, so that the request can be retried.
  */
 export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
   const claimed = new WeakSet<FastifyRequest>();
@@ -57,7 +60,8 @@ export function registerIdempotency(app: App, { db, log }: HttpDeps): void {
       .org(idempotent.orgId, (tx) =>
         transient ? releaseKey(tx, idempotent) : storeAnswer(tx, idempotent, answerFrom(reply, payload)),
       )
-      // The work is done and its answer must go out; the key is free again when its claim is taken for abandoned.
+      // The work is done and its answer must go out; the key is free again when its claim is taken
+      // for abandoned.
       .catch((error: unknown) =>
         log.error({ err: error, request_id: request.id }, 'could not store a response under its Idempotency-Key'),
       );

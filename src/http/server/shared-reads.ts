@@ -1,6 +1,6 @@
 /**
- * Shares concurrent reads of the same `key`: one read serves all requests made before it starts. Later
- * requests never join a running read, which may have missed newer data.
+ * Shares concurrent reads of the same `key`: one read serves all requests made before it starts.
+ * Later requests never join a running read, which may have missed newer data.
  */
 export function createSharedReads<T>(): (key: string, read: () => Promise<T>) => Promise<T> {
   const gathering = new Map<string, Promise<T>>();

@@ -20,7 +20,9 @@ export interface Page {
 export interface Source {
   /** The next messages after `id`. */
   read(after: number): Promise<Page>;
-  /** Calls `wake` when there may be more; returns an unsubscribe function. Polling is the fallback. */
+  /**
+   * Calls `wake` when there may be more; returns an unsubscribe function. Polling is the fallback.
+   */
   subscribe(wake: () => void): () => void;
   isLast(frame: Frame): boolean;
   pollMs: number;
@@ -39,7 +41,8 @@ const reconnectMs = 2_000;
 
 /**
  * Streams messages after `after` as server-sent events (WHATWG HTML 9.2) until the last message, a
- * disconnect or shutdown. Drops a stalled reader after `stallMs`; reads nothing more for it meanwhile.
+ * disconnect or shutdown. Drops a stalled reader after `stallMs`; reads nothing more for it
+ * meanwhile.
  */
 export async function stream(
   request: FastifyRequest,

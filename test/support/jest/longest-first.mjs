@@ -1,6 +1,9 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Where the longest files of the quick suite are, in this order: whole services, some killed and started again. */
+/**
+ * Where the longest files of the quick suite are, in this order: whole services, some killed and
+ * started again.
+ */
 const folders = [
   'kill',
   'e2e',
@@ -14,8 +17,9 @@ const folders = [
 ];
 
 /**
- * Begins with the long files, so that at the end no processor waits for the last of them. Jest does so from what it has measured; in a
- * fresh clone, as of `.ci/run`, it knows nothing and goes by the size of the file.
+ * Begins with the long files, so that at the end no processor waits for the last of them. Jest does
+ * so from what it has measured; in a fresh clone, as of `.ci/run`, it knows nothing and goes by the
+ * size of the file.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
