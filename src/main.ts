@@ -44,9 +44,7 @@ export interface Service {
 /** Postgres connections of each role. */
 const poolSize = 20;
 
-/**
- * Starts Postgres, Temporal, then the roles; a failure stops the parts that are already running.
- */
+/** Starts Postgres, Temporal, then the roles; a failure stops what is running. */
 export async function startService(
   config: Config,
   roles: Roles,

@@ -1,9 +1,6 @@
 import type { Logger } from 'pino';
 
-/**
- * Runs all shutdown steps in order, even after a failure. Throws the first failure; logs the
- * others.
- */
+/** Runs all shutdown steps in order. Throws the first failure; logs the others. */
 export async function stopAll(
   steps: readonly (() => Promise<void> | void)[],
   log: Pick<Logger, 'error'>,

@@ -17,17 +17,11 @@ import { connectWorker, dataConverter, type TemporalTarget } from './temporal/co
 import { announceBuild, pinnedTo } from './temporal/worker-versioning.js';
 import { startReconciler } from './temporal/reconciler.js';
 
-/**
- * A graceful shutdown waits this long for rollouts in flight; the others run again, under the same
- * id.
- */
+/** A graceful shutdown waits this long for rollouts in flight; the others run again. */
 const graceMs = 10_000;
 
 export interface RunningWorker {
-  /**
-   * Takes no more work, waits for work in flight within the grace period, and closes all
-   * connections.
-   */
+  /** Takes no more work, waits for work in flight within the grace period, and closes. */
   stop(): Promise<void>;
   /** Rejects when the worker fails. */
   ended: Promise<void>;

@@ -31,9 +31,7 @@ export interface Incumbent {
 
 export function deploymentActivities({ db, secretKey }: ActivityDeps) {
   return {
-    /**
-     * Stores a snapshot of the deployment's source. Returns its gate's evaluation; null: no gate.
-     */
+    /** Stores a snapshot of the deployment's source. Returns its gate's evaluation, or null. */
     snapshotSource: (job: JobRef): Promise<{ candidate: GateRun | null; comparesWith: 'incumbent' | 'nothing' }> =>
       db.org(job.orgId, async (tx) => {
         await lockUndeleted(tx, job);
@@ -77,9 +75,7 @@ export function deploymentActivities({ db, secretKey }: ActivityDeps) {
         await insertGateEvaluation(tx, secretKey, spec, { job, workflowId, snapshotId, containerApiKey });
       }),
 
-    /**
-     * Judges the gate by its evaluations and records the result; rejects where it is not passed.
-     */
+    /** Judges the gate by its evaluations and records the result; rejects if it failed. */
     concludeGate: async ({
       candidate,
       incumbent,

@@ -20,9 +20,7 @@ export interface FindDemosInput extends JobRef {
 
 export function findDemosActivity(deps: ActivityDeps) {
   return {
-    /**
-     * Finds the baseline's components and the rollouts that can be shown as their demonstrations.
-     */
+    /** Finds the baseline's components and the rollouts that can serve as demonstrations. */
     findDemos: (input: FindDemosInput): Promise<DemoAnswer> =>
       withHeartbeat(async () => {
         const { request, update } = input;

@@ -31,9 +31,7 @@ export type Proposal = { shown?: number[] } & (
 
 type NewProposal = Exclude<Proposal, { outcome: 'unchanged' | 'failed' }>;
 
-/**
- * Stores proposals in the order asked: timing does not decide which of two equals is the duplicate.
- */
+/** Stores proposals in the order asked, so timing does not decide which is a duplicate. */
 export async function storeProposals(
   tx: Tx,
   job: JobRef,

@@ -86,9 +86,7 @@ export class RolloutExchange<Conclusion> {
     return inFlight.size + this.ended.length + this.prefetch.size === 0 && !this.prefetch.hasReleased;
   }
 
-  /**
-   * Exchanges outcomes for claims. Keeps the outcomes and retries while Postgres does not answer.
-   */
+  /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
     const { deps, job, runnable, token, concurrency, signal } = this.context;
     const { report, confirm } = this.prefetch.report();

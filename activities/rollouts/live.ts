@@ -21,9 +21,7 @@ export interface ExchangeSlotsInput extends JobRef {
   update?: SearchUpdate;
 }
 
-/**
- * `answers` null: some are missing; the process that records the last reward signals the workflow.
- */
+/** `answers` null: some are missing; whichever process records the last one signals. */
 export interface ExchangeSlotsResult {
   answers: PackedAnswers | null;
   traffic: Traffic | null;

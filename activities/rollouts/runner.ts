@@ -14,9 +14,7 @@ const idleMs = 1_000;
 const heartbeatMs = 1_000;
 /** A runner yields to other jobs after this long, or this many rollouts if that is longer. */
 const yieldAfter = { ms: 30_000, rollouts: 10 };
-/**
- * The first outcome waits this long for others where no slot is idle: larger exchanges cost less.
- */
+/** Wait of the first outcome for others if no slot is idle: larger exchanges cost less. */
 const coalesceMs = 5;
 
 /**

@@ -58,9 +58,7 @@ export interface ContainerOptions<Task> {
   tasks: readonly Task[] | ((seed: number) => Task | Promise<Task>);
   /** The initial prompt, or several by name, all optimized: `{plan: '…', answer: '…'}`. */
   initialPrompt: string | Readonly<Record<string, string>>;
-  /**
-   * Runs and scores a task. An exception fails the rollout; only failed model calls are retried.
-   */
+  /** Runs and scores a task. An exception fails the rollout; failed model calls are retried. */
   rollout: (task: Task, model: Model, context: RolloutContext) => Score | Promise<Score>;
   /** If set, every request must send it as `X-API-Key`. */
   apiKey?: string | undefined;

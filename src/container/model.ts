@@ -21,9 +21,7 @@ export class ModelError extends Error {
   }
 }
 
-/**
- * Requests a chat completion; throws a ModelError with the upstream's message, or the abort reason.
- */
+/** Requests a chat completion; throws a ModelError with the upstream's message. */
 export async function callModel(
   { inferenceUrl, inferenceApiKey, modelParams }: Rollout,
   messages: readonly ChatMessage[],

@@ -1,6 +1,4 @@
-/**
- * The same key gets the same response: a caller that lost a response retries without paying twice.
- */
+/** The same key gets the same response, so a retry does not pay twice. */
 const maxKept = 1_000;
 
 interface Entry<Answer> {

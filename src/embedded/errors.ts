@@ -1,6 +1,4 @@
-/**
- * The service cannot start. The message is one line with the remedy; the exit code is `exitCode`.
- */
+/** The service cannot start. The message is one line with the remedy. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
   readonly exitCode: 1 | 2;

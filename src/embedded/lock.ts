@@ -13,9 +13,7 @@ interface Holder extends ProcessMark {
   token: string;
 }
 
-/**
- * Creates and locks the folder until `release`. Throws a StartupError if another process holds it.
- */
+/** Locks the folder until `release`. Throws a StartupError if another process holds it. */
 export function lockFolder(folder: string): Lock {
   const lock = tryLock(join(makeFolder(folder, 'RATCHET_DATA_DIR'), 'lock'));
   if ('release' in lock) return lock;

@@ -5,9 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const loopback = '127.0.0.1';
 
-/**
- * Range below the ephemeral ports, so that no outgoing connection takes a stopped server's port.
- */
+/** Below the ephemeral ports, so that no outgoing connection takes a stopped server's port. */
 const range = { first: 20_000, count: 12_000 };
 
 // Prevents two servers from choosing the same port before either listens.

@@ -7,18 +7,14 @@ import { lockFolder } from './lock.js';
 import { end, gone, lives, type ProcessMark } from './process.js';
 import { supervise } from './supervise.js';
 
-/**
- * Differences between the embedded servers. `Settings` (ports, password …) are kept in `folder`.
- */
+/** Differences between the embedded servers. `Settings` (ports, password) are in `folder`. */
 export interface ServerKind<Settings> {
   name: string;
   /** Folder of server.json, server.log and usually the data. */
   folder: string;
   stopSignals: readonly NodeJS.Signals[];
   readyWithinMs: number;
-  /**
-   * Settings for a start, from the last ones; throws a StartupError if a configured port is in use.
-   */
+  /** Settings for a start, from the last; throws a StartupError if a port is in use. */
   choose(last: Settings | undefined): Promise<Settings>;
   /** Whether a server with these settings can be adopted. */
   fits(settings: Settings): boolean;

@@ -11,9 +11,7 @@ const firstAnswerMs = 8000;
 const downloadMs = 5 * 60_000;
 const buildMs = 30 * 60_000;
 
-/**
- * Downloads the CLI into `folder` by the Temporal SDK; rejects within seconds without a network.
- */
+/** Downloads the CLI into `folder` by the SDK; rejects within seconds without a network. */
 export async function downloadBySdk(folder: string, version: string, log: Logger): Promise<string> {
   log.warn(`downloading the Temporal server ${version}`);
   // A separate process, because the SDK's download cannot be interrupted.

@@ -52,9 +52,7 @@ const tuning = [
   ].flatMap((value) => ['--dynamic-config-value', value]),
 ];
 
-/**
- * Starts or adopts a Temporal dev server with state in the data directory. Throws a StartupError.
- */
+/** Starts or adopts a Temporal dev server with its state in the data directory. */
 export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const { port, uiPort, log, cacheDir = join(homedir(), '.cache', 'ratchet') } = options;
   const folder = join(resolve(options.dataDir), 'temporal');

@@ -26,9 +26,7 @@ export type App = FastifyInstance<
 export interface Timing {
   /** Maximum wait for a command's outcome before a 202. */
   commandWaitMs: number;
-  /**
-   * Maximum wait of a create for its workflow to start; the reconciler starts it later otherwise.
-   */
+  /** Maximum wait of a create for its workflow; the reconciler starts it otherwise. */
   startWaitMs: number;
   /** Poll interval of the database, in case a notification is lost. */
   pollMs: number;

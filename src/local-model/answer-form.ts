@@ -8,9 +8,7 @@ const maxDepth = 10;
 
 type Form = Record<string, unknown>;
 
-/**
- * The answer in the requested form: in an object each text is the whole answer, in a list a piece.
- */
+/** The answer in the requested form: whole in each text of an object, in pieces in a list. */
 export function inForm(prompt: string, answer: string): string {
   const asked = asksForJson.exec(prompt);
   if (!asked) return answer;

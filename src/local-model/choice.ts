@@ -1,6 +1,4 @@
-/**
- * A vote's judge: answers the task itself and names the most similar candidate, ties: the first.
- */
+/** A vote's judge: answers the task itself and names the first most similar candidate. */
 import { likeness } from './judgement.js';
 
 const heading = /^Candidate (\d{1,3}):$/;

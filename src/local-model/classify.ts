@@ -45,9 +45,7 @@ export function classify(text: string, labels: readonly string[], guidance: Guid
   return best;
 }
 
-/**
- * A cue of few labels counts more, and a strong one more than a weak one, less than proportionally.
- */
+/** A cue of few labels counts more, a strong one less than proportionally more. */
 function worth(weight: number, owners: number, labels: number): number {
   return Math.sign(weight) * Math.log(1 + Math.abs(weight)) * Math.log(1 + labels / owners);
 }

@@ -74,9 +74,7 @@ export function completeLocally(request: ChatRequest): ChatCompletion {
   };
 }
 
-/**
- * The answer to a request recognized by its form, ignoring later messages; null: not recognized.
- */
+/** The answer to a request recognized by its form; null: not recognized. */
 function answer(users: readonly string[]): string | null {
   const shown = <Shown>(read: (message: string) => Shown | null) =>
     users.map(read).findLast((request) => request !== null);

@@ -1,6 +1,4 @@
-/**
- * Recognizes and parses a request for edits of a graph: the graph in the first fence, then runs.
- */
+/** Parses a request for edits of a graph: the graph in the first fence, then runs. */
 import { readGraphText, type ShownGraph } from './graph-text.js';
 import type { ShownExample } from './reflection.js';
 

@@ -1,6 +1,4 @@
-/**
- * Simple extraction: a piece of the text with the shape of an example, or of a kind in the prompt.
- */
+/** Extracts a piece of the text with the shape of an example, or of a kind in the prompt. */
 
 const likeExample = /\b(?:like|such as|e\.g\.|for example|looks like|shape)\W{0,8}[`"“]([^`"”\n]{2,80})[`"”]/gi;
 const moreExamples = /^\s*(?:,|or|and)\s*[`"“]([^`"”\n]{2,80})[`"”]/i;

@@ -21,9 +21,7 @@ const marker =
 
 const maxPromptLength = 200_000;
 
-/**
- * Reads a prompt's guidance from its label mentions, in one pass over at most 200,000 characters.
- */
+/** Reads a prompt's guidance from label mentions, in at most 200,000 characters. */
 export function readGuidance(prompt: string, mentionsIn: (text: string) => Mention[]): Guidance {
   const guidance: Guidance = new Map();
   let section: string | null = null;

@@ -25,9 +25,7 @@ interface List {
   below: number;
 }
 
-/**
- * Reads the longest list of at least two labels; a shorter one may belong to the message itself.
- */
+/** Reads the longest list of at least two labels; a shorter one may be in the message. */
 export function offeredLabels(text: string): OfferedLabels {
   const lines = text.split(/\r?\n/);
   let longest: List | null = null;

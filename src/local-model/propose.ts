@@ -82,9 +82,7 @@ function firstStems(text: string): [stem: string, word: string][] {
   return [...tellingStems(text)].slice(0, maxStemsPerText);
 }
 
-/**
- * The strongest cues of a label, in a line that `readGuidance` reads back with the same weights.
- */
+/** The strongest cues of a label; `readGuidance` reads them back with the same weights. */
 function describe(cues: Map<string, Cue>, most: number): string {
   // Ties keep the later cues, so that a full line still learns.
   const strongest = new Set(

@@ -21,9 +21,7 @@ export function readTask(message: string): Task {
   return { text: payload(rest), labels };
 }
 
-/**
- * Answers a task, in JSON if requested; for numbered candidates, with the number of the best one.
- */
+/** Answers a task, in JSON if requested; numbered candidates by the number of the best. */
 export function answerTask(system: string, user: string): string {
   const choice = readChoice(user.slice(0, maxInputLength));
   if (choice) return choose(choice, plainAnswer(system, choice.rest));

@@ -9,9 +9,7 @@ export interface Trail {
   passage: Statement[];
   asked: string;
   expected: string;
-  /**
-   * The first statement is about a subject in the question, the next about its value, and so on.
-   */
+  /** Chains statements from a subject in the question to its value, and so on. */
   statements: Statement[];
   /** Words of names in the passage: specific to one task. */
   names: Set<string>;

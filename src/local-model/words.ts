@@ -1,6 +1,4 @@
-/**
- * Words, stems and tokens: the `local` provider's only knowledge of English. No data set's words.
- */
+/** Words, stems and tokens: the `local` provider's only knowledge of English. */
 
 /** The most common English words and qualifiers: they say nothing about a message's subject. */
 const commonWords = new Set(
@@ -87,9 +85,7 @@ export function similar(a: string, b: string): boolean {
   return long.length === short.length && swapped;
 }
 
-/**
- * Tokens of this provider: pieces of at most six letters or digits, and each other visible sign.
- */
+/** Tokens: pieces of at most six letters or digits, and each other visible sign. */
 export function countTokens(text: string): number {
   return text.match(/[\p{L}\p{N}]{1,6}|[^\s\p{L}\p{N}]/gu)?.length ?? 0;
 }

@@ -24,9 +24,7 @@ export function storedError({ error }: JobOutcome): { code: string; message: str
   return error ? { retryable: false, ...error } : null;
 }
 
-/**
- * Closes the workflow with the status of its row: COMPLETED, FAILED with the reason, or CANCELED.
- */
+/** Closes the workflow with its row's status: COMPLETED, FAILED with a reason, or CANCELED. */
 export async function closeWorkflow({ status, stoppedBy, error }: JobOutcome): Promise<void> {
   if (status === 'failed') throw ApplicationFailure.nonRetryable(error?.message ?? stoppedBy, error?.code ?? 'failed');
   if (status === 'completed') return;

@@ -87,9 +87,7 @@ export class JobControl {
     await condition(() => this.inbox.hasRewards || isAtHistoryLimit(), '1 hour');
   }
 
-  /**
-   * Runs an activity that ends early at the history limit; null: it was cancelled without a result.
-   */
+  /** Runs an activity that ends early at the history limit; null: cancelled without a result. */
   runUntilHistoryLimit<T>(activity: () => Promise<T>): Promise<T | null> {
     return runUntilHistoryLimit(activity, () => this.isCancelled());
   }

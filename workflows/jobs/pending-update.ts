@@ -8,9 +8,7 @@ export class PendingUpdate {
     this.update = update;
   }
 
-  /**
-   * Runs an activity that records the update first; `input` is that part of the activity's input.
-   */
+  /** Runs an activity that records the update first, as `input` of its arguments. */
   async recordWith<T>(activity: (input: { update?: SearchUpdate }) => Promise<T>): Promise<T> {
     const { update } = this;
     const result = await activity(update ? { update } : {});

@@ -12,9 +12,7 @@ export interface SearchContext extends RolloutContext {
   proposed: ProposalAnswer[];
 }
 
-/**
- * A response; `traffic`: how calls of live traffic are compared, where rollouts are live traffic.
- */
+/** A response; `traffic`: how calls of live traffic are compared. */
 export interface AnsweredRequest {
   response: SearchResponse;
   traffic?: 'paired' | 'unpaired' | null;

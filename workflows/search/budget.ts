@@ -24,9 +24,7 @@ export function sessionTime({ runMs }: SessionLimits, leftMs: number | undefined
   return runMs === undefined ? null : new RunningTime(runMs, false);
 }
 
-/**
- * The outcome of a session with a spent budget: the best candidate so far, or failed without one.
- */
+/** The outcome of a session with a spent budget: its best so far, or failed without one. */
 export function outcomeOfSpentBudget(
   spent: SpentBudget,
   { search, control, maxFailureRate, advice }: BudgetContext,

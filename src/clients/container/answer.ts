@@ -7,10 +7,7 @@ export type RolloutOutcome =
   | { kind: 'reward'; reward: number; feedback: string | null; details: Record<string, unknown> | null }
   /** The reward comes later, by a POST to the service. */
   | { kind: 'pending' }
-  /**
-   * `infrastructure`: not the candidate's fault, so a search may repeat it. `connect`: no
-   * connection.
-   */
+  /** `infrastructure`: not the candidate's fault, can be repeated. `connect`: no connection. */
   | { kind: 'failed'; code: string; message: string; infrastructure: boolean; connect: boolean }
   /** The container, or a provider, refuses the key, for this rollout and so for all. */
   | { kind: 'refused_key'; code: string; message: string };

@@ -28,9 +28,7 @@ export interface ContainerClient {
   health(url: string, apiKey: string | null, signal: AbortSignal): Promise<void>;
   /** The prompt from the optional `GET /task_info`, or null. Rejects like `health`. */
   taskInfo(url: string, apiKey: string | null, signal: AbortSignal): Promise<{ initialPrompt: Message[] | null }>;
-  /**
-   * `POST /rollout` with all its retries. A fault of the container is an outcome, not a rejection.
-   */
+  /** `POST /rollout` with its retries. A fault of the container is an outcome, not a rejection. */
   rollout(request: RolloutRequest, signal: AbortSignal): Promise<RolloutOutcome>;
   close(): Promise<void>;
 }

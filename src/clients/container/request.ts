@@ -15,9 +15,7 @@ export interface RolloutRequest {
   policy: PolicySpec;
   inferenceUrl: string;
   inferenceApiKey: string;
-  /**
-   * The candidate's messages, sent as `prompt_template`; null: the container uses its own prompt.
-   */
+  /** The candidate's messages, sent as `prompt_template`; null: the container's own prompt. */
   messages: Message[] | null;
   /** The candidate's demonstrations for this rollout; absent: none. */
   demos?: readonly Demo[];
@@ -31,9 +29,7 @@ export interface RolloutRequest {
   admit?: (signal: AbortSignal) => Promise<() => void>;
 }
 
-/**
- * Headers of every call to a container. No encodings: a small compressed body can expand hugely.
- */
+/** Headers of every call to a container. No encodings: a small body can expand hugely. */
 export function containerHeaders(apiKey: string | null): Record<string, string> {
   return {
     accept: 'application/json',

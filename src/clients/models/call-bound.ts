@@ -4,9 +4,7 @@ import { asObject } from '../../util/json.js';
 
 type Json = Record<string, unknown>;
 
-/**
- * A call with a bounded cost: the request with a limited answer, and the maximum cost in dollars.
- */
+/** A call with a bounded cost: the request with a limited answer, and its maximum dollars. */
 export interface BoundedCall {
   body: Json;
   costUsd: number;

@@ -39,10 +39,7 @@ export interface ChatRequest {
   onText?(piece: string): void;
 }
 
-/**
- * `infrastructure`: the request is not at fault; `refused`: the provider's status and
- * `Retry-After`.
- */
+/** `infrastructure`: not the request's fault; `refused`: the status and `Retry-After`. */
 export type ChatResult =
   | ({ ok: true; text: string; finishReason: string | null; latencyMs: number } & CallCost)
   | {

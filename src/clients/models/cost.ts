@@ -6,10 +6,7 @@ export interface CallCost {
   promptTokens: number | null;
   completionTokens: number | null;
   costUsd: number | null;
-  /**
-   * Source of the cost. `reported`: by the provider; `table`: its public prices; `unknown`:
-   * neither.
-   */
+  /** The cost is `reported` by the provider, from the `table` of public prices, or `unknown`. */
   costSource: 'reported' | 'table' | 'unknown';
 }
 

@@ -20,9 +20,7 @@ export function field(value: unknown, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/**
- * JSON with bounded nesting: deeper parts become null; serializing them would exhaust the stack.
- */
+/** JSON with bounded nesting: deeper parts, which would exhaust the stack, become null. */
 export function boundDepth(value: unknown, depth = 64): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return null;

@@ -35,9 +35,7 @@ export const eventPageSchema = z.object({
 
 const seq = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/**
- * `since_seq` and `limit` select a JSON page; `after` and `since_seq` exclude the event they name.
- */
+/** `since_seq` and `limit` select a JSON page; `after` and `since_seq` are exclusive. */
 export const eventQuerySchema = z.strictObject({
   after: seq.optional().describe('The stream begins after this seq, as with Last-Event-ID.'),
   since_seq: seq.optional(),

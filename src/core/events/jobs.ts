@@ -44,9 +44,7 @@ export function endEvents(
     : [failed];
 }
 
-/**
- * The results of a search as its last event shows them; null: it ended before its first decision.
- */
+/** The results of a search for its last event; null: it ended before its first decision. */
 export function searchResults(jobId: string, stoppedBy: string, search: SearchView | null): SearchResults {
   const bestCandidate = search?.bestCandidate ?? null;
   return {

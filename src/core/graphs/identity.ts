@@ -2,9 +2,7 @@
 import { canonicalJson, isObject } from '../../util/json.js';
 import type { Graph } from './graph.js';
 
-/**
- * Equal for equal graphs; only the order of a step's inputs and of a schema's properties counts.
- */
+/** Equal for equal graphs; the order of inputs and of a schema's properties counts. */
 export function graphIdentity(graph: Graph): string {
   const ordered = JSON.stringify(graph, (name, value: unknown) => {
     if (name === 'schema') return JSON.stringify(value);

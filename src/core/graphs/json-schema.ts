@@ -96,9 +96,7 @@ function compileSchema(schema: JsonSchema): CompiledSchema {
   return compiled;
 }
 
-/**
- * The first mismatch between a value and a schema; the schema must be valid and not change later.
- */
+/** The first mismatch between a value and a valid schema, which must not change later. */
 export function valueProblem(schema: JsonSchema, value: Json, path = ''): string | null {
   const at = path === '' ? 'the answer' : path;
   const { properties = {}, items, additionalProperties = true } = schema;

@@ -11,9 +11,7 @@ const efforts = {
   high: { proposals: 4, shown: 5 },
 } as const;
 
-/**
- * Maximum shares of the budget for an evaluation and a held-out comparison; at least `minTasks`.
- */
+/** Maximum shares of the budget for evaluation and held-out comparison; at least `minTasks`. */
 const shares = { evaluation: 1 / 10, heldout: 1 / 20, minTasks: 3 } as const;
 
 export interface GraphSearchRequest {

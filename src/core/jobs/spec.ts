@@ -1,6 +1,4 @@
-/**
- * The specification of a job, stored in `jobs.spec` (hence camelCase); it never contains a secret.
- */
+/** The specification of a job, stored in `jobs.spec`; never contains a secret. */
 import type { GraphJson } from '../../contracts/graphs/graph.js';
 import type { GepaSearch, SearchSettings } from '../algorithms/index.js';
 import type { Demo } from '../prompts/demos.js';

@@ -101,9 +101,7 @@ function longerFirst(a: string, b: string): number {
   return b.length - a.length || (a < b ? -1 : 1);
 }
 
-/**
- * The tokens not in `known`, counting repetitions; a known sentence goes with the space before it.
- */
+/** The tokens not in `known`, counting repetitions; the space before a known one goes too. */
 function newTokens(tokens: readonly string[], known: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const token of known) if (!isBlank(token)) left.set(token, (left.get(token) ?? 0) + 1);

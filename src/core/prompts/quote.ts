@@ -4,9 +4,7 @@ export function cutText(text: string, limit: number): string {
   return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')} […]`;
 }
 
-/**
- * Marks every line, whatever its line break: no heading, fence or section begins within the text.
- */
+/** Marks every line: no heading, fence or section begins within the text. */
 export function quoteText(text: string): string {
   return text
     .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)

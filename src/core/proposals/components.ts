@@ -74,9 +74,7 @@ function textsOf(lineage: readonly LineageTexts[], name: string): LineageText[] 
   return lineage.map(({ candidate, parents, texts }) => ({ candidate, parents, text: texts[name] ?? '' }));
 }
 
-/**
- * Merges the candidates' changes to their base in turn, without conflicting ones; null: too few.
- */
+/** Merges the candidates' changes to their base, without conflicts; null: too few. */
 export function mergeCandidates(
   base: Texts,
   sides: readonly { candidate: number; texts: Texts }[],

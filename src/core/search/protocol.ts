@@ -39,10 +39,7 @@ export interface ProposalRequest {
   ordinals: number[];
   /** `rewrite` and `edit`: which of these rollouts it is shown. */
   pick?: FailurePick;
-  /**
-   * `rewrite`: how the components to rewrite are chosen; absent where `rewrite` names the
-   * component.
-   */
+  /** `rewrite`: how components are chosen; absent if `rewrite` names the component. */
   components?: ComponentChoice;
   rewrite?: Rewrite;
   merge?: number[];
@@ -150,10 +147,7 @@ export interface CandidateTest {
   seeds: TestedSeed[];
 }
 
-/**
- * The decisions of `apply`, in order; each but `rollouts_repeated` becomes events with semantic
- * keys.
- */
+/** The decisions of `apply`, in order; all but `rollouts_repeated` become events. */
 export type Decision =
   | { type: 'candidate_proposed'; candidate: number; parents: number[]; generation: number }
   | {

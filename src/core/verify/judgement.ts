@@ -1,7 +1,4 @@
-/**
- * Parses a judge's answer; it must score each criterion once: a wrong reward would mislead the
- * search.
- */
+/** Parses a judge's answer, which must score each criterion once. */
 import { criterionKey } from './rubric.js';
 import { isObject } from '../../util/json.js';
 import { cut, maxFeedback, readJson, show, sanitizeText } from './text.js';

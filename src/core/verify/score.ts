@@ -33,9 +33,7 @@ export function goldProblem(verifier: ScoredVerifier, gold: unknown): string | n
   }
 }
 
-/**
- * Throws a RangeError if `goldProblem` reports a problem; job creation rejects such gold outputs.
- */
+/** Throws a RangeError if `goldProblem` reports a problem; job creation rejects these. */
 export function score(verifier: ScoredVerifier, gold: unknown, output: unknown): Verification {
   const problem = goldProblem(verifier, gold);
   if (problem !== null) throw new RangeError(`The gold output for mode ${verifier.mode} ${problem}.`);

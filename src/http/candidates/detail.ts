@@ -41,9 +41,7 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   return { self, shown };
 }
 
-/**
- * Diffs of the components that differ from a parent; components that only the parent has come last.
- */
+/** Diffs of the components that differ from a parent; the parent's own components last. */
 function diffs(parent: Ancestor, self: Ancestor) {
   const before = candidateTexts(parent);
   const after = candidateTexts(self);

@@ -11,9 +11,7 @@ import { readCandidates, type CandidateRow } from '../../storage/candidates/read
 const atOnce = 50;
 const maxHolders = 100;
 
-/**
- * The front over a search's evaluation seeds, from the stored outcomes of the evaluated candidates.
- */
+/** The front over a search's evaluation seeds, from the stored outcomes. */
 export async function readPareto(
   tx: Tx,
   jobId: string,
@@ -60,9 +58,7 @@ export async function readPareto(
   };
 }
 
-/**
- * The front over reward and cost of a graph job, cheapest first. `candidates`: all of the job's.
- */
+/** The front over reward and cost of a graph job, cheapest first. */
 export async function readCostFront(
   tx: Tx,
   jobId: string,

@@ -9,9 +9,7 @@ type Views = z.output<typeof candidateDetailSchema>['segments'];
 type Feedback = Awaited<ReturnType<typeof readFeedback>>;
 
 const limits = {
-  /**
-   * Per sentence: number of feedbacks and bytes of each; and bytes of all feedback in an answer.
-   */
+  /** Limits of feedback: number and bytes per sentence, and bytes of a whole answer. */
   examples: 20,
   feedbackBytes: 1_024,
   bytesInAll: 2 * 1024 * 1024,
@@ -24,9 +22,7 @@ export interface ComponentSegment extends AttributedSegment {
   component: string;
 }
 
-/**
- * The origin of each sentence of a candidate's prompt. `line`: the ancestors, then the candidate.
- */
+/** The origin of each sentence of a prompt. `line`: the ancestors, then the candidate. */
 export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
   const texts = line.map(candidateTexts);
   const versions = new Map(line.map(({ id, leverVersion }) => [id, leverVersion]));
@@ -48,9 +44,7 @@ export function shownTo({ reflection }: Ancestor): number[] {
   return reflection?.ordinals.slice(0, limits.examples) ?? [];
 }
 
-/**
- * Each sentence with the candidate that introduced it and the feedback its reflection was shown.
- */
+/** Each sentence with the candidate that introduced it and the feedback behind it. */
 export function segmentViews(
   segments: readonly ComponentSegment[],
   sources: ReadonlyMap<number, Ancestor>,

@@ -8,9 +8,7 @@ import type { CandidateRow } from '../../storage/candidates/reads.js';
 
 type TestView = z.output<typeof candidateDetailSchema>['minibatch'];
 
-/**
- * The recorded test of a candidate. `shown`: the seeds shown to its reflection, empty for a merge.
- */
+/** The recorded test of a candidate. `shown`: the seeds shown to its reflection. */
 export async function readTestView(
   tx: Tx,
   jobId: string,

@@ -7,9 +7,7 @@ import type { HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { containerSpec, policySpec, providerErrors } from '../jobs/specs.js';
 
-/**
- * A deployment's source: the named candidate, or the job's current best. Throws if it is invalid.
- */
+/** The source: the named candidate, or the job's current best. Throws if it is invalid. */
 export async function resolveSource(
   deps: HttpDeps,
   { caller: { orgId } }: FastifyRequest,

@@ -40,8 +40,6 @@ export interface ProxyCall extends ForwardedCall {
   candidateId: string | null;
   /** Under `max_cost_usd`: the call's maximum cost in dollars and the reservation's id. */
   reservation: { id: string; costUsd: number } | null;
-  /**
-   * Marked spans while the baseline is unknown; else the marked components, in the prompt's order.
-   */
+  /** Marked spans while the baseline is unknown; else marked components in order. */
   levers: (Pick<MarkedSpan, 'name'> & Partial<MarkedSpan>)[] | null;
 }

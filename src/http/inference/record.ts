@@ -21,9 +21,7 @@ export interface Recorder<Call extends ForwardedCall = ProxyCall> {
    * database; rejects when that does not come back in time.
    */
   record(call: Call, result: CallResult): Promise<string>;
-  /**
-   * Makes an answer that does not reach the caller available to a retry within the same attempt.
-   */
+  /** Makes an undelivered answer available to a retry within the same attempt. */
   takeBackUnlessDelivered(call: Call, id: string, reply: FastifyReply): void;
 }
 

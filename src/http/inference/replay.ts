@@ -11,9 +11,7 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/**
- * Gives a rollout that was sent again the answer that it has already had, without asking the model.
- */
+/** Replays the recorded answer to a rollout that was sent again, without a model call. */
 export function replay(recorder: Recorder, call: ProxyCall, recorded: RecordedAnswer, reply: FastifyReply): void {
   const { id, response, costUsd } = recorded;
   recorder.takeBackUnlessDelivered(call, id, reply);

@@ -16,14 +16,9 @@ export interface UpstreamRequest {
   body: Json;
   model: string;
   stream: boolean;
-  /**
-   * The caller did not ask for usage in the stream, so the chunk that carries it is taken out
-   * again.
-   */
+  /** Removes the usage chunk from a stream whose caller did not ask for it. */
   hideUsageChunk: boolean;
-  /**
-   * SHA-256 of provider and body; the same for the same request, whatever the order of its fields.
-   */
+  /** SHA-256 of provider and body, independent of the order of fields. */
   hash: Buffer;
   /** What it marked as levers, as the caller had it. */
   spans: MarkedSpan[];
@@ -48,9 +43,7 @@ const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_opt
 /** Two names of one limit, which OpenAI refuses together. */
 const limits = ['max_tokens', 'max_completion_tokens'];
 
-/**
- * Checks the body of a proxy call; everything that is not named here is the provider's to judge.
- */
+/** Checks the body of a proxy call; the provider judges all other fields. */
 export function readChatBody(body: unknown): Json & { messages: unknown[] } {
   const json = asObject(body);
   if (!json) throw invalid('', 'The body must be a JSON object: a chat completion request.');
@@ -93,9 +86,7 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
   };
 }
 
-/**
- * The text that replaces the system message; null with several system components or a marked span.
- */
+/** The text that replaces the system message; null with several components or marked spans. */
 function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);

@@ -7,9 +7,7 @@ import type { HttpDeps } from '../deps.js';
 import { ApiError } from '../server/errors.js';
 import { idFields } from './view.js';
 
-/**
- * Records a reported reward, once per rollout. `stop` then completes the job with its best so far.
- */
+/** Records a reported reward, once per rollout. `stop` then completes the job. */
 export async function reward(
   deps: HttpDeps,
   reply: FastifyReply,
@@ -32,9 +30,7 @@ export async function reward(
   return reply.code(stopped.code).send({ ...known, ...stopped.body });
 }
 
-/**
- * Signals the workflow that its live rollouts are complete; the reconciler repeats a lost signal.
- */
+/** Signals that live rollouts are complete; the reconciler repeats a lost signal. */
 function wake({ commander, log }: HttpDeps, job: JobRow): void {
   commander.wake(job).catch((error: unknown) => {
     log.warn({ err: error, job_id: job.jobId }, 'reward signal failed; the reconciler will repeat it');

@@ -3,9 +3,7 @@ import { findKey, hashKey, isWholeKey, touchKey, type KeyRow } from '../../stora
 import type { App, HttpDeps } from '../deps.js';
 import { ApiError } from './errors.js';
 
-/**
- * The caller; the organization comes from the key only. `keyId` is null for a job's inference key.
- */
+/** The caller; its key names the organization. `keyId` is null for an inference key. */
 interface Caller {
   orgId: string;
   keyId: string | null;

@@ -71,10 +71,7 @@ export function openAiError(error: ApiError): OpenAiError {
   return { error: { message: error.message, type, code: error.code, param: paramOf(error) } };
 }
 
-/**
- * Renders a failure as an RFC 9457 problem with OpenAI's `error`, so that one parser fits all
- * paths.
- */
+/** Renders a failure as an RFC 9457 problem with OpenAI's `error`. */
 export function problem(error: ApiError, request: { url: string; id: string }): Record<string, unknown> {
   return {
     type: `urn:ratchet:problem:${error.code}`,

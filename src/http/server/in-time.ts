@@ -1,6 +1,4 @@
-/**
- * Waits at most `ms` for `work`, which continues in the background. Rejects if `work` does in time.
- */
+/** Waits at most `ms` for `work`, which continues in the background. */
 export async function settleWithin(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -20,9 +20,7 @@ export interface Page {
 export interface Source {
   /** The next messages after `id`. */
   read(after: number): Promise<Page>;
-  /**
-   * Calls `wake` when there may be more; returns an unsubscribe function. Polling is the fallback.
-   */
+  /** Calls `wake` when there may be more; returns an unsubscribe function. */
   subscribe(wake: () => void): () => void;
   isLast(frame: Frame): boolean;
   pollMs: number;

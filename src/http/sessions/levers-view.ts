@@ -73,9 +73,7 @@ export function versionView(
   return { lever_id: leverId(jobId, component), ...versionItem(row), ...versionContent(component, row) };
 }
 
-/**
- * Content of a lever version: the prompt's messages, the demonstrations', or a component's text.
- */
+/** Content of a lever version: messages, demonstrations, or a component's text. */
 function versionContent(component: string | null, { messages, demos }: LeverVersion) {
   if (component === null) return { component, messages: messages && renderPrompt(messages, demos) };
   if (component === demosPart) return { component: demosPart, messages: demos.flatMap(demoMessages) };

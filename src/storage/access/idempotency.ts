@@ -15,18 +15,14 @@ export interface StoredAnswer {
   body: unknown;
 }
 
-/**
- * `new`: process it. `mismatch`: the key belongs to another request. `in_flight`: no response yet.
- */
+/** `new`: process it. `mismatch`: the key of another request. `in_flight`: no response yet. */
 export type KeyClaim = { is: 'new' | 'mismatch' | 'in_flight' } | { is: 'replay'; answer: StoredAnswer };
 
 const retention = '24 hours';
 /** Time without a response after which the processing process counts as dead. */
 const abandonedAfter = '60 seconds';
 
-/**
- * Claims a key for a create, which commits key and row together: a rollback also drops the claim.
- */
+/** Claims a key for a create, which commits key and row together. */
 export async function claimForCreate(tx: Tx, request: IdempotentRequest): Promise<KeyClaim> {
   const [lock] = await tx.query<{ free: boolean }>(
     'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free',

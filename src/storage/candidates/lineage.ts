@@ -18,9 +18,7 @@ export interface Ancestor extends Record<string, unknown> {
   /** Graph jobs: instead of messages. */
   graph: GraphJson | null;
   edits: EditJson[] | null;
-  /**
-   * The rollouts shown to the proposer, and the rewritten components; null: no model proposed it.
-   */
+  /** Rollouts shown to the proposer, and rewritten components; null: no model proposed it. */
   reflection: { ordinals: number[]; components: string[] } | null;
 }
 

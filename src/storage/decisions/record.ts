@@ -16,9 +16,7 @@ export interface ErrorDetails {
   retryable: boolean;
 }
 
-/**
- * A command's outcome. `statusAfter`: set if later commands of the same decision changed it again.
- */
+/** A command's outcome. `statusAfter`: set if a later command of the decision changed it. */
 export interface CommandOutcome {
   commandId: string;
   outcome: 'accepted' | 'refused';

@@ -45,9 +45,7 @@ export async function readSnapshot(tx: Tx, id: string): Promise<Snapshot | null>
   return row ?? null;
 }
 
-/**
- * The content of a source's snapshot; null: its job or candidate is gone, or its prompt is unknown.
- */
+/** The content of a source's snapshot; null: job, candidate or prompt is missing. */
 export async function readContent(tx: Tx, source: DeploymentSource): Promise<SnapshotContent | null> {
   if (source.kind === 'messages') {
     const { messages, policy } = source;
@@ -93,9 +91,7 @@ export async function readContent(tx: Tx, source: DeploymentSource): Promise<Sna
   return { kind: 'messages', messages, demos, levers_marked: marked, policy: policyToSnapshot(spec.policy), ...common };
 }
 
-/**
- * The parent of a source's candidate, for the gate when the name serves nothing; null: no parent.
- */
+/** The parent of a source's candidate, for the gate of a new name; null: no parent. */
 export function baselineSource(source: DeploymentSource): DeploymentSource | null {
   return source.kind === 'messages' ? null : { ...source, candidateId: candidateIdOf(source.jobId, 0) };
 }

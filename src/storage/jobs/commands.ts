@@ -7,9 +7,7 @@ import { lockJob, type JobRef } from './events.js';
 /** A recorded command, or the status of a job that was already closed. */
 export type Inserted = { commandId: string } | { closed: Status };
 
-/**
- * Records a command before it is sent. Under the job's lock, because closing settles all commands.
- */
+/** Records a command before it is sent, under the job's lock: closing settles all commands. */
 export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<Inserted> {
   const { status } = await lockJob(tx, job);
   if (isTerminal(status)) return { closed: status };

@@ -19,10 +19,7 @@ export interface CostReservation {
   presence: number;
 }
 
-/**
- * `busy`: wait for calls in flight to release budget. `refused`: it does not fit; the budget is
- * closed.
- */
+/** `busy`: calls in flight may release budget. `refused`: the budget is closed. */
 export type Reserved = 'reserved' | 'busy' | 'refused';
 
 /** A budget's state, in dollars. */

@@ -12,9 +12,7 @@ export interface JobRef {
   jobId: string;
 }
 
-/**
- * The job is not in the database: the database was replaced or restored. A retry cannot succeed.
- */
+/** The job is not in the database, which was replaced or restored; not retryable. */
 export class JobGoneError extends Error {
   override readonly name = 'JobGoneError';
 }

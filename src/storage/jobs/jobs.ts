@@ -71,9 +71,7 @@ export interface SessionProjection {
   maxRollouts?: number | null;
   history?: { generation: number; bestReward: number }[];
   baselineCandidateId?: string | null;
-  /**
-   * Expected reward of the most promising candidate on the evaluation seeds, with 95 % interval.
-   */
+  /** Expected reward of the most promising candidate, with 95 % interval. */
   estimate?: { candidateId: string; reward: number; low: number; high: number } | null;
   noise?: { sd: number; comparisons: number } | null;
   /** The number of rollouts in an evaluation's mean. */

@@ -125,9 +125,7 @@ export async function resolveCall(
   };
 }
 
-/**
- * Makes a new correlation id a rollout of its candidate. Racing calls with one id get the same one.
- */
+/** Makes a new correlation id a rollout of its candidate; racing calls get the same one. */
 export async function claimCallerRollout(
   tx: Tx,
   job: JobRef,

@@ -73,9 +73,7 @@ export async function recordReward(tx: Tx, job: JobRef, reported: ReportedReward
   return outcome('counted', null, await count(tx, job, row, target, reported));
 }
 
-/**
- * Stores a counted reward and applies it. Returns whether the workflow waits for no more rewards.
- */
+/** Stores a counted reward and applies it. Returns whether no more are missing. */
 async function count(tx: Tx, job: JobRef, row: ControlRow, target: Target, reported: ReportedReward): Promise<boolean> {
   const { rolloutId, status } = target;
   const { reward, details } = reported;

@@ -40,9 +40,7 @@ export async function planRollouts(
   );
 }
 
-/**
- * Whether rollouts `from` to `to` (exclusive) exist with their candidates: a restore may lose some.
- */
+/** Whether rollouts `from` to `to` (exclusive) exist: a restore may lose some. */
 export async function areWhole(tx: Tx, jobId: string, from: number, to: number): Promise<boolean> {
   const [row] = await tx.query<{ n: number }>(
     `select count(*) as n from rollouts r

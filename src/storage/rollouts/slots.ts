@@ -111,9 +111,7 @@ export async function assignRollout(tx: Tx, job: JobRef, call: LiveCall): Promis
   return liveRollout(id, existing);
 }
 
-/**
- * Releases a slot whose reward arrived while the claim waited for the lock: no other one will come.
- */
+/** Releases a slot whose reward arrived while the claim waited for the lock. */
 async function giveUpRewarded(tx: Tx, job: JobRef, rolloutId: string): Promise<void> {
   await tx.query(
     `with gone as (
@@ -150,9 +148,7 @@ export async function readTraffic(tx: Tx, jobId: string): Promise<TrafficNow> {
   return row ?? { traffic: null, wanted: 0, claimed: 0 };
 }
 
-/**
- * Records that a signal is due once all slots are complete. Returns whether it is. Under `lockJob`.
- */
+/** Records that a signal is due once all slots are complete; under `lockJob`. */
 export async function signalWhenComplete(tx: Tx, jobId: string): Promise<boolean> {
   const rows = await tx.query(
     `update job_controls set wake_at = clock_timestamp()

@@ -1,9 +1,7 @@
 import { largestReward } from '../../core/math/rewards.js';
 import type { Tx } from '../db/db.js';
 
-/**
- * A reward clamped as in src/core/math/rewards.ts: `avg` refuses numbers whose squares overflow.
- */
+/** A reward clamped as in core/math/rewards: `avg` refuses squares that overflow. */
 export const countedReward = `greatest(least(reward, ${largestReward}), -${largestReward})`;
 
 /** Sums of finished rollouts of the search by candidate, from the ordinal $2 on. */

@@ -91,9 +91,7 @@ function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured
   };
 }
 
-/**
- * By descending mean gain (all have equally many rewards and the same control); ties keep order.
- */
+/** By descending mean gain (equally many rewards, the same control); ties keep order. */
 function byGain(arms: readonly Arm[]): Arm[] {
   return [...arms].sort((left, right) => right.sum - left.sum);
 }

@@ -101,10 +101,7 @@ function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Tria
     });
 }
 
-/**
- * Seeds that the parent solves and the child may lose: those of removed text first, then the
- * oldest.
- */
+/** Seeds that the parent solves: those of removed text first, then the oldest. */
 function regressionSeeds(state: GepaState, model: RewardModel, { candidate, parents, removed }: Trial): number[] {
   const [parent] = parents;
   const solved = state.order

@@ -111,9 +111,7 @@ function onEvaluationSeeds(
   return { expected: mean(scores)!, open: 1 - own / config.evaluationSeeds.length };
 }
 
-/**
- * The lineage from the baseline on, each candidate with the edits since; a merge has its parents'.
- */
+/** The lineage from the baseline on, each with the edits since; a merge has its parents'. */
 function lineage(
   candidate: number,
   parentsOf: (candidate: number) => readonly number[],

@@ -12,9 +12,7 @@ import {
 import type { SearchEstimate } from '../estimate.js';
 
 export interface MiproConfig extends SearchConfig {
-  /**
-   * Instructions of each component, the original included; at first also the number of demo sets.
-   */
+  /** Instructions per component, the original included; at first also the number of demo sets. */
   numCandidates: number;
   /** Combinations to try, each on one minibatch. */
   numTrials: number;

@@ -25,9 +25,7 @@ export function leaderOf(state: MiproState, model: RewardModel): number {
   return leader.candidate;
 }
 
-/**
- * The unevaluated candidate with the greatest expected reward above the best; the first of ties.
- */
+/** The first unevaluated candidate with the greatest expected reward above the best. */
 export function mostPromising(state: MiproState): number | null {
   const model = rewardModelOf(state);
   let found: { candidate: number; expected: number } | null = null;

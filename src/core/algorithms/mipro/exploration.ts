@@ -28,9 +28,7 @@ export function explore(state: MiproState): MiproState | null {
   return runOn(state, candidate, [...seeds, ...probes.slice(0, Math.max(0, spare - seeds.length))]);
 }
 
-/**
- * Runs the baseline on `size` more train seeds; null: enough are good, or half the budget is used.
- */
+/** Runs the baseline on more train seeds; null: enough are good, or half the budget is used. */
 export function exploreFurther(state: MiproState, size: number): MiproState | null {
   const { config, results } = state;
   if (goodRollouts(state).length >= wantedGood(config)) return null;

@@ -33,9 +33,7 @@ export interface Call {
 
 export type StepState =
   | { at: 'idle' }
-  /**
-   * `missing`: dependencies without a value. A select waits for a condition or (`chosen`) a branch.
-   */
+  /** `missing`: dependencies without a value. A select waits for a condition or a branch. */
   | { at: 'waiting'; missing: number }
   | { at: 'choosing'; waitsFor: number; chosen: ResolvedRef | null }
   | {

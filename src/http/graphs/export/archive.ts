@@ -15,9 +15,7 @@ import { readmeText } from './readme.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * The content of an archive. JSON objects are written unchanged, with snake_case names in order.
- */
+/** The content of an archive; JSON objects are written unchanged. */
 export interface GraphExport {
   jobId: string;
   candidateId: string;

@@ -2,9 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphArchive } from './archive.js';
 
-/**
- * Sends an archive as a download, or 304 if `If-None-Match` matches. An error aborts the download.
- */
+/** Sends an archive, or 304 if `If-None-Match` matches. An error aborts the download. */
 export function sendArchive(request: FastifyRequest, reply: FastifyReply, archive: GraphArchive): FastifyReply {
   const { etag, fileName } = archive;
   void reply.header('etag', etag);
