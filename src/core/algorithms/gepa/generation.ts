@@ -25,7 +25,7 @@ import { addChildren, merge, reflect } from './children.js';
 import { gepaLimits } from './config.js';
 import { explore, exploreFurther } from './exploration.js';
 import { forecast } from './forecast.js';
-import { incumbentOf, isBetter, trimPool } from './parents.js';
+import { drawParent, incumbentOf, isBetter, trimPool } from './parents.js';
 import type { GepaState } from './state.js';
 
 /** Rollouts between two evaluations before the end, in full evaluations. */
@@ -151,7 +151,10 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
   return beginGeneration({ ...state, generation: generation + 1 }, decisions);
 }
 
-function beginGeneration(state: GepaState, decisions: Decision[]): GepaState {
+function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
+  const parent = drawParent(before);
+  const { parent: _, ...rest } = before;
+  const state = parent === undefined ? rest : { ...rest, parent };
   return explore(state) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 

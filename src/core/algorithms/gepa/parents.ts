@@ -4,12 +4,13 @@ import { seedRng, weightedPick } from '../../math/random.js';
 import { isCheaper } from '../../search/costs.js';
 import { knownFailures, unevaluatedSeeds } from '../../search/failure-pool.js';
 import { rewardModelOf } from '../../search/model-cache.js';
+import { paretoFront, removeDominated } from '../../search/pareto-front.js';
 import type { RewardModel } from '../../search/reward-model.js';
 import type { RatedCandidate } from '../../search/state.js';
 import type { GepaState } from './state.js';
 
 const maxPoolSize = 24;
-/** Streams below are those of the searches' own random numbers. */
+/** Lower streams are used by the searches themselves. */
 const firstParentStream = 1_000;
 
 /** The candidate with the best estimate on the train seeds; ties: the cheaper, then the earlier. */
@@ -25,38 +26,34 @@ export function incumbentOf(state: GepaState, model: RewardModel): number {
   return best.candidate;
 }
 
-/** The parent of the next proposals. */
+/** The parent of the next proposals: the one drawn for the generation, else the incumbent. */
 export function parentOf(state: GepaState, model: RewardModel): number {
-  const { config, order, pool, generation } = state;
-  const incumbent = incumbentOf(state, model);
-  if (config.parentSelection === 'estimate') return incumbent;
-  const canImprove = (candidate: number) =>
-    knownFailures(state, model, candidate).length > 0 || unevaluatedSeeds(state, model, candidate).length > 0;
-  const seedsWon = countWins(pool, order, model);
-  const front = pool.filter((candidate) => seedsWon.has(candidate) && canImprove(candidate));
-  if (front.length === 0) return incumbent;
-  // The generation seeds the draw: proposals follow the exploration of the same parent.
-  const rng = seedRng(config.rngSeed, firstParentStream + generation);
-  const [index] = weightedPick(
-    rng,
-    front.map((candidate) => seedsWon.get(candidate)!),
-  );
-  return front[index]!;
+  const { parent } = state;
+  return parent !== undefined && canImprove(state, model, parent) ? parent : incumbentOf(state, model);
 }
 
-/** The members of the Pareto front with the number of train seeds on which each is the best. */
-function countWins(pool: readonly number[], seeds: readonly number[], model: RewardModel): Map<number, number> {
-  const wins = new Map<number, number>();
-  for (const seed of seeds) {
-    const known = pool.flatMap((candidate) => {
-      const posterior = model.posterior(candidate, seed);
-      return posterior === null ? [] : [{ candidate, reward: posterior.mean }];
-    });
-    const best = Math.max(...known.map(({ reward }) => reward));
-    for (const { candidate, reward } of known)
-      if (!exceeds(best, reward)) wins.set(candidate, (wins.get(candidate) ?? 0) + 1);
-  }
-  return wins;
+/**
+ * Draws the parent of a generation from the Pareto front over the train seeds, by the number of
+ * seeds on which a candidate is the best (GEPA, algorithm 2); undefined: the incumbent.
+ */
+export function drawParent(state: GepaState): number | undefined {
+  const { config, order, pool, generation } = state;
+  if (config.parentSelection !== 'pareto') return undefined;
+  const model = rewardModelOf(state);
+  const known = order.filter((seed) => pool.some((candidate) => model.posterior(candidate, seed) !== null));
+  const scoresOf = (candidate: number) => known.map((seed) => model.posterior(candidate, seed)?.mean ?? -Infinity);
+  const front = paretoFront(new Map(pool.map((candidate) => [candidate, scoresOf(candidate)])));
+  const holders = removeDominated(front, (candidate) => model.mean(candidate, order)?.mean ?? -largestReward);
+  const parents = holders.filter(({ candidate }) => canImprove(state, model, candidate));
+  if (parents.length === 0) return undefined;
+  const weights = parents.map(({ seeds }) => seeds.length);
+  const [index] = weightedPick(seedRng(config.rngSeed, firstParentStream + generation), weights);
+  return parents[index]!.candidate;
+}
+
+/** Whether there is anything left to learn from a candidate. */
+function canImprove(state: GepaState, model: RewardModel, candidate: number): boolean {
+  return knownFailures(state, model, candidate).length > 0 || unevaluatedSeeds(state, model, candidate).length > 0;
 }
 
 /** More reward, or the same reward at less cost. */

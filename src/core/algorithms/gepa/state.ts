@@ -35,6 +35,8 @@ export interface GepaState extends SeededState {
   phase: Phase;
   /** Possible parents: the baseline and accepted candidates. */
   pool: number[];
+  /** The parent drawn for this generation; absent: the incumbent. */
+  parent?: number;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
 }

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { config, drive, type World } from './driver.js';
-import { of } from './cases.js';
+import { runs } from '../../../support/runs.js';
+import { casesOf, of, worldOf } from './cases.js';
 
 /** Candidate 1 solves seeds 0 to 2, candidate 2 seeds 3 and 4; all later ones solve none. */
 const solved: Record<number, number[]> = { 1: [0, 1, 2], 2: [3, 4] };
@@ -21,7 +23,32 @@ test('by estimate, every later proposal starts from the candidate with the best 
   expect(parentsAfterTheFirst('estimate')).toEqual(new Set([1]));
 });
 
-test('by Pareto front, proposals start from each candidate that is the best on a train seed', () => {
-  // Seed 5 is unsolved by all, so the baseline is on the front as well.
-  expect(parentsAfterTheFirst('pareto')).toEqual(new Set([0, 1, 2]));
+test('by Pareto front, proposals start from each undominated candidate', () => {
+  // On seed 5, which none solves, the others dominate the baseline.
+  expect(parentsAfterTheFirst('pareto')).toEqual(new Set([1, 2]));
+});
+
+test('a generation proposes from the candidate that it explored', () => {
+  let explored = 0;
+  const any = casesOf(true).map((given) => ({
+    ...given,
+    config: { ...given.config, parentSelection: 'pareto' as const },
+  }));
+  fc.assert(
+    fc.property(any, (given) => {
+      const run = drive(given.config, worldOf(given));
+      const firstProposals = new Map<number, number>();
+      for (const { parent, generation, kind } of run.proposals)
+        if (kind !== 'merge' && !firstProposals.has(generation)) firstProposals.set(generation, parent);
+      for (const { stage, generation, candidate, seed } of run.requests) {
+        const parent = firstProposals.get(generation);
+        // The probes of noise repeat the baseline in the first generation.
+        if (stage !== 'minibatch' || generation === 1 || parent === undefined) continue;
+        explored += 1;
+        expect({ seed, candidate }).toEqual({ seed, candidate: parent });
+      }
+    }),
+    { numRuns: runs(200, 1_000) },
+  );
+  expect(explored).toBeGreaterThan(0);
 });
