@@ -9,7 +9,7 @@ export function makeFolder(folder: string, setting: string): string {
     return folder;
   } catch (error) {
     const why = (error as Error).message;
-    throw new StartupError(`The folder ${folder} cannot be written (${why}): choose another one with ${setting}.`, {
+    throw new StartupError(`The folder ${folder} cannot be written (${why}): set ${setting} to a writable folder.`, {
       cause: error,
     });
   }

@@ -284,7 +284,7 @@ describe('a client that is not answered', () => {
   );
 });
 
-test('what a gate has refused, and what came to nothing before it was judged, is no contradiction', () => {
+test('a refused gate and a deployment that ends before its gate are no violations', () => {
   for (const judged of [true, false]) {
     const evidence = sound();
     const failed = structuredClone(evidence.jobs[3]!);
@@ -303,7 +303,7 @@ test('what a gate has refused, and what came to nothing before it was judged, is
   }
 });
 
-test('what an operator does to a workflow is no contradiction', () => {
+test('operator actions are no violations', () => {
   const evidence = sound();
   const ended = first(evidence);
   Object.assign(ended, { outside: 'terminate', workflow: 'TERMINATED', status: 'failed', mayEnd: ['failed'] });
@@ -314,7 +314,7 @@ test('what an operator does to a workflow is no contradiction', () => {
 });
 
 describe.each(rules.map((rule) => [rule.name, rule] as const))('%s', (name, rule) => {
-  test('sees what breaks it', () => {
+  test('detects violations', () => {
     const cases = doctored[name] ?? [];
     expect(cases.length).toBeGreaterThan(0);
     for (const doctor of cases) {

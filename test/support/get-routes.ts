@@ -108,8 +108,8 @@ export async function walkGetRoutes(
 
   async function queried(path: string, { parameters = [] }: Operation): Promise<string[]> {
     const urls: string[] = [];
-    for (const { name, in: place, schema } of parameters) {
-      if (place !== 'query') continue;
+    for (const { name, in: location, schema } of parameters) {
+      if (location !== 'query') continue;
       for (const value of await values(path, name, schema)) urls.push(`${path}?${name}=${encodeURIComponent(value)}`);
     }
     return urls;

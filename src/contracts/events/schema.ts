@@ -79,7 +79,7 @@ const progressEvents = [
     candidate_id: z.string().nullable().describe('The candidate that was run; null: the baseline before it is known.'),
     stage: z
       .enum(['baseline', 'minibatch', 'gate', 'evaluation', 'heldout'])
-      .describe('What the search ran it for; gate: the test of a candidate.'),
+      .describe('The purpose of the rollout; gate: the test of a candidate.'),
     generation,
   }),
   event('eval.policy.seed.completed', 'A seed of an evaluation succeeded or failed.', {
@@ -166,7 +166,7 @@ const progressEvents = [
   event('gate_judged', 'The deployment gate was decided.', {
     passed: z.boolean().describe('Whether the deployment may go live.'),
     reward: z.number().describe('The mean reward of the candidate on the seeds of the gate.'),
-    incumbent_reward: z.number().nullable().describe('The mean reward of what is live; null: not compared.'),
+    incumbent_reward: z.number().nullable().describe('The mean reward of the live deployment; null: not compared.'),
     comparison: z
       .object({
         difference: z.number().describe('The mean reward of the candidate minus that of the incumbent.'),

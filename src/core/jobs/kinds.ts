@@ -20,7 +20,7 @@ interface JobKindEntry {
   takesCommands: boolean;
   /** Whether its model calls come through the proxy, from a container or from live traffic. */
   usesProxy: boolean;
-  /** The name of what a rollout runs on. */
+  /** The noun for a rollout's input. */
   unit: 'seed' | 'task';
   terminalEvents: Record<'completed' | 'failed' | 'cancelled', TerminalEvent['type']>;
   /** Whether an `error` event precedes the failed one. */

@@ -68,5 +68,5 @@ export function recordProposals(
 }
 
 function describe(failures: number, reason = 'none was given'): string {
-  return `The proposer gave no usable text ${failures} times in a row. The last reason: ${reason}. Check the proposer's model and key; what was evaluated before is kept.`;
+  return `The proposer gave no usable text ${failures} times in a row. The last reason: ${reason}. Check the proposer's model and key; evaluated candidates are kept.`;
 }

@@ -17,11 +17,11 @@ const undecided = { parent_sum: null, child_sum: null, minibatch_size: null, est
 export function decisionView(row: CandidateRow, { kind, status }: { kind: JobKind; status: Status }): DecisionView {
   const { unit } = jobKinds[kind];
   const view = row.leverVersion === 0 ? baseline(row, unit) : decided(row, status, unit);
-  return { ...view, message: view.message + combined(row.merged) };
+  return { ...view, message: view.message + mergeText(row.merged) };
 }
 
 function baseline(row: CandidateRow, unit: Unit): DecisionView {
-  const message = `Accepted: it is the baseline, with which every search begins.${promise(row, null, unit)}`;
+  const message = `Accepted: baseline.${rewardText(row, null, unit)}`;
   return { ...undecided, outcome: 'accepted', reason: 'baseline', message };
 }
 
@@ -38,15 +38,15 @@ function decided(row: CandidateRow, status: Status, unit: Unit): DecisionView {
 
 function pending(status: Status): DecisionView {
   const message = isTerminal(status)
-    ? 'Not decided: the search ended before.'
-    : 'Not decided yet: its rollouts are not all answered.';
+    ? 'Not decided: the search ended first.'
+    : 'Not decided yet: rollouts of its test are still running.';
   return { ...undecided, outcome: 'pending', reason: null, message };
 }
 
 function accepted(row: CandidateRow, decision: Accepted, unit: Unit): DecisionView {
   const { estimate, reason = row.merged.length > 0 ? 'combined' : 'better' } = decision;
   const cost = reason === 'cheaper' ? ', and it costs less than its parent' : '';
-  const message = `Accepted: ${inWords(decision, unit)}${cost}.${promise(row, estimate, unit)}`;
+  const message = `Accepted: ${comparisonText(decision, unit)}${cost}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
 
@@ -55,37 +55,38 @@ function rejected(decision: Rejected, unit: Unit): DecisionView {
   const isMore = exceeds(childSum, parentSum);
   // The sums of a test that was broken off say nothing.
   const sums = reason === 'budget' && !isMore ? { parent_sum: null, child_sum: null } : {};
-  const message = `Rejected: ${whyRejected(reason, isMore, inWords(decision, unit))}.`;
+  const message = `Rejected: ${whyRejected(reason, isMore, comparisonText(decision, unit))}.`;
   return { outcome: 'rejected', reason, ...sumsOf(decision), ...sums, estimated_reward: null, message };
 }
 
 function whyRejected(reason: string, isMore: boolean, words: string): string {
-  if (reason === 'overtaken') return `${words}, but another one was accepted before it`;
-  if (reason !== 'budget') return isMore ? `${words}, which does not stand out of the noise` : words;
-  if (isMore) return `${words}, but max_rollouts leaves no room for its evaluation`;
-  return 'max_rollouts leaves no room to go on with its test';
+  if (reason === 'overtaken')
+    return `${words}, but it was superseded by a candidate accepted earlier in this generation`;
+  if (reason !== 'budget') return isMore ? `${words}, a gain within the noise` : words;
+  if (isMore) return `${words}, but max_rollouts does not cover its evaluation`;
+  return 'max_rollouts does not cover the rest of its test';
 }
 
 function sumsOf({ parentSum, childSum, tested }: AcceptanceDecision) {
   return { parent_sum: parentSum, child_sum: childSum, minibatch_size: tested === 0 ? null : tested };
 }
 
-function inWords({ parentSum, childSum, tested }: AcceptanceDecision, unit: Unit): string {
-  const where = tested === 0 ? 'in its test' : `on the ${tested === 1 ? unit : `${tested} ${unit}s`} it was tried on`;
-  return `${where} it scored ${short(childSum)} where ${short(parentSum)} was expected`;
+function comparisonText({ parentSum, childSum, tested }: AcceptanceDecision, unit: Unit): string {
+  const where = tested === 0 ? 'in its test' : `on ${tested} ${tested === 1 ? unit : `${unit}s`}`;
+  return `it scored ${formatNumber(childSum)} ${where} (expected ${formatNumber(parentSum)})`;
 }
 
-function promise({ reward }: CandidateRow, estimate: number | null, unit: Unit): string {
-  if (reward !== null) return ` Its mean reward on the evaluation ${unit}s is ${short(reward)}.`;
-  return estimate === null ? '' : ` About ${short(estimate)} is expected of it on the evaluation ${unit}s.`;
+function rewardText({ reward }: CandidateRow, estimate: number | null, unit: Unit): string {
+  if (reward !== null) return ` Mean reward on the evaluation ${unit}s: ${formatNumber(reward)}.`;
+  return estimate === null ? '' : ` Expected reward on the evaluation ${unit}s: ${formatNumber(estimate)}.`;
 }
 
-function combined(merged: readonly number[]): string {
+function mergeText(merged: readonly number[]): string {
   if (merged.length === 0) return '';
   return ` It combines candidates ${merged.slice(0, -1).join(', ')} and ${merged.at(-1)}.`;
 }
 
 /** Six digits: 0.3, not 0.30000000000000004. */
-function short(value: number): string {
+function formatNumber(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -48,7 +48,7 @@ const createdSchema = z.object({
   temporal_url: z.string().nullable(),
 });
 
-/** Deployments: snapshots served under a name. See deployment-inference.ts for inference. */
+/** Deployments: snapshots served under a name. `http/inference/deployment.ts` answers for them. */
 export function registerDeployments(app: App, deps: HttpDeps): void {
   const { db } = deps;
   const read = createEventReader(db);

@@ -84,7 +84,7 @@ export function registerProxy(app: App, deps: ProxyDeps): void {
       const logged = { job_id: jobId, rollout_id: rollout.id };
       const call: ProxyCall = {
         ...{ orgId, jobId, correlationId, rollout, candidateId, provider, upstream, reservation, levers, logged },
-        // Not here: code that holds a connection must not wait for another one.
+        // Not here: a caller that holds a connection must not wait for a second one.
         ...(graph !== null && graphCall(deps.providers, graph, body, () => snapshots.get(orgId, graph))),
       };
       const wanted = { rolloutId: rollout.id, requestHash: call.upstream.hash, attempt: rollout.attempt, presence };

@@ -11,7 +11,7 @@ import { fillLevers } from './levers.js';
 
 type Json = Record<string, unknown>;
 
-/** A request as it goes to the provider, and what has to be undone on the way back. */
+/** A request as it goes to the provider, and the changes to undo in the answer. */
 export interface UpstreamRequest {
   body: Json;
   model: string;
@@ -20,25 +20,25 @@ export interface UpstreamRequest {
   hideUsageChunk: boolean;
   /** SHA-256 of provider and body, independent of the order of fields. */
   hash: Buffer;
-  /** What it marked as levers, as the caller had it. */
+  /** The spans that the caller marked as levers, unchanged. */
   spans: MarkedSpan[];
-  /** The components that stand in these, in the prompt's order. */
+  /** The components inserted into these spans, in the prompt's order. */
   components: string[];
 }
 
-/** What a candidate has for a call. */
+/** The part of a candidate that a call uses. */
 export interface Served {
   /** null: there is no candidate, or the baseline's prompt is not known yet. */
   messages: Message[] | null;
-  /** Its components are spans that the container marks: what is not marked stays. */
+  /** Its components are spans that the container marks; unmarked text stays. */
   marked: boolean;
-  /** What it shows this call's rollout before the question. */
+  /** Demonstrations shown before the question. */
   demos: readonly Demo[];
 }
 
 /** Fields by which a caller could turn our request, with our key, to another server. */
 const forbidden = ['api_key', 'api_base', 'base_url', 'extra_headers'];
-/** What a policy's further fields never set: they belong to the call. */
+/** Fields that only the call may set, never the policy. */
 const callsOwn = new Set(['messages', 'model', 'provider', 'stream', 'stream_options']);
 /** Two names of one limit, which OpenAI refuses together. */
 const limits = ['max_tokens', 'max_completion_tokens'];

@@ -70,9 +70,10 @@ const schema = inferenceSchema(
     tags: ['inference'],
     summary: 'Proxy inference',
     description:
-      'A chat completion as OpenAI has it, streamed or not. Its system message is replaced by that of the candidate which serves ' +
-      'the call, and what stands between <lever name="…"> and </lever> by the component of that name; the response headers x-gepa-rollout-idx, x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id ' +
-      'say which, x-ratchet-cost-usd what it cost where that is known.',
+      "An OpenAI chat completion, streamed or not. The serving candidate's text replaces the system message, and its " +
+      'components replace the text between <lever name="…"> and </lever>. The headers x-gepa-rollout-idx, ' +
+      'x-gepa-rollout-id, x-gepa-candidate-id and x-gepa-correlation-id identify the call; x-ratchet-cost-usd is its ' +
+      'cost, if known.',
   },
   'The session is cancelled or failed; x-should-retry is false.',
   {

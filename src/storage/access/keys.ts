@@ -73,7 +73,7 @@ export async function touchKey(db: Db, key: KeyRow): Promise<void> {
 export async function ensureBootstrapKey(db: Db, secretKey: Buffer, orgId: string, key: string): Promise<void> {
   if (key.startsWith('rk_') ? !isWholeKey(key) : !/^[\x21-\x7e]{16,500}$/.test(key)) {
     throw new Error(
-      'The first API key must be 16 to 500 visible ASCII characters, and one that begins with rk_ must be whole: check RATCHET_API_KEY.',
+      'RATCHET_API_KEY must be 16 to 500 visible ASCII characters; a key that begins with rk_ must be complete.',
     );
   }
   await db.org(orgId, async (tx) => {

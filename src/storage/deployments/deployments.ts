@@ -171,7 +171,7 @@ export interface RolledBack extends Record<string, unknown> {
 
 /**
  * Rolls a name back to the previous deployment that is not deleted. Returns it, or why the rollback
- * was refused: another one serves the name, or there is no previous one.
+ * was refused: another deployment serves the name, or no previous deployment exists.
  */
 export async function rollBack(
   tx: Tx,

@@ -16,7 +16,7 @@ function difference(what: string, found: SeenEvent[], job: JobEvidence): string[
 
 export const eventRules: Rule[] = [
   perJob('events are 1..N, once, without gaps', (job) => [
-    ...job.events.flatMap((event, i) => (event.seq === i + 1 ? [] : [`place ${i + 1} has the number ${event.seq}`])),
+    ...job.events.flatMap((event, i) => (event.seq === i + 1 ? [] : [`event ${i + 1} has seq ${event.seq}`])),
     ...[...grouped(job.events, (event) => event.key)].flatMap(([key, all]) =>
       all.length > 1 ? [`${key} is there ${all.length} times`] : [],
     ),

@@ -43,7 +43,7 @@ const rollout = (behaviour: Behaviour, changes: Partial<RolloutRequest> = {}, by
 const failed = (code: string, more: Record<string, unknown> = {}) =>
   expect.objectContaining({ kind: 'failed', code, infrastructure: false, connect: false, ...more });
 
-describe('what is sent', () => {
+describe('request', () => {
   test('headers and body are those of the container contract', async () => {
     await rollout(answers.reward(0.5));
     const { headers, body } = container.ledger[0]!;
@@ -114,7 +114,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what a reward is', () => {
+describe('reward parsing', () => {
   const rows: [string, unknown, unknown][] = [
     ['reward_info first', { reward_info: { outcome_reward: 0.25 }, metrics: { outcome_reward: 1 }, reward: 2 }, 0.25],
     ['then metrics', { metrics: { outcome_reward: 0.5 }, reward: 2 }, 0.5],
@@ -174,7 +174,7 @@ describe('what a reward is', () => {
   });
 });
 
-describe('what goes wrong, row by row', () => {
+describe('failures', () => {
   const threeTries: [string, Behaviour, unknown][] = [
     [
       '500',
@@ -368,7 +368,7 @@ describe('health and task_info', () => {
     expect(container.probes[0]).toMatchObject({ path: '/health', headers: { 'x-api-key': 'k' } });
   });
 
-  test('what is wrong is told apart', async () => {
+  test('distinguishes faults', async () => {
     expect(await code(client.health(await of({ apiKey: 'k' }), 'wrong', signal))).toBe('container_refused_key');
     expect(await code(client.health(await of({ health: answers.refuseKey(400) }), null, signal))).toBe(
       'container_refused_key',

@@ -90,7 +90,7 @@ describe('a call of the proposer', () => {
     });
   });
 
-  test('Retry-After is kept to; one that is too long is not waited for', async () => {
+  test('waits for Retry-After, but not beyond the limit', async () => {
     const at: number[] = [];
     await ask((n) => (at.push(Date.now()), n === 1 ? { status: 429, raw: '', headers: { 'retry-after': '0.2' } } : {}));
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(190);
@@ -188,7 +188,7 @@ describe('a call of the proposer', () => {
       return { answer, pieces };
     };
 
-    test('passes on the pieces, and gives what the same answer in one piece gives', async () => {
+    test('forwards chunks and returns the same result as an unstreamed answer', async () => {
       const { answer, pieces } = await streamed(() => ({ text: 'Be very precise.' }));
       expect(pieces).toEqual(['Be ', 'very ', 'precise.']);
       const latencyMs = expect.any(Number) as unknown;

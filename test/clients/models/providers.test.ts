@@ -41,7 +41,7 @@ describe('which providers there are', () => {
     });
   });
 
-  test('a key makes one usable; at an address of one’s own none is needed; blank is absent', () => {
+  test('a key makes a provider usable; a custom address needs none; blank means absent', () => {
     expect(usable({ OPENAI_API_KEY: 'k', GROQ_BASE_URL: 'http://127.0.0.1:1', MISTRAL_API_KEY: ' ' })).toMatchObject({
       openai: 'usable',
       groq: 'usable',

@@ -11,7 +11,7 @@ describe('a clock that can be held', () => {
     await expect(withTimeout(20, never, aborted)).rejects.toThrow(TimeoutError);
   });
 
-  test('stands still until the last who holds it lets go, and has then what was left', async () => {
+  test('pauses until the last hold ends and keeps the remaining time', async () => {
     const events: string[] = [];
     const work = async (signal: AbortSignal, clock: PausableTimer) => {
       const [one, other] = [clock.hold(), clock.hold()];
@@ -27,7 +27,7 @@ describe('a clock that can be held', () => {
     expect(events).toEqual(['held: false']);
   });
 
-  test('rejects with the reason of whoever ends it, held or not, and leaves no timer', async () => {
+  test('rejects with the abort reason, held or not, and leaves no timer', async () => {
     const parent = new AbortController();
     const work = withTimeout(20, parent.signal, (signal, clock) => (clock.hold(), aborted(signal)));
     parent.abort(new Error('stopped'));

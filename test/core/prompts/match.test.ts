@@ -14,7 +14,7 @@ function longest(a: readonly string[], b: readonly string[]): number {
 function expectPairs(a: readonly string[], b: readonly string[], partner: readonly number[]): number[] {
   expect(partner).toHaveLength(b.length);
   const paired = partner.filter((index) => index >= 0);
-  for (const [index, place] of partner.entries()) if (place >= 0) expect(a[place]).toBe(b[index]);
+  for (const [index, match] of partner.entries()) if (match >= 0) expect(a[match]).toBe(b[index]);
   expect(new Set(paired).size).toBe(paired.length);
   return paired;
 }

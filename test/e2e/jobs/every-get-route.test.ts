@@ -35,8 +35,8 @@ const release = gate();
 const holdFrom =
   (from: number, container: () => FakeContainer, next: Behaviour): Behaviour =>
   async (call, response) => {
-    const place = container().ledger.filter(({ rolloutId }) => jobPart(rolloutId) === jobPart(call.rolloutId)).length;
-    if (place > from) await release.opened;
+    const index = container().ledger.filter(({ rolloutId }) => jobPart(rolloutId) === jobPart(call.rolloutId)).length;
+    if (index > from) await release.opened;
     await next(call, response);
   };
 const jobPart = (rolloutId: string) => rolloutId.split('_')[1];

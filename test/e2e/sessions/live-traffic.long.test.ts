@@ -33,7 +33,7 @@ describe('live traffic that names nothing', () => {
       inFlight: 100,
       // One rule is all there is to find: what is tried here are the rewards.
       score: (prompt) => score(prompt, 0),
-      // Some are late: their place may be taken by then.
+      // Some are late: their slot may be reassigned by then.
       fate: (n) => ({
         after: n % 50 === 0 ? 2_500 : 400 + ((n * 137) % 1_200),
         never: n % 10 === 9,

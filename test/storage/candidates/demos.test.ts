@@ -189,7 +189,7 @@ describe('marked prompts', () => {
     await add(0, prompt, []);
   });
 
-  test('have a place for each component that is the first of some call, by the prompt’s order', async () => {
+  test('have an entry for each component that is the first of some call, by the prompt’s order', async () => {
     const call = (question: string, levers: CallRecord['levers']) => ({ messages: [user(question)], levers });
     await rollout(0, [
       call('unmarked', null),
@@ -218,7 +218,7 @@ describe('marked prompts', () => {
     expect(await survey([], names)).toEqual([]);
   });
 
-  test('strip the demonstrations of that place alone; a question with the instruction in it is none', async () => {
+  test('strip the demonstrations of that component alone; a question with the instruction in it is none', async () => {
     const demo = (component: string): Demo => ({
       component,
       seed: 1,

@@ -134,8 +134,8 @@ class Model {
 const indexes = fc.record({ org: fc.constantFrom(...orgs), name: fc.nat(1) });
 const pick = fc.nat(1_000);
 const steps = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('build' as const), place: indexes }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('build and publish' as const), place: indexes }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('build' as const), target: indexes }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('build and publish' as const), target: indexes }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -155,16 +155,16 @@ const rollBackOf = (pick: number) => ({ do: 'roll back' as const, pick, live: fa
 const deleteOf = (pick: number) => ({ do: 'delete' as const, pick, live: false });
 /** Comes by each answer that there is; the first deployment is the pick 0. */
 const everyOutcome: Step[] = [
-  { do: 'build and publish', place: index },
+  { do: 'build and publish', target: index },
   rollBackOf(0),
-  { do: 'build and publish', place: index },
+  { do: 'build and publish', target: index },
   rollBackOf(0),
-  { do: 'build and publish', place: index },
+  { do: 'build and publish', target: index },
   deleteOf(1),
   rollBackOf(2),
-  { do: 'build and publish', place: index },
+  { do: 'build and publish', target: index },
   rollBackOf(3),
-  { do: 'build', place: index },
+  { do: 'build', target: index },
   { do: 'publish', pick: 4, against: 'another' },
   deleteOf(4),
   { do: 'publish', pick: 4, against: 'whatever' },
@@ -180,7 +180,7 @@ describe('names', () => {
         const names = [freshName(), freshName()];
         const one = async (step: Step) => {
           if (step.do === 'build' || step.do === 'build and publish') {
-            const index = { org: step.place.org, name: names[step.place.name]! };
+            const index = { org: step.target.org, name: names[step.target.name]! };
             const made = { ...index, id: await build(index.org, index.name), published: false, deleted: false };
             model.all.push(made);
             if (step.do === 'build and publish') {

@@ -27,8 +27,8 @@ export default class LongestFirst extends Sequencer {
     if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
     const rank = ({ path }) => {
       if (path.endsWith('.long.test.ts')) return -1;
-      const place = folders.findIndex((folder) => path.includes(`/test/${folder}/`));
-      return place < 0 ? folders.length : place;
+      const index = folders.findIndex((folder) => path.includes(`/test/${folder}/`));
+      return index < 0 ? folders.length : index;
     };
     return sorted.sort((one, other) => rank(one) - rank(other));
   }

@@ -1,9 +1,8 @@
 /**
  * The loop of generations: GEPA's (arXiv 2507.19457, algorithm 1) with fewer rollouts. An accepted
- * child takes a targeted test instead of a full evaluation (`acceptance.ts`). The parent has the
- * best estimate over all rollouts of its lineage. Reflection sees failures of earlier rollouts.
- * Accepted children are merged. Full evaluations are rare: of the most promising candidate, and at
- * the end.
+ * child takes a targeted test instead of a full evaluation (`acceptance.ts`). By default the parent
+ * has the best estimate (`parents.ts`). Reflection sees failures of earlier rollouts. Accepted
+ * children are merged. Full evaluations are rare: of the most promising candidate, and at the end.
  * Invariants: only a fully evaluated candidate can be the best, so `history` never falls; decisions
  * come in the order of the candidates' numbers.
  */

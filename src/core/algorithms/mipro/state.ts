@@ -15,7 +15,7 @@ export interface DemoSet {
 export interface InstructionProposal {
   candidate: number;
   parents: number[];
-  /** Null: what the parents changed of their common parent's texts is combined without a model. */
+  /** Null: the parents' changes to their common parent's texts are merged without a model. */
   rewrite: Rewrite | null;
 }
 

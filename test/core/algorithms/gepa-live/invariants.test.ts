@@ -4,7 +4,7 @@
  *  2. it never asks for more rollouts than `maxRollouts`, and it ends and says by what; where
  *     children were accepted an evaluation of each, and the held-out comparison in the end, were
  *     always paid for;
- *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its place in
+ *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its index in
  *     its batch;
  *  4. the same config and answers give the same path, through JSON at every turn and with a batch's
  *     answers in any order;

@@ -88,7 +88,7 @@ describe('the test of a child', () => {
     expect(new Set(rounds.map((round) => round.indexOf(0))).size).toBe(4);
   });
 
-  test('the first that is accepted ends it; of several the one with the greatest gain wins', () => {
+  test('accepting a child ends the test; the greatest gain wins', () => {
     const run = serve(
       small({ populationSize: 3, generations: 1 }),
       always((candidate) => [0, 0.8, 0.9, 0.1][candidate]!),
@@ -102,7 +102,7 @@ describe('the test of a child', () => {
     expect(run.state.incumbent!.candidate).toBe(2);
   });
 
-  test('the next generation comes from who was accepted, and learns from what failed in its test too', () => {
+  test('the next generation starts from the accepted child and learns from its failures', () => {
     const run = serve(
       small({ generations: 2 }),
       scoring(({ candidate, ordinal }) => (candidate === 0 ? 0 : ordinal % 2)),
@@ -135,7 +135,7 @@ describe('what is learned from', () => {
     expect(many.proposals).toHaveLength(20);
   });
 
-  test('where too few are known the incumbent runs on, half an evaluation at a time and a whole one at most', () => {
+  test('with too few failures, runs the incumbent for half an evaluation at a time, at most one', () => {
     const rare = serve(
       small({ generations: 1 }),
       scoring(({ ordinal }) => (ordinal === 35 ? 0 : 1)),
@@ -167,7 +167,7 @@ describe('what is learned from', () => {
 });
 
 describe('proposals that come to nothing', () => {
-  test('are told of, and cost no rollouts; too many of them fail the search', () => {
+  test('are reported and cost no rollouts; too many fail the search', () => {
     const bad: World = { ...always(() => 0), propose: () => ({ outcome: 'failed', reason: 'no fence' }) };
     const run = serve(small({ generations: 5, populationSize: 2 }), bad);
     expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
@@ -204,7 +204,7 @@ describe('the end', () => {
     expect(many.state.nextCandidate).toBeLessThanOrEqual(gepaLimits.candidates);
   });
 
-  test('the budget keeps the most promising children where it has no room for all', () => {
+  test('the budget keeps the most promising children if it does not cover all', () => {
     const run = serve(
       small({ populationSize: 3, generations: 1, maxRollouts: 20 + 32 + 20 }),
       always((candidate) => [0.5, 0.4, 0.6, 0.5][candidate]!),
@@ -257,7 +257,7 @@ describe('the end', () => {
     expect(stagesOf(still.requests, 'heldout')).toEqual([]);
   });
 
-  test('traffic that becomes harder makes nobody fall: the better of both is served, and the history stays', () => {
+  test('keeps the better candidate and the history when traffic gets harder', () => {
     const run = serve(
       small({ generations: 1 }),
       scoring(({ candidate, ordinal }) => (candidate === 0 ? 0.6 : 0.9) - (ordinal >= 20 ? 0.5 : 0)),

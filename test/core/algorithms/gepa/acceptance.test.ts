@@ -102,7 +102,7 @@ describe('a child that costs less', () => {
     expect(judged(state, trial({ rounds: 2 }))).toEqual({ accepted: true, expectedSum: 1, childSum: 2 });
   });
 
-  test('but for less than a tenth, or by nobody knows how much, is not cheaper', () => {
+  test('is not cheaper if it saves less than a tenth or the cost is unknown', () => {
     const verdictAt = (own: NonNullable<GepaState['costs']>) =>
       judged({ ...given({ 0: parent, 1: { 0: of(0), 1: of(0) } }, { 1: [0] }), costs: own }, trial());
     expect(verdictAt({ 0: [50, 5], 1: [18, 2] })).toMatchObject({ accepted: false });
@@ -151,7 +151,7 @@ describe('the guard', () => {
     expect(step).toEqual({ ask: [6, 2, 3].map((seed) => [4, seed]) });
   });
 
-  test('whoever was better than expected on a seed gained on it', () => {
+  test('a seed counts as gained if the reward exceeds the expected reward', () => {
     const state = given(results, lineage);
     const beliefs = rewardModelOf(state);
     const gained = [0, 1, 2, 3].map((one) => [5, 6, 7, 2].filter((seed) => gainedOn(state, beliefs, one, seed)));
@@ -163,12 +163,12 @@ describe('a child where rewards are noisy', () => {
   // Equal rollouts that differ by 1: a variance of 0.5.
   const parent = { 0: of(0), 1: of(0), 8: of(0, 1), 9: of(0, 1) };
 
-  test('with a gain that does not stand out is run again, and its parent with it', () => {
+  test('with a gain within the noise is repeated, and so is its parent', () => {
     const state = given({ 0: parent, 1: { 0: of(0.3), 1: of(0.1), 8: of(0.5) } }, { 1: [0] });
     expect(judged(state, trial({ rounds: 2 }))).toEqual({ ask: [[0, 0], [1, 0], [0, 1], [1, 1]] }); // prettier-ignore
   });
 
-  test('is rejected when the gain does not stand out in the end', () => {
+  test('is rejected if its gain stays within the noise', () => {
     const state = given({ 0: parent, 1: { 0: of(0.3), 1: of(0.1), 8: of(0.5) } }, { 1: [0] });
     const { accepted } = judged(state, trial({ rounds: 3 })) as { accepted: boolean };
     expect(accepted).toBe(false);

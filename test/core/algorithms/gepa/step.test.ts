@@ -39,7 +39,7 @@ describe('the budget', () => {
     }
   });
 
-  test('that has no room for guards leaves a child that gained to what is known', () => {
+  test('without room for regression seeds, decides a child with a gain from known results', () => {
     const trainSeeds = Array.from({ length: 20 }, (_, seed) => seed);
     for (let spare = 0; spare < 60; spare++) {
       const given = { ...base, populationSize: 3, generations: 3, trainSeeds };
@@ -118,7 +118,7 @@ describe('answers', () => {
     expect(() => gepa.apply(asking, proposals(fine, fine))).not.toThrow();
   });
 
-  test('to proposals show what was offered, and combine what was to be', () => {
+  test('rejects proposals that show rollouts not offered or merge other candidates', () => {
     expect(() => gepa.apply(asking, proposals({ shown: [99] }, { shown: [] }))).toThrow(
       'the proposal of candidate 1 was shown rollout 99, which was not offered',
     );
@@ -146,7 +146,7 @@ describe('failed rollouts', () => {
     expect(gepa.view(state)).toMatchObject({ bestReward: 2 / 3, rolloutsCompleted: 5 });
   });
 
-  test('are not asked for again with what is reserved for the first proposal', () => {
+  test('does not repeat rollouts from the reserve of the first proposal', () => {
     const tight = config({ populationSize: 1, generations: 1, evaluationSeeds: [10, 11, 12, 13] });
     const broken = scoring(({ stage, seed }) => (stage === 'baseline' && seed < 13 ? 'infrastructure' : 0.5));
     const run = drive({ ...tight, maxRollouts: minimumRollouts(tight) + 1 }, broken);
@@ -334,7 +334,7 @@ describe('the view', () => {
     expect(gepa.view(drive(config({ generations: 1 }), level).state).noise).toMatchObject({ sd: 0 });
   });
 
-  test('has numbers alone, whatever rewards a container makes up', () => {
+  test('contains only finite numbers for any rewards', () => {
     for (const huge of [1e300, 1e308, -1e308]) {
       const world = scoring(({ ordinal }) => (ordinal % 3 === 0 ? huge : ordinal % 3 === 1 ? -huge : 0.5));
       const run = drive(config({ generations: 4, repeats: 2, heldoutSeeds: [100, 101] }), world);

@@ -37,7 +37,7 @@ describe('a rollout scored well', () => {
   });
 });
 
-describe('a survey asks', () => {
+describe('findDemos requests', () => {
   const rollouts: Given[] = [
     [0, 0, 0.2],
     [0, 10, 1],
@@ -82,7 +82,7 @@ describe('what can be shown', () => {
     [1, 2, 1],
   ]);
 
-  test('is of a seed the earliest, and as an answer only what scored well', () => {
+  test('uses the earliest rollout of a seed, and answers only with a good reward', () => {
     const all = [0, 1, 2, 3, 4];
     const found = addUsable(none, { component: null, bootstrapped: all, labeled: all }, state);
     expect(found).toEqual({ bootstrapped: [0, 3, 4], labeled: [0, 1, 4] });
@@ -109,7 +109,7 @@ describe('the first sets', () => {
   );
   const usable = { bootstrapped: [0, 1, 2, 3, 4], labeled: [5, 6, 7, 8, 9] };
 
-  test('are none, the best, labelled ones alone, then random ones, all of them different', () => {
+  test('are: none, best, labeled only, then random, all different', () => {
     const [sets] = firstSets(usable, many, seedRng(1));
     expect(sets).toHaveLength(6);
     expect(sets.slice(0, 3)).toEqual([
@@ -156,7 +156,7 @@ describe('the first sets', () => {
   });
 });
 
-describe('the set of what is hard', () => {
+describe('the set of hard instances', () => {
   const state = stateOf([
     [0, 0, 1],
     [0, 1, 1],
@@ -174,7 +174,7 @@ describe('the set of what is hard', () => {
     expect(hardSet(usable, [none], more)).toEqual({ bootstrapped: [1, 2], labeled: [3, 0] });
   });
 
-  test('is none where there is such a one, or nothing to show', () => {
+  test('is null if the set exists already or nothing can be shown', () => {
     const usable = { bootstrapped: [0, 1, 2], labeled: [] };
     expect(hardSet(usable, [none, { bootstrapped: [1, 2], labeled: [] }], state)).toBeNull();
     expect(hardSet(none, [none], state)).toBeNull();

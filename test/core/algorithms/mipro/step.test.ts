@@ -92,7 +92,7 @@ describe('the end', () => {
     expect(run.state.generation).toBe(1);
   });
 
-  test('by patience evaluates who promises more first, where the budget had no room on the way', () => {
+  test('by patience: evaluates a more promising candidate first', () => {
     const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 150), minibatchSize: 7 };
     const given = config({ ...seeds, maxRollouts: 200, patience: 1, numTrials: 12 });
     const run = drive(given, improving);
@@ -298,7 +298,7 @@ describe('demonstrations', () => {
 });
 
 describe('evaluations', () => {
-  test('are not of who does not promise more than the best', () => {
+  test('skip candidates that do not promise more than the best', () => {
     const run = drive(
       config({ numTrials: 20 }),
       scoring(({ candidate }) => (candidate === 0 ? 0.5 : 0.4)),
@@ -342,7 +342,7 @@ describe('live traffic that names no instance', () => {
     expect(switchToUnpaired(later, 'unpaired')).toBe(later);
   });
 
-  test('runs the best so far beside the candidate, and takes whom the test finds better', () => {
+  test('compares the best and the candidate on the same traffic and takes the winner', () => {
     const run = drive(
       unpaired(wide),
       scoring(({ candidate }) => (candidate > 0 ? 0.9 : 0.1)),
@@ -355,7 +355,7 @@ describe('live traffic that names no instance', () => {
     expect(run.state.best!.candidate).toBeGreaterThan(0);
   });
 
-  test('does not take one for what may be luck', () => {
+  test('keeps the best if the gain may be luck', () => {
     // In its trial a candidate was lucky, in its evaluation it is like the baseline.
     const lucky = scoring(({ stage, candidate, ordinal }) =>
       stage === 'gate' && candidate > 0 ? 1 : ordinal % 3 === 0 ? 1 : 0,
@@ -366,7 +366,7 @@ describe('live traffic that names no instance', () => {
     expect(of(run, 'candidate_rejected').some(({ reason }) => reason === 'not_better')).toBe(true);
   });
 
-  test('begins patience anew with whom the test finds better, where the best so far was luckier once', () => {
+  test('resets patience when the test replaces a best that was lucky', () => {
     const world = scoring(({ candidate, stage }) => {
       if (stage !== 'evaluation') return candidate === 0 ? 0.95 : 1;
       return candidate === 0 ? 0.1 : 0.9;
@@ -403,7 +403,7 @@ describe('answers', () => {
     );
   });
 
-  test('decide alone: what was answered on another path before changes nothing', () => {
+  test('ignores answers of another path', () => {
     // Two paths from one state: the second proposal fails in one, the first in the other.
     const path = (failing: number, from: MiproState) => {
       const world: MiproWorld = {

@@ -27,7 +27,7 @@ describe('split', () => {
   });
 
   test('trials that tie for the last places share them', () => {
-    // Of 11 the best 2: one is above, and four tie for the second place.
+    // Of 11 the best 2: one is above, and four tie for second.
     const { good, bad } = split(valued([3, 9, 3, 1, 1, 1, 3, 1, 1, 1, 3]), []);
     expect(good).toEqual([
       { choices: [0], weight: 0.25 },
