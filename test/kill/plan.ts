@@ -2,7 +2,7 @@ import { seedRng, uniformInt, type Rng } from '../../src/core/math/random.js';
 import { moments, type Point } from '../support/breakpoints.js';
 
 /** A point to kill a session: calls of a kind and stage around the rollouts [from, to). */
-export interface Place {
+export interface CallRange {
   stage: string;
   what: Point['what'];
   from: number;
@@ -39,12 +39,11 @@ function leastMet<T>(choices: readonly T[], nameOf: (choice: T) => string, met: 
 }
 
 /**
- * Points of each session, in `waves` equal parts of its rollouts one in each (null: there is no
- * place in it); of the stages and moments that were met least. At every other the answer is
- * delivered, for there most can go wrong, and mostly it is the last of its batch, after which the
- * search decides.
+ * One kill point for each session in each of `waves` equal parts of its rollouts; null: none fits.
+ * Chooses the stages and moments met least. Every second answer is delivered, mostly the last of
+ * its batch: the search decides after it.
  */
-export function planPoints(sessions: readonly Place[][], waves: number, dice: Dice): (Point | null)[][] {
+export function planPoints(sessions: readonly CallRange[][], waves: number, dice: Dice): (Point | null)[][] {
   const met = new Map<string, number>();
   const points = sessions.map((): (Point | null)[] => []);
   for (let wave = 0; wave < waves; wave += 1) {

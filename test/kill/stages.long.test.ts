@@ -7,7 +7,7 @@ import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 import { startTcpProxies, type TcpProxies } from '../support/servers/tcp-proxies.js';
 import { variants, isMipro, request, startVariants, tightRollouts } from './session-variants.js';
-import { Dice, planPoints, type Place } from './plan.js';
+import { Dice, planPoints, type CallRange } from './plan.js';
 import { countOf, Records } from './records.js';
 
 // The promise: the same seed and the same answers give the same candidates, history and result
@@ -83,9 +83,9 @@ async function createAll(run: string, maxConcurrent: number): Promise<Map<string
 }
 
 /** Where a session can be killed, from a run of it that was not. */
-async function placesOf(name: string, id: string): Promise<Place[]> {
+async function callRanges(name: string, id: string): Promise<CallRange[]> {
   const batches = await records.batches(id);
-  const indexes = batches.map(({ kind, from, to }): Place => ({ stage: kind, what: 'rollout', from, to }));
+  const indexes = batches.map(({ kind, from, to }): CallRange => ({ stage: kind, what: 'rollout', from, to }));
   const asked = new Set<number>();
   let reached = -1;
   for (const call of breakpoints.noted.filter(({ session }) => session === name)) {
@@ -94,23 +94,23 @@ async function placesOf(name: string, id: string): Promise<Place[]> {
   }
   // The first that a MIPRO session asks is what the task is about.
   const ofFirst = isMipro(name) ? 'survey' : 'proposals';
-  const questions = [...asked].map((from, nth): Place => {
+  const questions = [...asked].map((from, nth): CallRange => {
     return { stage: nth === 0 ? ofFirst : 'proposals', what: 'question', from, to: from + 1 };
   });
   const hasCompletions = breakpoints.noted.some(({ session, what }) => session === name && what === 'completion');
-  const completions = indexes.map((index): Place => ({ ...index, stage: 'completion', what: 'completion' }));
+  const completions = indexes.map((index): CallRange => ({ ...index, stage: 'completion', what: 'completion' }));
   return [...indexes, ...questions, ...(hasCompletions ? completions : [])];
 }
 
 /** Later points of a MIPRO session: its first two proposer requests and its last trials. */
-function pointsOfMipro(indexes: readonly Place[]): (Point | null)[] {
+function pointsOfMipro(indexes: readonly CallRange[]): (Point | null)[] {
   const { from } = indexes.find(({ stage }) => stage === 'survey')!;
   const trials = indexes.findLast(({ stage, what }) => what === 'rollout' && /^gate|^merge/.test(stage))!;
   const written: Point = { what: 'question', from, moment: 'delivered' };
   return [written, written, { what: 'rollout', from: trials.to - 1, moment: 'delivered' }];
 }
 
-function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, indexes: readonly Place[]): string {
+function stageOf({ point, at: { what, ordinal } }: { point: Point; at: Call }, indexes: readonly CallRange[]): string {
   const at = ordinal ?? point.from;
   return indexes.find((index) => index.what === what && index.from <= at && at < index.to)!.stage;
 }
@@ -135,7 +135,7 @@ async function kill(released: readonly string[]): Promise<void> {
 test('killed wherever it stands, a session comes to the same, and no answer on record is bought again', async () => {
   const calm = await createAll('calm', 8);
   await until('all have ended', async () => (await records.ended([...calm.values()])).size === calm.size, 240);
-  const indexes = await Promise.all([...calm].map(([name, id]) => placesOf(name, id)));
+  const indexes = await Promise.all([...calm].map(([name, id]) => callRanges(name, id)));
   const others = indexes.filter((_, at) => !isMipro([...calm.keys()][at]!));
   const planned = planPoints(others, waves, dice);
   const plan = indexes.map((own) => (others.includes(own) ? planned.shift()! : pointsOfMipro(own)));
