@@ -1,6 +1,5 @@
-import type { Stage } from '../../core/search/protocol.js';
 import type { NewEvent } from '../../core/events/event.js';
-import { rolloutEvent } from '../../core/events/rollouts.js';
+import { rolloutEvent, type FinishedRollout } from '../../core/events/rollouts.js';
 import type { Tx } from '../db/db.js';
 import { appendEvents, type ControlRow, type JobRef } from '../jobs/events.js';
 import { toJsonb } from '../db/json.js';
@@ -18,16 +17,7 @@ export interface Outcome {
 }
 
 /** A finished rollout as written. */
-export interface Written extends Record<string, unknown> {
-  id: string;
-  idx: number;
-  /** null: live traffic without a seed. */
-  seed: number | null;
-  stage: Stage;
-  generation: number;
-  candidate_id: string | null;
-  status: 'succeeded' | 'failed';
-  reward: number | null;
+export interface Written extends FinishedRollout, Record<string, unknown> {
   error: { code: string; message: string; connect?: boolean } | null;
 }
 

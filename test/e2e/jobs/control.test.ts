@@ -152,6 +152,18 @@ describe('the workflow decides by the transition table', () => {
   });
 });
 
+/** Waits until the rollout in flight is recorded and no activity is pending. */
+async function restsAfterOneRollout(id: string): Promise<void> {
+  await until('the rollout in flight counts', async () => {
+    const rows = await service.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]);
+    return rows.length === 1;
+  });
+  await until('no activity is pending', async () => {
+    const { raw } = await service.workflow(id).describe();
+    return (raw.pendingActivities ?? []).length === 0;
+  });
+}
+
 describe('what commands do', () => {
   test('after a pause nothing starts, rollouts in flight count, and a resume continues', async () => {
     const { opened, open } = gate();
@@ -161,15 +173,7 @@ describe('what commands do', () => {
     await until('one is in flight', () => mine().length === 1);
     expect((await command(id, 'pause')).status).toBe(200);
     open();
-    await until('what was in flight counts', async () => {
-      const rows = await service.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]);
-      return rows.length === 1;
-    });
-    // The workflow itself says that nothing runs: no activity waits through the pause.
-    await until('no activity is pending', async () => {
-      const { raw } = await service.workflow(id).describe();
-      return (raw.pendingActivities ?? []).length === 0;
-    });
+    await restsAfterOneRollout(id);
     expect(mine()).toHaveLength(1);
     const view = await service.workflow(id).query<Record<string, unknown>>('status');
     expect(view['status']).toBe('paused');
@@ -279,14 +283,7 @@ test.each([
   await until('one is in flight', () => callsOf(id).length === 1);
   expect(await command(id, 'pause')).toMatchObject({ status: 200, body: { job_id: id, status: 'paused' } });
   release.open();
-  await until('what was in flight counts', async () => {
-    const rows = await service.query(`select 1 from rollouts where job_id = $1 and status = 'succeeded'`, [id]);
-    return rows.length === 1;
-  });
-  await until('no activity is pending', async () => {
-    const { raw } = await service.workflow(id).describe();
-    return (raw.pendingActivities ?? []).length === 0;
-  });
+  await restsAfterOneRollout(id);
   expect(callsOf(id)).toHaveLength(1);
   expect(await service.workflow(id).query(statusQuery)).toMatchObject({ status: 'paused' });
 

@@ -151,9 +151,7 @@ function finishGeneration(before: GepaState, stop: StoppedBy | null, decisions: 
 }
 
 function beginGeneration(before: GepaState, decisions: Decision[]): GepaState {
-  const parent = drawParent(before);
-  const { parent: _, ...rest } = before;
-  const state = parent === undefined ? rest : { ...rest, parent };
+  const state = { ...before, parent: drawParent(before) };
   return explore(state) ?? reflect(state) ?? endGeneration(state, decisions);
 }
 

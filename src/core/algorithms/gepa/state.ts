@@ -36,7 +36,7 @@ export interface GepaState extends SeededState {
   /** Possible parents: the baseline and accepted candidates. */
   pool: number[];
   /** The parent drawn for this generation; absent: the incumbent. */
-  parent?: number;
+  parent?: number | undefined;
   /** Requested rollouts at the time of the last evaluation. */
   evaluatedAt: number;
 }
