@@ -13,13 +13,13 @@ import type { JobRef } from '../../src/storage/jobs/events.js';
 import { readGraphExamples, type GraphExample } from '../../src/storage/graphs/examples.js';
 import type { ActivityDeps } from '../deps.js';
 import { askProposer, type ProposerQuestion } from './ask-proposer.js';
-import { rewriteTexts, type Rewritten } from './rewrite.js';
+import { rewriteTexts, type RewriteOutcome } from './rewrite.js';
 
-type Unproposed = Exclude<Rewritten, { outcome: 'proposed' }>;
-type Proposed = Extract<Rewritten, { outcome: 'proposed' }> & { graph: Graph; edits?: EditJson[] };
+type NoProposal = Exclude<RewriteOutcome, { outcome: 'proposed' }>;
+type NewGraph = Extract<RewriteOutcome, { outcome: 'proposed' }> & { graph: Graph; edits?: EditJson[] };
 
 /** A proposed graph, or why there is none; `components` is empty after an edit of the structure. */
-export type ProposedGraph = (Proposed | Unproposed) & { shown: number[] };
+export type ProposedGraph = (NewGraph | NoProposal) & { shown: number[] };
 
 interface GraphProposal {
   request: ProposalRequest;
@@ -49,7 +49,7 @@ async function rewritePrompts(
   spec: GraphSpec,
   { request, parent, failures }: GraphProposal,
   signal: AbortSignal,
-): Promise<Proposed | Unproposed> {
+): Promise<NewGraph | NoProposal> {
   const rewriting = {
     ...{ request, failures, parent: graphTexts(parent), names: instructionNames(parent) },
     context: spec.description === null ? {} : { task: spec.description },
@@ -72,7 +72,7 @@ async function editStructure(
   spec: GraphSpec,
   { request: { candidate }, parent, failures }: GraphProposal,
   signal: AbortSignal,
-): Promise<Proposed | Unproposed> {
+): Promise<NewGraph | NoProposal> {
   const rules: EditRules = {
     models: spec.policies.map(({ model }) => model),
     maxAttempts: attemptsLimit(graphFromJson(initialGraphOf(spec))),

@@ -7,10 +7,10 @@ import { readExamples } from '../../src/storage/candidates/reflection-examples.j
 import type { ActivityDeps } from '../deps.js';
 import { instructionReader } from './ask-proposer.js';
 import { readDescription } from './describe.js';
-import { rewriteTexts, type Rewritten } from './rewrite.js';
+import { rewriteTexts, type RewriteOutcome } from './rewrite.js';
 
 /** A proposed prompt, or why there is none; `shown`: the rollouts that the model was shown. */
-export type ReflectedPrompt = Rewritten & { shown: number[] };
+export type ReflectedPrompt = RewriteOutcome & { shown: number[] };
 
 /** Asks the proposer to rewrite a prompt's components from failed rollouts. */
 export async function reflect(

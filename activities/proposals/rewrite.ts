@@ -7,7 +7,7 @@ import type { ActivityDeps } from '../deps.js';
 import { askProposer, type ProposerQuestion } from './ask-proposer.js';
 
 /** A rewrite of a candidate's texts; `names`: the components that may be rewritten. */
-export interface Rewriting {
+export interface RewriteRequest {
   request: ProposalRequest;
   parent: Texts;
   names: readonly string[];
@@ -20,7 +20,7 @@ export interface Rewriting {
 }
 
 /** The components that changed, or why none did. */
-export type Rewritten =
+export type RewriteOutcome =
   | { outcome: 'proposed'; texts: Texts; components: string[] }
   | { outcome: 'unchanged' }
   | { outcome: 'failed'; reason: string };
@@ -30,9 +30,9 @@ export async function rewriteTexts(
   deps: ActivityDeps,
   job: JobRef,
   spec: SearchSpec,
-  { request, parent, names, failures, good = [], context, reader }: Rewriting,
+  { request, parent, names, failures, good = [], context, reader }: RewriteRequest,
   signal: AbortSignal,
-): Promise<Rewritten> {
+): Promise<RewriteOutcome> {
   const feedback = failures.map((failure) => failure.feedback);
   const components = componentsToRewrite(names, feedback, request);
   const examples = [...good, ...failures];

@@ -48,7 +48,7 @@ export class RolloutExchange<Conclusion> {
   readonly prefetch = new ClaimPrefetch();
   counts: OutcomeCounts = noOutcomes;
   /** Outcomes that are not recorded yet. */
-  private ended: Outcome[] = [];
+  private unrecorded: Outcome[] = [];
   /** The last exchange returned fewer claims than wanted. */
   private queueEmpty = false;
   /** Rollouts that wait for their reward; each keeps its slot. */
@@ -61,13 +61,13 @@ export class RolloutExchange<Conclusion> {
   }
 
   add(outcome: Outcome): void {
-    this.ended.push(outcome);
+    this.unrecorded.push(outcome);
     this.prefetch.ended(outcome.rolloutId);
     if (outcome.status === 'awaiting_reward') this.awaiting += 1;
   }
 
   get hasOutcomes(): boolean {
-    return this.ended.length > 0;
+    return this.unrecorded.length > 0;
   }
 
   get freeSlots(): number {
@@ -83,15 +83,15 @@ export class RolloutExchange<Conclusion> {
   /** Whether the runner holds no claim and no unrecorded outcome. */
   get isIdle(): boolean {
     const { inFlight } = this.context;
-    return inFlight.size + this.ended.length + this.prefetch.size === 0 && !this.prefetch.hasReleased;
+    return inFlight.size + this.unrecorded.length + this.prefetch.size === 0 && !this.prefetch.hasReleased;
   }
 
   /** Exchanges outcomes for claims; keeps them and retries while Postgres does not answer. */
   async run(mayStart: boolean): Promise<ExchangeResult<Conclusion>> {
     const { deps, job, runnable, token, concurrency, signal } = this.context;
     const { report, confirm } = this.prefetch.report();
-    const outcomes = this.ended;
-    this.ended = [];
+    const outcomes = this.unrecorded;
+    this.unrecorded = [];
     const limit = concurrency.takeChange();
     const deadline = Date.now() + databasePatienceMs;
     const { spec } = runnable;
@@ -109,7 +109,7 @@ export class RolloutExchange<Conclusion> {
         });
         this.queueEmpty = result.claims.length < wanted.slots + wanted.ahead;
         this.counts = result.counts;
-        this.awaiting = result.awaiting + this.ended.filter(({ status }) => status === 'awaiting_reward').length;
+        this.awaiting = result.awaiting + this.unrecorded.filter(({ status }) => status === 'awaiting_reward').length;
         confirm(result.control, outcomes.length);
         return result;
       } catch (error) {

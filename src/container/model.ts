@@ -47,9 +47,9 @@ export async function callModel(
   }
   const { status } = response;
   if (!response.ok) {
-    const said = `the model answered ${status}: ${text.slice(0, 500)}`;
-    if (status === 429 || status === 503) throw new ModelError(said, 503, response.headers.get('retry-after'));
-    throw new ModelError(said, status >= 500 ? 502 : null);
+    const message = `the model answered ${status}: ${text.slice(0, 500)}`;
+    if (status === 429 || status === 503) throw new ModelError(message, 503, response.headers.get('retry-after'));
+    throw new ModelError(message, status >= 500 ? 502 : null);
   }
   return answerText(text);
 }

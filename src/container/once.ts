@@ -15,12 +15,12 @@ export function once<Answer extends { status: number }>() {
     const entry = entries.get(key) ?? begin(key, work);
     entry.waiting += 1;
     // Stop and forget the work only when no caller waits for it.
-    const leave = () => {
+    const release = () => {
       entry.waiting -= 1;
       if (entry.waiting === 0) entry.stop.abort(gone.reason);
     };
-    if (gone.aborted) leave();
-    else gone.addEventListener('abort', leave, { once: true });
+    if (gone.aborted) release();
+    else gone.addEventListener('abort', release, { once: true });
     return entry.answer;
   };
 

@@ -24,7 +24,7 @@ export interface Launch {
 }
 
 /** A running server; `gone` resolves when it has exited. */
-export interface Running {
+export interface ServerProcess {
   mark: ProcessMark;
   gone: Promise<void>;
 }
@@ -35,7 +35,7 @@ const largestLog = 10 * 1024 * 1024;
  * Starts a server in its own process group and session (out of reach of Ctrl-C), logging to a file,
  * and waits until it answers. Throws a StartupError with the end of its output.
  */
-export async function launch(what: Launch, signal: AbortSignal): Promise<Running> {
+export async function launch(what: Launch, signal: AbortSignal): Promise<ServerProcess> {
   const logSize = statSync(what.logFile, { throwIfNoEntry: false })?.size ?? 0;
   const appended = logSize <= largestLog;
   const log = openSync(what.logFile, appended ? 'a' : 'w', 0o600);
@@ -51,7 +51,7 @@ export async function launch(what: Launch, signal: AbortSignal): Promise<Running
     const [error] = (await once(child, 'error')) as [Error];
     throw new StartupError(`${what.name} could not be started: ${error.message}.`, { cause: error });
   }
-  const mark = processMark(child.pid) ?? { pid: child.pid, began: 'it has exited' };
+  const mark = processMark(child.pid) ?? { pid: child.pid, startTime: 'it has exited' };
   const running = { mark, gone: once(child, 'exit').then(() => undefined) };
   try {
     what.onSpawn(mark);

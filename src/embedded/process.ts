@@ -6,18 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface ProcessMark {
   pid: number;
   /** Start time, unique for the process. */
-  began: string;
+  startTime: string;
 }
 
 /** The mark of a living process, or undefined; a zombie is not alive. */
 export function processMark(pid: number): ProcessMark | undefined {
-  const began = process.platform === 'linux' ? beganByProc(pid) : beganByPs(pid);
-  return began === undefined ? undefined : { pid, began };
+  const startTime = process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
+  return startTime === undefined ? undefined : { pid, startTime };
 }
 
 /** Whether this very process is alive. */
 export function lives(mark: ProcessMark): boolean {
-  return processMark(mark.pid)?.began === mark.began;
+  return processMark(mark.pid)?.startTime === mark.startTime;
 }
 
 /** The command line of a living process, or undefined. */
@@ -49,7 +49,7 @@ export async function end(mark: ProcessMark, signals: readonly NodeJS.Signals[],
 }
 
 // Field 22 of /proc/<pid>/stat counts clock ticks since boot, so the boot id is part of the mark.
-function beganByProc(pid: number): string | undefined {
+function startTimeFromProc(pid: number): string | undefined {
   return ifItLives(() => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -58,7 +58,7 @@ function beganByProc(pid: number): string | undefined {
   });
 }
 
-function beganByPs(pid: number): string | undefined {
+function startTimeFromPs(pid: number): string | undefined {
   const line = ps('stat=,lstart=', pid);
   return line?.startsWith('Z') ? undefined : line?.replace(/^\S+\s+/, '');
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { StartupError } from './errors.js';
 import { readJson, writeJson } from './files.js';
-import { launch, type Launch, type Running } from './launch.js';
+import { launch, type Launch, type ServerProcess } from './launch.js';
 import { lockFolder } from './lock.js';
 import { end, gone, lives, type ProcessMark } from './process.js';
 import { supervise } from './supervise.js';
@@ -36,7 +36,7 @@ export interface Server<Settings> {
 /** Time until the next signal to a server that does not answer. */
 const unhealthyGraceMs = 3000;
 
-interface Saved<Settings> {
+interface ServerRecord<Settings> {
   settings: Settings;
   args: string[];
   process: ProcessMark | null;
@@ -76,14 +76,14 @@ export async function runServer<Settings>(
 async function adoptOrStart<Settings>(kind: ServerKind<Settings>, log: Logger, onExit: (error: Error) => void) {
   const { name, folder, stopSignals, readyWithinMs } = kind;
   const file = join(folder, 'server.json');
-  const saved = readJson<Saved<Settings>>(file);
+  const saved = readJson<ServerRecord<Settings>>(file);
   const orphan = await adopt(kind, saved, log);
   const settings = saved && orphan ? saved.settings : await kind.choose(saved?.settings);
   const args = kind.args(settings);
   const save = (mark: ProcessMark | null) =>
-    writeJson(file, { settings, args, process: mark } satisfies Saved<Settings>);
+    writeJson(file, { settings, args, process: mark } satisfies ServerRecord<Settings>);
 
-  const start = async (signal: AbortSignal): Promise<Running> => {
+  const start = async (signal: AbortSignal): Promise<ServerProcess> => {
     const program = await kind.prepare(settings);
     const logFile = join(folder, 'server.log');
     const probe = () => kind.probe(settings);
@@ -98,9 +98,9 @@ async function adoptOrStart<Settings>(kind: ServerKind<Settings>, log: Logger, o
 /** The server that was left running, if it can be adopted; otherwise stops it. */
 async function adopt<Settings>(
   kind: ServerKind<Settings>,
-  saved: Saved<Settings> | undefined,
+  saved: ServerRecord<Settings> | undefined,
   log: Logger,
-): Promise<Running | undefined> {
+): Promise<ServerProcess | undefined> {
   const mark = saved?.process;
   if (!mark || !lives(mark)) return undefined;
   const asWanted =

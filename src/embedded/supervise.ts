@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Running } from './launch.js';
+import type { ServerProcess } from './launch.js';
 import { end } from './process.js';
 
 interface Supervision {
   name: string;
-  first: Running;
-  start(signal: AbortSignal): Promise<Running>;
+  first: ServerProcess;
+  start(signal: AbortSignal): Promise<ServerProcess>;
   stopSignals: readonly NodeJS.Signals[];
   log: Logger;
   /** Called once when the server has died too often: no further restart. */
@@ -14,7 +14,7 @@ interface Supervision {
 }
 
 /** A supervised server: restarted when it dies. */
-export interface Supervised {
+export interface SupervisedServer {
   readonly pid: number;
   /** Stops the server; resolves when its process has exited. */
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ const maxRestarts = 8;
 const forgivenAfterMs = 60_000;
 
 /** Restarts a server when it dies, after a delay that doubles each time. */
-export function supervise({ name, first, start, stopSignals, log, onExit }: Supervision): Supervised {
+export function supervise({ name, first, start, stopSignals, log, onExit }: Supervision): SupervisedServer {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running = first;
@@ -41,7 +41,7 @@ export function supervise({ name, first, start, stopSignals, log, onExit }: Supe
       if (signal.aborted) return;
       log.warn({ server: running.mark.pid }, `${name} has exited unexpectedly; restarting it`);
       if (Date.now() - since > forgivenAfterMs) restarts = 0;
-      for (let next: Running | undefined; !next;) {
+      for (let next: ServerProcess | undefined; !next;) {
         if (restarts === maxRestarts) throw new Error(`${name} exited ${maxRestarts + 1} times in a row; see its log.`);
         await sleep(firstPauseMs * 2 ** restarts++, undefined, { signal });
         try {

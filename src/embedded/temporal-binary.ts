@@ -19,16 +19,16 @@ export async function findTemporalBinary(log: Logger, cacheDir: string): Promise
   const cached = join(cacheDir, `temporal-${temporalVersion}`);
   const failures = new Map<string, string>();
 
-  async function attempt(name: string, find: () => Promise<string>, tell: boolean): Promise<string | undefined> {
+  async function attempt(name: string, find: () => Promise<string>, shouldWarn: boolean): Promise<string | undefined> {
     try {
       return await find();
     } catch (error) {
       failures.set(name, (error as Error).message);
-      if (tell) log.warn(`no Temporal server by ${name}: ${(error as Error).message}`);
+      if (shouldWarn) log.warn(`no Temporal server by ${name}: ${(error as Error).message}`);
       return undefined;
     }
   }
-  const inCache = (tell: boolean) => attempt('the cache', () => usable(cached), tell);
+  const inCache = (shouldWarn: boolean) => attempt('the cache', () => usable(cached), shouldWarn);
 
   // Silent at first: a missing PATH entry is expected once the cache is filled.
   const there = (await attempt('"temporal" on PATH', () => usable('temporal'), false)) ?? (await inCache(false));

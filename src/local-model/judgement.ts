@@ -85,9 +85,9 @@ function like(wanted: string, output: string): Score {
 }
 
 function covering(description: string, output: string): Score {
-  const said = tellingStems(output);
+  const stems = tellingStems(output);
   const demanded = [...tellingStems(description)].slice(0, maxWords);
-  const lacking = demanded.filter(([key]) => !said.has(key)).map(([, word]) => word);
+  const lacking = demanded.filter(([key]) => !stems.has(key)).map(([, word]) => word);
   return {
     score: demanded.length === 0 ? 1 : rounded(1 - lacking.length / demanded.length),
     reason:

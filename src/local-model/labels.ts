@@ -38,8 +38,8 @@ export function offeredLabels(text: string): OfferedLabels {
   if (!longest) return { labels: [], rest: text };
   const { items, line, cut, below } = longest;
   // Keep bullets that explain their label: they are guidance too.
-  const said = lines.slice(line + 1, line + 1 + below).filter((own) => explained.test(own.replace(bullet, '')));
-  const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...said, ...lines.slice(line + 1 + below)];
+  const explanations = lines.slice(line + 1, line + 1 + below).filter((own) => explained.test(own.replace(bullet, '')));
+  const rest = [...lines.slice(0, line), lines[line]!.slice(0, cut), ...explanations, ...lines.slice(line + 1 + below)];
   return { labels: [...new Set(items)].slice(0, maxLabels), rest: rest.join('\n') };
 }
 

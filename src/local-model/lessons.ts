@@ -60,8 +60,8 @@ export function expectedAnswer(feedback: string): string | null {
 }
 
 function quotedExpectation(feedback: string): string | null {
-  const said = expectation.exec(feedback);
-  return said ? (quoted.exec(feedback.slice(said.index + said[0].length))?.[1] ?? null) : null;
+  const match = expectation.exec(feedback);
+  return match ? (quoted.exec(feedback.slice(match.index + match[0].length))?.[1] ?? null) : null;
 }
 
 /**
@@ -73,8 +73,8 @@ function expectedLabel(
   mentions: Mention[],
   mentionsIn: (text: string) => Mention[],
 ): string | null {
-  const said = expectation.exec(feedback);
-  const behind = said && mentions.find(({ start }) => start > said.index);
+  const match = expectation.exec(feedback);
+  const behind = match && mentions.find(({ start }) => start > match.index);
   if (behind) return behind.label;
   const answered = mentionsIn(`"${output.trim().slice(0, 200)}"`)[0]?.label ?? null;
   const others = new Set(mentions.map(({ label }) => label).filter((label) => label !== answered));

@@ -13,12 +13,12 @@ const alone = /\b(?:alone|only|nothing (?:else|more)|no other words?)\b/i;
 /** The answer to a question about a non-empty passage. */
 export function lookUp(passage: readonly Statement[], asked: string, instruction: string): string {
   const subject = firstNamed(passage, asked);
-  const said = subject === null ? passage : passage.filter((statement) => statement.subject === subject);
-  const attributes = [...new Set(said.map(({ attribute }) => attribute))];
+  const statements = subject === null ? passage : passage.filter((statement) => statement.subject === subject);
+  const attributes = [...new Set(statements.map(({ attribute }) => attribute))];
   const wanted =
     attributes.length === 1
       ? attributes[0]!
       : classify(asked, attributes, readGuidance(instruction, mentionFinder(attributes)));
-  const found = said.find(({ attribute }) => attribute === wanted)!;
+  const found = statements.find(({ attribute }) => attribute === wanted)!;
   return alone.test(instruction) ? found.value : found.text;
 }

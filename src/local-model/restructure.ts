@@ -42,7 +42,7 @@ export function restructure({ graph, runs }: EditRequest): ShownEdit[] {
     case 'taught':
       // A lesson about lookups applies to every lookup; otherwise only the faulty step learns.
       return (runs.some(readTrail) ? chain.slice(0, maxEdits) : [stepOf(graph, found.step)!]).map((step) => {
-        return { edit: 'prompt', step: step.id, messages: tell(step, runs) };
+        return { edit: 'prompt', step: step.id, messages: withLessons(step, runs) };
       });
     case 'lacking':
       return critique(last, runs);
@@ -131,7 +131,7 @@ function decompose(step: ShownStep, runs: ShownRun[]): ShownEdit[] {
       edit: 'decompose',
       step: step.id,
       prompt: propose({ instruction: prompt, examples: runs }),
-      messages: inFront(tell(step, runs), `about: {{${name}}}`),
+      messages: inFront(withLessons(step, runs), `about: {{${name}}}`),
     },
   ];
 }
@@ -150,7 +150,7 @@ function critique({ id, messages }: ShownStep, runs: ShownRun[]): ShownEdit[] {
 }
 
 /** The step's messages with the lessons in the first instructing one. */
-function tell({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
+function withLessons({ messages }: ShownStep, examples: ShownRun[]): ShownMessage[] {
   const at = Math.max(
     0,
     messages.findIndex(({ role }) => role === 'system'),

@@ -28,10 +28,10 @@ describe('the lock of a folder', () => {
   });
 
   test.each([
-    ['whose process is gone', JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' })],
+    ['whose process is gone', JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' })],
     [
       'whose process id belongs to another one by now',
-      JSON.stringify({ pid: process.pid, began: 'earlier', token: 'x' }),
+      JSON.stringify({ pid: process.pid, startTime: 'earlier', token: 'x' }),
     ],
     ['that a power cut left empty', ''],
   ])('is taken over from one %s', (_, left) => {
@@ -47,7 +47,7 @@ describe('the lock of a folder', () => {
   test('belongs to one while it changes hands', () => {
     const folder = freshFolder();
     const file = join(folder, 'lock');
-    const stale = JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' });
+    const stale = JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' });
     const successor = `${file}.after.${createHash('sha256')
       .update(file + stale)
       .digest('hex')
@@ -70,7 +70,7 @@ describe('the lock of a folder', () => {
   test('goes to exactly one of several that find it stale at the same time', async () => {
     const folder = freshFolder();
     const files = Array.from({ length: 300 }, (_, index) => join(folder, `lock${index}`));
-    for (const file of files) writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' }));
+    for (const file of files) writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, startTime: 'x', token: 'x' }));
     const script = join(import.meta.dirname, 'take-locks.ts');
     const takers = Array.from({ length: 5 }, () => runTypeScript<number>(script, [`${Date.now() + 2000}`, ...files]));
     const got = await Promise.all(takers.map((taker) => taker.first));

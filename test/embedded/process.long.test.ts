@@ -23,9 +23,9 @@ const line = async (child: ChildProcess) =>
 describe('the mark of a process', () => {
   test('is the same as long as it lives, and no other process has it', () => {
     expect(processMark(process.pid)).toEqual(processMark(process.pid));
-    expect(processMark(process.ppid)!.began).not.toBe(processMark(process.pid)!.began);
+    expect(processMark(process.ppid)!.startTime).not.toBe(processMark(process.pid)!.startTime);
     expect(lives(processMark(process.pid)!)).toBe(true);
-    expect(lives({ pid: process.pid, began: 'earlier' })).toBe(false);
+    expect(lives({ pid: process.pid, startTime: 'earlier' })).toBe(false);
   });
 
   test('is gone with it, even while nobody has waited for the process', async () => {
@@ -49,7 +49,7 @@ describe('ending a process', () => {
   test('leaves another process alone that has its id', async () => {
     const child = shell('echo ready; exec sleep 60');
     await line(child);
-    await end({ pid: child.pid!, began: 'earlier' }, ['SIGKILL']);
+    await end({ pid: child.pid!, startTime: 'earlier' }, ['SIGKILL']);
     expect(lives(processMark(child.pid!)!)).toBe(true);
   });
 });

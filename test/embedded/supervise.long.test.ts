@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import timers from 'node:timers/promises';
 import { pino } from 'pino';
-import type { Running } from '../../src/embedded/launch.js';
+import type { ServerProcess } from '../../src/embedded/launch.js';
 import { processMark } from '../../src/embedded/process.js';
 import { supervise } from '../../src/embedded/supervise.js';
 
@@ -12,9 +12,9 @@ afterEach(() => {
 });
 
 /** A server that ends at once. */
-function shortLived(): Running {
+function shortLived(): ServerProcess {
   const child = spawn('true');
-  return { mark: { pid: child.pid!, began: 'x' }, gone: once(child, 'exit').then(() => undefined) };
+  return { mark: { pid: child.pid!, startTime: 'x' }, gone: once(child, 'exit').then(() => undefined) };
 }
 
 test('a server that keeps dying is given up, with one word to its owner', async () => {
@@ -42,7 +42,7 @@ test('a server that keeps dying is given up, with one word to its owner', async 
 
 test('a server that is stopped is not started again', async () => {
   const child = spawn('sleep', ['60']);
-  const start = jest.fn<() => Promise<Running>>();
+  const start = jest.fn<() => Promise<ServerProcess>>();
   const onExit = jest.fn();
   const first = { mark: processMark(child.pid!)!, gone: once(child, 'exit').then(() => undefined) };
   const said: string[] = [];

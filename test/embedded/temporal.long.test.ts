@@ -119,7 +119,7 @@ describe('embedded Temporal', () => {
     await (await start({ dataDir })).stop();
     const file = join(dataDir, 'temporal', 'server.json');
     const saved = JSON.parse(readFileSync(file, 'utf8')) as object;
-    writeFileSync(file, JSON.stringify({ ...saved, process: { pid: process.pid, began: 'earlier' } }));
+    writeFileSync(file, JSON.stringify({ ...saved, process: { pid: process.pid, startTime: 'earlier' } }));
     expect((await start({ dataDir })).adopted).toBe(false);
   });
 

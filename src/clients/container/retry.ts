@@ -36,11 +36,11 @@ export function createCaller(dispatcher: Dispatcher, baseMs: number) {
     let { deadline } = limits;
     for (;;) {
       const readyAt = Date.now();
-      const leave = await limits.admit?.(signal);
+      const release = await limits.admit?.(signal);
       // Waiting for admission is not the container's fault.
       deadline += Date.now() - readyAt;
       const left = Math.max(1, deadline - Date.now());
-      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(leave);
+      const answer = await exchange(dispatcher, what, Math.min(limits.tryTimeoutMs, left), signal).finally(release);
       const result = isFault(answer) ? answer : read(answer);
       if (!isFault(result) || result.retry === 'none') return result;
       // A try cut short by the deadline carries no new information: report the fault before it.

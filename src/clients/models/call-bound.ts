@@ -11,7 +11,7 @@ export interface BoundedCall {
 }
 
 /** A request field that leaves the cost unbounded, and how to fix it. */
-export interface Unbounded {
+export interface UnboundedField {
   field: string;
   message: string;
 }
@@ -48,7 +48,7 @@ export function unknownPrice({ provider, model }: Pick<PolicySpec, 'provider' | 
  * The maximum cost of a chat completion; a token has at least one byte. A request without a limit
  * gets one of `unlimited` tokens; every limit is capped at `maxAnswerTokens`.
  */
-export function boundCall(provider: string, request: Json, unlimited: number): BoundedCall | Unbounded {
+export function boundCall(provider: string, request: Json, unlimited: number): BoundedCall | UnboundedField {
   const present = unpriced.find((name) => request[name] !== undefined && request[name] !== null);
   if (present) return unbounded(present, 'is not accepted under max_cost_usd: its price is unknown');
   if (!pricedTiers.includes(request['service_tier'])) {
@@ -83,7 +83,7 @@ export function boundCall(provider: string, request: Json, unlimited: number): B
   );
 }
 
-function unbounded(field: string, message: string): Unbounded {
+function unbounded(field: string, message: string): UnboundedField {
   return { field, message: `${field} ${message}.` };
 }
 

@@ -106,7 +106,7 @@ async function tryOnce(
     return { ok: false, code: 'cost_not_bounded', message: allowed.message, infrastructure: false };
   }
   const startedAt = performance.now();
-  let sent: Sent;
+  let sent: ChatReply;
   try {
     sent = await withTimeout(tryTimeoutMs, signal, async (bounded) =>
       readSent(await providers.send(policy.provider, allowed.body, bounded), onText),
@@ -147,7 +147,7 @@ async function tryOnce(
 }
 
 /** `text`: the body; for a stream, the equivalent completion. */
-interface Sent {
+interface ChatReply {
   status: number;
   retryAfter: string | null;
   text: string;
@@ -163,7 +163,7 @@ const neverSent = new Set(['upstream_unreachable', 'provider_not_usable']);
 async function readSent(
   { status, retryAfter, contentType, body }: ModelAnswer,
   onText: ChatRequest['onText'],
-): Promise<Sent> {
+): Promise<ChatReply> {
   // Some providers ignore `stream` and answer in one piece.
   if (onText && status === 200 && contentType?.startsWith('text/event-stream')) {
     const completion = await readStream(body, onText);
@@ -177,7 +177,7 @@ async function readSent(
 function read(
   { provider, model }: PolicySpec,
   asker: Asker,
-  { text, completion }: Sent,
+  { text, completion }: ChatReply,
   latencyMs: number,
 ): ChatResult {
   const choices = field(completion, 'choices');

@@ -24,13 +24,13 @@ export interface Providers {
   close(): Promise<void>;
 }
 
-interface Known {
+interface ProviderEndpoint {
   baseUrl: string;
   needsKey: boolean;
 }
 
 /** OpenAI-compatible endpoints, from the vendors' documentation. */
-const known: Record<string, Known> = {
+const known: Record<string, ProviderEndpoint> = {
   openai: { baseUrl: 'https://api.openai.com/v1', needsKey: true },
   anthropic: { baseUrl: 'https://api.anthropic.com/v1', needsKey: true },
   google: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai', needsKey: true },

@@ -51,20 +51,20 @@ function* metadataProblems(metadata: unknown): Generator<DatasetProblem> {
   yield { path: ['metadata', description.name], message };
 }
 
-interface Named {
+interface NamedEntry {
   index: number;
   name: string;
   entry: Record<string, unknown>;
 }
 
-function namedEntries(list: unknown, field: string): Named[] {
+function namedEntries(list: unknown, field: string): NamedEntry[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, index) => {
     const name = isObject(entry) ? entry[field] : undefined;
     return isObject(entry) && typeof name === 'string' ? [{ index, name, entry }] : [];
   });
 }
 
-function* duplicates(list: readonly Named[], [where, field]: [string, string]): Generator<DatasetProblem> {
+function* duplicates(list: readonly NamedEntry[], [where, field]: [string, string]): Generator<DatasetProblem> {
   const indexes = new Map<string, number>();
   for (const { index, name } of list) {
     const earlier = indexes.get(name);
@@ -75,8 +75,8 @@ function* duplicates(list: readonly Named[], [where, field]: [string, string]): 
 
 function* goldProblems(
   dataset: Record<string, unknown>,
-  tasks: readonly Named[],
-  golds: readonly Named[],
+  tasks: readonly NamedEntry[],
+  golds: readonly NamedEntry[],
 ): Generator<DatasetProblem> {
   const ids = new Set(tasks.map(({ name }) => name));
   const mode = valueAt(dataset, 'verifier_config', 'mode');
@@ -98,7 +98,7 @@ function* goldProblems(
   }
 }
 
-function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly Named[]): Generator<DatasetProblem> {
+function* rubricProblems(dataset: Record<string, unknown>, tasks: readonly NamedEntry[]): Generator<DatasetProblem> {
   if (valueAt(dataset, 'verifier_config', 'mode') !== 'rubric' || dataset['default_rubric'] !== undefined) return;
   const without = tasks.filter(({ entry }) => entry['rubric'] === undefined);
   if (without.length === tasks.length) {
@@ -147,7 +147,7 @@ function* verifierProblems(dataset: Record<string, unknown>): Generator<DatasetP
 }
 
 /** Fields that only some inputs have; reports the smaller group. */
-function* fieldProblems(tasks: readonly Named[]): Generator<DatasetProblem> {
+function* fieldProblems(tasks: readonly NamedEntry[]): Generator<DatasetProblem> {
   const inputs = tasks.flatMap(({ index, name, entry: { input } }) =>
     typeof input === 'string' || isObject(input) ? [{ index, name, fields: taskInput(input) }] : [],
   );

@@ -6,7 +6,7 @@
 import { matchRows } from './match.js';
 import { isBlank, needsNoSpace, tokenize } from './segments.js';
 
-export type Merged = { ok: true; text: string } | { ok: false; conflicts: number };
+export type TextMergeResult = { ok: true; text: string } | { ok: false; conflicts: number };
 
 /** Replaces the tokens [from, to) of the base by `by`. */
 interface Edit {
@@ -20,7 +20,7 @@ interface Edit {
  * at one position, ours first, without repeating a sentence. `conflicts` counts positions where a
  * sentence was changed in two ways, or changed and removed.
  */
-export function mergeTexts(base: string, ours: string, theirs: string): Merged {
+export function mergeTexts(base: string, ours: string, theirs: string): TextMergeResult {
   const tokens = tokenize(base);
   const groups = groupEdits(diffEdits(tokens, tokenize(ours)), diffEdits(tokens, tokenize(theirs)));
   const merged: string[] = [];

@@ -1,5 +1,5 @@
 /** A candidate's reward, and the cost of one of its rollouts; null: unknown. */
-export interface Weighed {
+export interface RewardAndCost {
   reward: number;
   costUsd: number | null;
   tokens: number | null;
@@ -11,14 +11,14 @@ export interface Weighed {
  * better), the cheapest first. One measure of cost for all: dollars if known for all and not all 0
  * (the provider `local`), else tokens, else calls.
  */
-export function costFront<Candidate extends Weighed>(all: readonly Candidate[]): Candidate[] {
-  const measures: ((candidate: Weighed) => number | null)[] = [({ costUsd }) => costUsd, ({ tokens }) => tokens];
+export function costFront<Candidate extends RewardAndCost>(all: readonly Candidate[]): Candidate[] {
+  const measures: ((candidate: RewardAndCost) => number | null)[] = [({ costUsd }) => costUsd, ({ tokens }) => tokens];
   const known = measures.find(
     (measure) =>
       all.every((candidate) => measure(candidate) !== null) && all.some((candidate) => measure(candidate)! > 0),
   );
-  const costOf = (candidate: Weighed) => known?.(candidate) ?? candidate.calls;
-  const dominates = (candidate: Weighed, other: Weighed) =>
+  const costOf = (candidate: RewardAndCost) => known?.(candidate) ?? candidate.calls;
+  const dominates = (candidate: RewardAndCost, other: RewardAndCost) =>
     candidate.reward >= other.reward &&
     costOf(candidate) <= costOf(other) &&
     (candidate.reward > other.reward || costOf(candidate) < costOf(other));

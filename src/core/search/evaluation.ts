@@ -1,7 +1,7 @@
 /** Full evaluations, and the comparison of baseline and winner on held-out seeds. */
 import { mean } from '../math/rewards.js';
 import type { Pair } from './batch.js';
-import { remainingRollouts, type Budgeted } from './budget.js';
+import { remainingRollouts, type BudgetState } from './budget.js';
 import { changeCandidate } from './candidates.js';
 import { heldoutRollouts, type SearchConfig } from './config.js';
 import type { Decision } from './protocol.js';
@@ -41,7 +41,7 @@ export function recordEvaluation<State extends SearchState>(
 }
 
 /** Baseline, then winner; empty without held-out seeds, budget or a new winner. */
-export function heldoutPairs(state: Budgeted, winner: number): Pair[] {
+export function heldoutPairs(state: BudgetState, winner: number): Pair[] {
   const { config } = state;
   if (winner === 0 || remainingRollouts(state) < heldoutRollouts(config)) return [];
   return [0, winner].flatMap((candidate) => evaluationPairs(config, candidate, config.heldoutSeeds));

@@ -183,7 +183,7 @@ export type Decision =
 export type AcceptanceDecision = Extract<Decision, { type: 'candidate_accepted' | 'candidate_rejected' }>;
 
 /** The winner's rewards minus the baseline's: the mean and its 95 % interval. */
-export interface Verdict {
+export interface SearchVerdict {
   verdict: 'better' | 'not_significantly_better' | 'worse';
   /** Held-out seeds, or the evaluation seeds that chose the winner. */
   basis: 'heldout' | 'evaluation';
@@ -210,7 +210,7 @@ export interface SearchView {
   /** Rollouts of one evaluation. */
   evaluationRollouts?: number;
   /** The winner against the baseline; null before the end. */
-  verdict?: Verdict | null;
+  verdict?: SearchVerdict | null;
   candidates: CandidateSummary[];
   /** The tests that are running; absent: none, or over live traffic without instances. */
   tests?: CandidateTest[];

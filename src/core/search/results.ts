@@ -1,16 +1,16 @@
 /** All rewards by candidate and seed; repeated rollouts are in the order of their requests. */
 import { mean, square, sum } from '../math/rewards.js';
 
-export type Measured = readonly [ordinal: number, reward: number];
+export type Measurement = readonly [ordinal: number, reward: number];
 
 /** By candidate, then by seed; plain JSON. */
-export type Results = Readonly<Record<string, Readonly<Record<string, readonly Measured[]>>>>;
+export type Results = Readonly<Record<string, Readonly<Record<string, readonly Measurement[]>>>>;
 
 export function addResults(
   results: Results,
   added: readonly { candidate: number; seed: number; ordinal: number; reward: number }[],
 ): Results {
-  const after: Record<string, Record<string, readonly Measured[]>> = { ...results };
+  const after: Record<string, Record<string, readonly Measurement[]>> = { ...results };
   const copied = new Set<number>();
   for (const { candidate, seed, ordinal, reward } of added) {
     if (!copied.has(candidate)) after[candidate] = { ...after[candidate] };
@@ -22,7 +22,7 @@ export function addResults(
 }
 
 /** A candidate's results on a seed, in the order of requests; empty: it never ran there. */
-export function measuredOn(results: Results, candidate: number, seed: number): readonly Measured[] {
+export function measuredOn(results: Results, candidate: number, seed: number): readonly Measurement[] {
   return results[candidate]?.[seed] ?? [];
 }
 
@@ -34,7 +34,7 @@ export interface Noise {
 }
 
 interface Own {
-  seeds: readonly (readonly [seed: number, measured: readonly Measured[]])[];
+  seeds: readonly (readonly [seed: number, measured: readonly Measurement[]])[];
   low: number;
   high: number;
   /** Repeated rollouts: squared differences from their means, and the degrees of freedom. */

@@ -5,7 +5,7 @@
  * that always fails. Without noise the last measurement is the expected reward.
  */
 import { mean, square, sum } from '../math/rewards.js';
-import { noiseOf, readOwn, type Measured, type Noise, type Results } from './results.js';
+import { noiseOf, readOwn, type Measurement, type Noise, type Results } from './results.js';
 
 /** `age`: edits since the last measurement; `ordinal`: the latest rollout of that measurement. */
 export interface Posterior {
@@ -25,7 +25,7 @@ const longWay = 16;
 /** The model of fixed results, with a cache: the results must not change. */
 export class RewardModel {
   readonly noise: Noise;
-  private readonly bySeed: ReadonlyMap<number, ReadonlyMap<number, readonly Measured[]>>;
+  private readonly bySeed: ReadonlyMap<number, ReadonlyMap<number, readonly Measurement[]>>;
   private readonly parentsOf: (candidate: number) => readonly number[];
   private readonly posteriors = new Map<number, Map<number, Posterior | null>>();
   private readonly bases = new Map<number, number | null>();
@@ -176,7 +176,7 @@ export class RewardModel {
   private at(
     candidate: number,
     seed: number,
-    measured: ReadonlyMap<number, readonly Measured[]>,
+    measured: ReadonlyMap<number, readonly Measurement[]>,
     known: Map<number, Posterior | null>,
   ): Posterior | null {
     const before = known.get(candidate);
@@ -195,7 +195,7 @@ export class RewardModel {
     return { ...posterior, variance, age: posterior.age + edits };
   }
 
-  private weigh(expected: Posterior, own: readonly Measured[]): Posterior {
+  private weigh(expected: Posterior, own: readonly Measurement[]): Posterior {
     const measured = mean(own.map(([, reward]) => reward))!;
     const ordinal = own.at(-1)![0];
     const noise = this.noise.variance / own.length;
@@ -234,8 +234,8 @@ function isNearer(posterior: Posterior, other: Posterior): boolean {
   return posterior.age < other.age || (posterior.age === other.age && posterior.mean > other.mean);
 }
 
-function bySeedOf(results: Results): Map<number, Map<number, readonly Measured[]>> {
-  const bySeed = new Map<number, Map<number, readonly Measured[]>>();
+function bySeedOf(results: Results): Map<number, Map<number, readonly Measurement[]>> {
+  const bySeed = new Map<number, Map<number, readonly Measurement[]>>();
   for (const [candidate, own] of Object.entries(results)) {
     const number = Number(candidate);
     for (const [seed, measured] of readOwn(own).seeds) {

@@ -2,7 +2,7 @@ import { mean } from '../math/rewards.js';
 import { comparePaired, type Comparison } from '../math/statistics.js';
 import { remainingRollouts } from './budget.js';
 import { evaluationRollouts } from './config.js';
-import type { CandidateTest, SearchView, Verdict } from './protocol.js';
+import type { CandidateTest, SearchVerdict, SearchView } from './protocol.js';
 import { noiseOf, type Results } from './results.js';
 import type { RatedCandidate, SearchState, SeededState } from './state.js';
 
@@ -15,7 +15,7 @@ interface ViewParts {
   noise: NonNullable<SearchView['noise']> | null;
   tests?: CandidateTest[];
   /** Called at the end of the search. */
-  verdict: () => Verdict | null;
+  verdict: () => SearchVerdict | null;
 }
 
 /** At the end `rolloutsPlanned` equals `rolloutsCompleted`. */
@@ -59,7 +59,7 @@ export function verdictBySeeds(
   { best, config, heldout }: SeededState,
   rewardsOf: (candidate: number) => readonly number[],
   compare: (winner: readonly number[], baseline: readonly number[]) => Comparison = comparePaired,
-): Verdict | null {
+): SearchVerdict | null {
   if (best === null) return null;
   const { repeats, evaluationSeeds } = config;
   const meansOf = (candidate: number) => {
@@ -78,8 +78,8 @@ export function verdictBySeeds(
 /** A comparison with its conclusion: a difference counts if the interval excludes 0. */
 export function verdictOf(
   { difference, low, high }: Comparison,
-  compared: Pick<Verdict, 'basis' | 'seeds' | 'baseline' | 'winner'>,
-): Verdict {
+  compared: Pick<SearchVerdict, 'basis' | 'seeds' | 'baseline' | 'winner'>,
+): SearchVerdict {
   const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'not_significantly_better';
   return { verdict, ...compared, difference, low, high };
 }

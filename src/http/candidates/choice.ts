@@ -35,7 +35,7 @@ export async function resolveCandidate(
 }
 
 /** A candidate that a request names; default: the job's best. `field` names the job in the body. */
-export interface AskedCandidate {
+export interface CandidateReference {
   kind: 'session' | 'graph';
   field: string;
   jobId: string;
@@ -43,7 +43,7 @@ export interface AskedCandidate {
 }
 
 /** The job and the id of the candidate, which may not exist: then throw `unknown()`. */
-export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: AskedCandidate, path: readonly string[]) {
+export async function chosenCandidate(tx: Tx, { kind, field, ...asked }: CandidateReference, path: readonly string[]) {
   const refused = (name: string, message: string) =>
     refuse.invalid([{ pointer: pointerOf([...path, name]), message }], 'candidate_not_found');
   const { jobId } = asked;

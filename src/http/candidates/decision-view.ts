@@ -8,8 +8,8 @@ import type { CandidateRow } from '../../storage/candidates/reads.js';
 
 type DecisionView = z.output<typeof decisionSchema>;
 type Unit = (typeof jobKinds)[JobKind]['unit'];
-type Accepted = Extract<AcceptanceDecision, { type: 'candidate_accepted' }>;
-type Rejected = Extract<AcceptanceDecision, { type: 'candidate_rejected' }>;
+type Acceptance = Extract<AcceptanceDecision, { type: 'candidate_accepted' }>;
+type Rejection = Extract<AcceptanceDecision, { type: 'candidate_rejected' }>;
 
 const undecided = { parent_sum: null, child_sum: null, minibatch_size: null, estimated_reward: null };
 
@@ -43,14 +43,14 @@ function pending(status: Status): DecisionView {
   return { ...undecided, outcome: 'pending', reason: null, message };
 }
 
-function accepted(row: CandidateRow, decision: Accepted, unit: Unit): DecisionView {
+function accepted(row: CandidateRow, decision: Acceptance, unit: Unit): DecisionView {
   const { estimate, reason = row.merged.length > 0 ? 'combined' : 'better' } = decision;
   const cost = reason === 'cheaper' ? ', and it costs less than its parent' : '';
   const message = `Accepted: ${comparisonText(decision, unit)}${cost}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
 
-function rejected(decision: Rejected, unit: Unit): DecisionView {
+function rejected(decision: Rejection, unit: Unit): DecisionView {
   const { reason, parentSum, childSum } = decision;
   const isMore = exceeds(childSum, parentSum);
   // The sums of a test that was broken off say nothing.

@@ -21,7 +21,7 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   if (!row || !self) return null;
   const segments = attributePrompt(line);
   const origins = new Set(segments.map(({ candidate }) => candidate));
-  const sources = new Map(line.map((one) => [one.leverVersion, one]));
+  const sources = new Map(line.map((ancestor) => [ancestor.leverVersion, ancestor]));
   const ordinals = self.reflection?.ordinals ?? [];
   const wanted = [...origins].flatMap((origin) => shownTo(sources.get(origin)!));
   const [attempts, feedback] = await Promise.all([
@@ -33,7 +33,7 @@ export async function readOrigin(tx: Tx, job: { jobId: string; kind: JobKind; st
   const shown = {
     ...candidateView(row),
     decision: decisionView(row, job),
-    diff: parents.flatMap((one) => diffs(one, self)),
+    diff: parents.flatMap((parent) => diffs(parent, self)),
     reflection: reflectionView(self, attempts, feedback),
     minibatch: await readTestView(tx, job.jobId, row, shownSeeds),
     segments: segmentViews(segments, sources, feedback),

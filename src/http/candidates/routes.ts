@@ -15,7 +15,7 @@ import { findJob } from '../jobs/control.js';
 import { decisionView } from './decision-view.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
-import { numberedPage, placeAfter } from '../server/pages.js';
+import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems } from '../server/schema.js';
 import { candidateView } from './view.js';
 
@@ -26,12 +26,12 @@ export interface LineageRoutes<Head> {
   kind: JobKind;
   tags: string[];
   /** null: the job has no such candidate. */
-  detail: Described & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
+  detail: RouteDocs & { read(tx: Tx, job: JobRow<Head>, candidateId: string): Promise<object | null> };
   seedEval: { schema: z.ZodType; view(row: SeedEval): object };
-  pareto: Described & { read(tx: Tx, job: JobRow<Head>): Promise<object> };
+  pareto: RouteDocs & { read(tx: Tx, job: JobRow<Head>): Promise<object> };
 }
 
-interface Described {
+interface RouteDocs {
   schema: z.ZodType;
   summary: string;
   description: string;
@@ -40,14 +40,14 @@ interface Described {
 /** Registers a job kind's candidate routes: list, detail, rollouts and Pareto front. */
 export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageRoutes<Head>): void {
   const { param, kind, tags, detail, seedEval, pareto } = routes;
-  const one = `${routes.base}/:${param}`;
+  const jobPath = `${routes.base}/:${param}`;
   const params = z.object({ [param]: z.string() });
   const candidateParams = params.extend({ candidate_id: z.string() });
   const named = (request: FastifyRequest, name: string) => (request.params as Record<string, string>)[name]!;
   const find = (request: FastifyRequest) => findJob<Head>(deps, request, named(request, param), kind);
 
   app.get(
-    `${one}/candidates`,
+    `${jobPath}/candidates`,
     {
       schema: {
         tags,
@@ -60,7 +60,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     },
     async (request) => {
       const { status, limit, cursor } = request.query;
-      const after = placeAfter(cursor);
+      const after = parseCursor(cursor);
       const job = await find(request);
       return deps.db.org(job.orgId, async (tx) => {
         const rows = await readCandidates(tx, job.jobId, { status, after, limit: limit + 1 });
@@ -75,7 +75,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 
   app.get(
-    `${one}/candidates/:candidate_id`,
+    `${jobPath}/candidates/:candidate_id`,
     {
       schema: {
         tags,
@@ -95,7 +95,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 
   app.get(
-    `${one}/candidates/:candidate_id/seed-evals`,
+    `${jobPath}/candidates/:candidate_id/seed-evals`,
     {
       schema: {
         tags,
@@ -108,7 +108,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
     },
     async (request) => {
       const { limit, cursor } = request.query;
-      const after = placeAfter(cursor);
+      const after = parseCursor(cursor);
       const job = await find(request);
       const candidateId = candidateOf(named(request, 'candidate_id'));
       const rows = await deps.db.org(job.orgId, async (tx) => {
@@ -120,7 +120,7 @@ export function registerLineage<Head>(app: App, deps: HttpDeps, routes: LineageR
   );
 
   app.get(
-    `${one}/pareto`,
+    `${jobPath}/pareto`,
     {
       schema: {
         tags,

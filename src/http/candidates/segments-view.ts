@@ -36,7 +36,7 @@ export function attributePrompt(line: readonly Ancestor[]): ComponentSegment[] {
       })),
     ).map((segment) => ({ component, ...segment })),
   );
-  return fewer(segments);
+  return joinSegments(segments);
 }
 
 /** The rollouts whose feedback is shown with an ancestor's sentences. */
@@ -58,11 +58,11 @@ export function segmentViews(
     component,
     text,
     introduced_by: sources.get(candidate)!.id,
-    feedback: feedbackOf(candidate).map((one) => exampleView(one, bytes)),
+    feedback: feedbackOf(candidate).map((example) => exampleView(example, bytes)),
   }));
 }
 
-function fewer(segments: ComponentSegment[]): ComponentSegment[] {
+function joinSegments(segments: ComponentSegment[]): ComponentSegment[] {
   if (segments.length <= limits.segments) return segments;
   const joined: ComponentSegment[] = [];
   for (const segment of segments) {

@@ -11,10 +11,10 @@ export function unifiedDiff(
 ): string {
   const options = { context: 3, maxEditLength: edits };
   const patch = createTwoFilesPatch(from.name, to.name, from.text, to.text, undefined, undefined, options);
-  return patch ?? wholly(from, to);
+  return patch ?? replaceAllDiff(from, to);
 }
 
-function wholly(from: { name: string; text: string }, to: { name: string; text: string }): string {
+function replaceAllDiff(from: { name: string; text: string }, to: { name: string; text: string }): string {
   const [old, now] = [from.text.split('\n'), to.text.split('\n')];
   const head = [`--- ${from.name}`, `+++ ${to.name}`, `@@ -1,${old.length} +1,${now.length} @@`];
   return [...head, ...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`), ''].join('\n');

@@ -40,7 +40,7 @@ interface Entry extends DeploymentCounter {
 }
 
 /** Pending counts of an organization; one statement at a time, later counts go with the next. */
-interface Pending {
+interface PendingCounts {
   entries: Set<Entry>;
   waiting: Set<() => void>;
   writing: Promise<void> | null;
@@ -57,7 +57,7 @@ export function createMeter({
 }): RequestCounters {
   // By deployment, most recently counted last.
   const entries = new Map<string, Entry>();
-  const orgs = new Map<string, Pending>();
+  const orgs = new Map<string, PendingCounts>();
   let isClosed = false;
 
   function entryOf(deploymentId: string): Entry {
@@ -73,7 +73,7 @@ export function createMeter({
     return entry;
   }
 
-  async function write(orgId: string, pending: Pending): Promise<void> {
+  async function write(orgId: string, pending: PendingCounts): Promise<void> {
     const { taken, waiting } = await db.orgApart(orgId, async (tx) => {
       // Build the statement after connecting, so that it includes counts from the wait.
       const taken = [...pending.entries].map((entry) => ({ entry, requests: entry.requests }));
@@ -92,7 +92,7 @@ export function createMeter({
     for (const done of waiting) done();
   }
 
-  async function writeAll(orgId: string, pending: Pending): Promise<void> {
+  async function writeAll(orgId: string, pending: PendingCounts): Promise<void> {
     let isTold = false;
     const onRetry = (err: unknown) => {
       if (isClosed) throw err;

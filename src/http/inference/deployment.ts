@@ -12,7 +12,7 @@ import { createForward } from './forward.js';
 import type { Recorder } from './record.js';
 import { readChatBody } from './request.js';
 import { inferenceSchema, unjudged } from './schema.js';
-import { createServedSnapshots, type Served } from './served-snapshots.js';
+import { createServedSnapshots, type PreparedSnapshot } from './served-snapshots.js';
 import { createSharedReads } from '../server/shared-reads.js';
 
 const bodyLimit = 10 * 1024 * 1024;
@@ -64,7 +64,7 @@ export function registerDeploymentInference(app: App, deps: ProxyDeps): void {
     return reply;
   };
 
-  function callOf(served: Served, body: ReturnType<typeof readChatBody>) {
+  function callOf(served: PreparedSnapshot, body: ReturnType<typeof readChatBody>) {
     if (served.kind === 'graph') return graphCall(providers, served.id, body, () => Promise.resolve(served));
     const { policy, content } = served;
     return { provider: policy.provider, upstream: frozenRequest(body, content, policy) };

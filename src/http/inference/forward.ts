@@ -50,11 +50,11 @@ export function createForward<Call extends ForwardedCall>(
       // Only a graph fails with an ApiError.
       const isOurs = fault instanceof ApiError && call.answeredBy !== undefined;
       if (!(fault instanceof ProviderError || isOurs)) throw error;
-      const told = fault instanceof ProviderError ? noAnswer(fault) : fault;
+      const reported = fault instanceof ProviderError ? noAnswer(fault) : fault;
       const cost =
         fault instanceof ProviderError ? spentOn(fault) : fault instanceof GraphFailure ? fault.spent : noCost;
-      await note(call, { httpStatus: told.status, response: openAiError(told), latencyMs: elapsed(), ...cost });
-      throw told;
+      await note(call, { httpStatus: reported.status, response: openAiError(reported), latencyMs: elapsed(), ...cost });
+      throw reported;
     } finally {
       watch.end();
     }

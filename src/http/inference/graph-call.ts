@@ -3,7 +3,7 @@ import { asObject } from '../../util/json.js';
 import { answerByGraph } from './graph-answer.js';
 import type { ForwardedCall } from './call.js';
 import { hashOf } from './request.js';
-import type { Served } from './served-snapshots.js';
+import type { PreparedSnapshot } from './served-snapshots.js';
 
 type ChatBody = Record<string, unknown> & { messages: unknown[] };
 
@@ -15,7 +15,7 @@ export function graphCall(
   providers: Providers,
   id: string,
   { model: _ours, ...body }: ChatBody,
-  load: () => Promise<Served>,
+  load: () => Promise<PreparedSnapshot>,
 ): Pick<ForwardedCall, 'provider' | 'upstream' | 'answeredBy'> {
   const stream = body['stream'] === true;
   const options = asObject(body['stream_options']);

@@ -21,20 +21,20 @@ export function stepNotAnswered(
   { code, message, refused }: Extract<ChatResult, { ok: false }>,
 ): ApiError {
   if (code === providerRefusedKey) return refusedKey(provider);
-  const said = `Step ${step}: ${message}`;
+  const stepMessage = `Step ${step}: ${message}`;
   if (refused?.status === 429 || refused?.status === 503) {
-    return new ApiError(refused.status, code, said, { headers: { 'retry-after': refused.retryAfter ?? '1' } });
+    return new ApiError(refused.status, code, stepMessage, { headers: { 'retry-after': refused.retryAfter ?? '1' } });
   }
   // No retry: the provider would refuse again after all earlier steps are paid again.
   const isLasting = code === 'provider_not_usable' || (refused !== undefined && refused.status < 500);
   const headers: Record<string, string> = isLasting ? { 'x-should-retry': 'false' } : {};
-  return new ApiError(code === 'upstream_timeout' ? 504 : 502, code, said, { headers });
+  return new ApiError(code === 'upstream_timeout' ? 504 : 502, code, stepMessage, { headers });
 }
 
 /** The error for a graph that gives no output. */
 export function runFailed(step: string | null, reason: string, fault: RunFault | null): ApiError {
   const code = fault?.code === unusableAnswer ? unusableAnswer : 'graph_failed';
-  const said = step === null ? `The graph gave no output: ${reason}` : `Step ${step}: ${reason}`;
+  const message = step === null ? `The graph gave no output: ${reason}` : `Step ${step}: ${reason}`;
   // OpenAI's clients retry a 502 and would pay for all steps again.
-  return new ApiError(502, code, said, { headers: { 'x-should-retry': 'false' } });
+  return new ApiError(502, code, message, { headers: { 'x-should-retry': 'false' } });
 }

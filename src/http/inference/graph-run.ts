@@ -62,14 +62,14 @@ export async function runServed(
     calls += 1;
     const policy = policies.find(({ model }) => model === call.model) ?? policies[0]!;
     const isFinal = finalCall(run) === call.key;
-    const said = await completeChat(providers, {
+    const reply = await completeChat(providers, {
       ...{ asker: 'step', policy, messages: [...call.messages], signal, meter },
       tryTimeoutMs: call.timeoutS * 1_000,
       ...(isFinal && onText && { onText: pass }),
     });
-    if (!said.ok && said.infrastructure) throw stepNotAnswered(call.step, policy.provider, said);
-    if (said.ok && isFinal) finishReason = said.finishReason ?? finishReason;
-    return said;
+    if (!reply.ok && reply.infrastructure) throw stepNotAnswered(call.step, policy.provider, reply);
+    if (reply.ok && isFinal) finishReason = reply.finishReason ?? finishReason;
+    return reply;
   };
   try {
     const { run, fault } = await driveGraph(graph, request.input, ask);

@@ -59,15 +59,15 @@ function marksOf(text: string): Mark[] {
   const open: Mark[] = [];
   for (const match of text.matchAll(mark)) {
     const end = match.index + match[0].length;
-    const one: Mark = { start: match.index, end, name: match[1] ?? null, pairEnd: end };
-    if (one.name !== null) {
-      open.push(one);
+    const current: Mark = { start: match.index, end, name: match[1] ?? null, pairEnd: end };
+    if (current.name !== null) {
+      open.push(current);
       continue;
     }
     const opening = open.pop();
     if (!opening) continue;
     opening.pairEnd = end;
-    paired.push(opening, one);
+    paired.push(opening, current);
   }
   return paired.sort((left, right) => left.start - right.start);
 }

@@ -4,7 +4,7 @@ import { readMarks, replaceMarks, type MarkedSpan } from './lever-marks.js';
 type Json = Record<string, unknown>;
 
 /** A request with its marked spans replaced. */
-export interface Filled {
+export interface FillResult {
   /** The same object if the request has no marks. */
   request: Json & { messages: unknown[] };
   /** Original texts of the spans, in order, messages first; names may repeat. */
@@ -17,7 +17,7 @@ export interface Filled {
  * Replaces marked spans (see lever-marks.ts) in message contents and tool descriptions; removes the
  * marks.
  */
-export function fillLevers(request: Json & { messages: unknown[] }, texts: ReadonlyMap<string, string>): Filled {
+export function fillLevers(request: Json & { messages: unknown[] }, texts: ReadonlyMap<string, string>): FillResult {
   const spans: MarkedSpan[] = [];
   const found = new Set<string>();
   const fill = (text: unknown): unknown => {
@@ -36,7 +36,7 @@ export function fillLevers(request: Json & { messages: unknown[] }, texts: Reado
   const filled = at(withMessages, 'tools', (tools) =>
     Array.isArray(tools) ? each(tools, (tool) => at(tool, 'function', (its) => at(its, 'description', fill))) : tools,
   );
-  return { request: filled as Filled['request'], spans, found };
+  return { request: filled as FillResult['request'], spans, found };
 }
 
 /** The object with a changed field; the same object if nothing changes. */

@@ -27,7 +27,7 @@ export interface UpstreamRequest {
 }
 
 /** The part of a candidate that a call uses. */
-export interface Served {
+export interface CandidatePrompt {
   /** null: there is no candidate, or the baseline's prompt is not known yet. */
   messages: Message[] | null;
   /** Its components are spans that the container marks; unmarked text stays. */
@@ -62,7 +62,11 @@ export function readChatBody(body: unknown): Json & { messages: unknown[] } {
  * caller's or first, its demonstrations, the policy's model and parameters as defaults. Other
  * fields are unchanged.
  */
-export function substitute(body: Json & { messages: unknown[] }, policy: PolicySpec, served: Served): UpstreamRequest {
+export function substitute(
+  body: Json & { messages: unknown[] },
+  policy: PolicySpec,
+  served: CandidatePrompt,
+): UpstreamRequest {
   const texts = new Map(Object.entries(componentTexts(served.messages)));
   const { request, spans, found } = fillLevers({ ...defaults(body, policy.params), ...body }, texts);
   const system = wholeSystem(served, found);
@@ -87,7 +91,7 @@ export function substitute(body: Json & { messages: unknown[] }, policy: PolicyS
 }
 
 /** The text that replaces the system message; null with several components or marked spans. */
-function wholeSystem({ messages, marked }: Served, found: ReadonlySet<string>): string | null {
+function wholeSystem({ messages, marked }: CandidatePrompt, found: ReadonlySet<string>): string | null {
   if (!messages || marked) return null;
   const names = componentNames(messages);
   const systems = messages.flatMap(({ role, content }, index) => (role === 'system' ? [{ index, content }] : []));

@@ -7,21 +7,21 @@ import type { Db } from '../../storage/db/db.js';
 import { readSnapshot } from '../../storage/deployments/snapshots.js';
 
 /** A snapshot prepared to answer requests. */
-export type Served =
+export type PreparedSnapshot =
   | { id: string; kind: 'messages'; content: PromptContent; policy: PolicySpec }
   | { id: string; kind: 'graph'; content: GraphContent; graph: Graph; policies: PolicySpec[] };
 
 /** Cache of snapshots for requests. */
 export interface ServedSnapshots {
   /** Rejects if the organization has no such snapshot, which its deployments rule out. */
-  get(orgId: string, id: string): Promise<Served>;
+  get(orgId: string, id: string): Promise<PreparedSnapshot>;
 }
 
 const kept = 200;
 
 /** Caches the most recently used snapshots; they are immutable. */
 export function createServedSnapshots(db: Db): ServedSnapshots {
-  const cache = new Map<string, Promise<Served>>();
+  const cache = new Map<string, Promise<PreparedSnapshot>>();
   return {
     async get(orgId, id) {
       const key = `${orgId} ${id}`;
@@ -39,7 +39,7 @@ export function createServedSnapshots(db: Db): ServedSnapshots {
   };
 }
 
-async function read(db: Db, orgId: string, id: string): Promise<Served> {
+async function read(db: Db, orgId: string, id: string): Promise<PreparedSnapshot> {
   const snapshot = await db.orgApart(orgId, (tx) => readSnapshot(tx, id));
   if (!snapshot) throw new Error(`snapshot ${id} is missing in the database`);
   const { content } = snapshot;

@@ -19,8 +19,8 @@ export function passError(provider: string, status: number, text: string): Passe
   const passed = status < 400 ? 502 : status;
   const error = errorIn(text);
   if (error) return { status: passed, body: { error: { type: 'upstream_error', code: null, param: null, ...error } } };
-  const said = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
-  const message = `The provider "${provider}" answered ${status} ${said}`;
+  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
+  const message = `The provider "${provider}" answered ${status} ${detail}`;
   return { status: passed, body: { error: { message, type: 'upstream_error', code: String(status), param: null } } };
 }
 

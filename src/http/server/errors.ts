@@ -131,9 +131,9 @@ export const listed = 20;
 
 function describeErrors(errors: FieldError[]): string {
   const shown = errors.slice(0, 3).map(({ pointer, message }) => {
-    const said = message.replace(/\.$/, '');
+    const text = message.replace(/\.$/, '');
     const field = pointer.slice(1).split('/').map(unescapePointer).join('.');
-    return field ? `${field}: ${said}` : `The body ${said}`;
+    return field ? `${field}: ${text}` : `The body ${text}`;
   });
   return shown.join('; ') + (errors.length > 3 ? `; and ${errors.length - 3} more` : '') + '.';
 }

@@ -20,7 +20,7 @@ export function registerNotFound(app: App): void {
   app.decorate('routeTable', patterns);
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = patterns.get(url) ?? { matches: toRegExp(url), methods: new Set() };
-    for (const one of [method].flat()) pattern.methods.add(one);
+    for (const allowed of [method].flat()) pattern.methods.add(allowed);
     patterns.set(url, pattern);
   });
   app.setNotFoundHandler((request, reply) => {

@@ -15,7 +15,7 @@ import { findJob } from '../jobs/control.js';
 import type { App, HttpDeps } from '../deps.js';
 import { refuse } from '../server/errors.js';
 import { leverList, versionItem, versionView } from './levers-view.js';
-import { numberedPage, placeAfter } from '../server/pages.js';
+import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 
 const levers = `${jobKinds.session.path}/:session_id/levers` as const;
@@ -65,7 +65,7 @@ export function registerLevers(app: App, deps: HttpDeps): void {
     async (request) => {
       const { session_id: sessionId, prompt_lever_id: id } = request.params;
       const { limit, cursor } = request.query;
-      const after = placeAfter(cursor);
+      const after = parseCursor(cursor);
       const job = await find(request, sessionId);
       const component = knownComponent(job.jobId, id);
       const rows = await deps.db.org(job.orgId, async (tx) => {

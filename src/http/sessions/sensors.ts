@@ -5,7 +5,7 @@ import { readComponentLevers } from '../../storage/candidates/levers.js';
 import { readFrames } from '../../storage/rollouts/sensors.js';
 import { findJob } from '../jobs/control.js';
 import type { App, HttpDeps } from '../deps.js';
-import { numberedPage, placeAfter } from '../server/pages.js';
+import { numberedPage, parseCursor } from '../server/pages.js';
 import { problems, sessionParams } from '../server/schema.js';
 import { frameView } from './sensors-view.js';
 
@@ -25,7 +25,7 @@ export function registerSensors(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const { limit, cursor } = request.query;
-      const after = placeAfter(cursor);
+      const after = parseCursor(cursor);
       const { orgId, jobId } = await findJob(deps, request, request.params.session_id, 'session');
       return deps.db.org(orgId, async (tx) => {
         const rows = await readFrames(tx, jobId, { after, limit: limit + 1 });

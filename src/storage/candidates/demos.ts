@@ -48,7 +48,7 @@ const examples = `with asked as (
      where $3::text[] is null or first.component is not null
      order by a.position, first.component, c.created_at, c.id
   ), texts as (
-    select calls.*, said.roles, said.contents, own.demo_roles, own.demo_contents, instruction.text as instruction,
+    select calls.*, conversation.roles, conversation.contents, own.demo_roles, own.demo_contents, instruction.text as instruction,
            response->'choices'->0->'message' as answer, coalesce(nullif(details->>'expected', ''), details->>'expected_output') as label
       from calls
       left join candidates k on k.id = calls.candidate_id and k.job_id = $1
@@ -57,7 +57,7 @@ const examples = `with asked as (
          from jsonb_array_elements(case jsonb_typeof(request->'messages') when 'array' then request->'messages' else '[]' end)
                 with ordinality as e(m, n)
         where coalesce(m->>'role', '') not in ('system', 'developer')
-     ) said
+     ) conversation
      cross join lateral (
        select coalesce(array_agg(pair.role order by n, pair.role desc), '{}') as demo_roles,
               coalesce(array_agg(pair.content order by n, pair.role desc), '{}') as demo_contents
@@ -73,13 +73,13 @@ const examples = `with asked as (
     select *, case when roles = demo_roles || 'user'::text and contents[:cardinality(contents) - 1] = demo_contents
                    then contents[cardinality(contents)] end as question,
            case when coalesce(answer->'tool_calls', '[]') in ('[]', 'null') and coalesce(answer->'function_call', 'null') = 'null'
-                then ${textOf(`answer->'content'`)} end as said_answer
+                then ${textOf(`answer->'content'`)} end as answer_text
       from texts
   )
   select component, ordinal, seed, position, question,
-         case when question is not null and said_answer ~ '\\S' and char_length(said_answer) <= ${maxOutput} then said_answer end as output,
+         case when question is not null and answer_text ~ '\\S' and char_length(answer_text) <= ${maxOutput} then answer_text end as output,
          case when question is not null and label ~ '\\S' and char_length(label) <= ${maxOutput} then label end as label
-    from (select component, ordinal, seed, position, said_answer, label,
+    from (select component, ordinal, seed, position, answer_text, label,
                  case when question ~ '\\S' and char_length(question) <= ${maxInput}
                            and not coalesce(instruction <> '' and position(instruction in question) > 0, false)
                       then question end as question

@@ -1,6 +1,6 @@
 /** Reads for the fronts over a search's evaluation seeds. */
 import type { SearchSpec } from '../../core/jobs/spec.js';
-import type { Weighed } from '../../core/search/cost-front.js';
+import type { RewardAndCost } from '../../core/search/cost-front.js';
 import type { Tx } from '../db/db.js';
 import { readSpec } from '../jobs/spec.js';
 import { countedReward } from '../rollouts/totals.js';
@@ -62,9 +62,9 @@ export async function readEvaluationCosts(
   jobId: string,
   candidateIds: readonly string[],
   { seeds, repeats }: EvaluationPlan,
-): Promise<Map<string, Omit<Weighed, 'reward'>>> {
+): Promise<Map<string, Omit<RewardAndCost, 'reward'>>> {
   if (candidateIds.length === 0) return new Map();
-  const rows = await tx.query<{ id: string } & Omit<Weighed, 'reward'>>(
+  const rows = await tx.query<{ id: string } & Omit<RewardAndCost, 'reward'>>(
     `with ${counting}, spent as ( -- A rollout without calls costs nothing.
        select c.candidate_id, c.ordinal, count(m.id) as calls,
               case when count(m.id) = count(m.cost_usd) then coalesce(sum(m.cost_usd order by m.id collate "C"), 0) end as cost,

@@ -6,17 +6,17 @@ import { toJsonb } from '../db/json.js';
 import { addUsage } from '../jobs/usage.js';
 
 /** Identifies an answer of the proposer: the n-th for a candidate. */
-export interface ProposalPlace extends JobRef {
+export interface ProposalIndex extends JobRef {
   candidate: number;
   occurrence: number;
 }
 
-const callId = (index: ProposalPlace) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
+const callId = (index: ProposalIndex) => `prop_${index.jobId.slice(4)}_${index.candidate}_${index.occurrence}`;
 
 /** The recorded answer; null: not requested yet. */
 export async function findProposerCall(
   tx: Tx,
-  index: ProposalPlace,
+  index: ProposalIndex,
 ): Promise<{ text: string; finishReason: string | null } | null> {
   const [row] = await tx.query<{ response: { text: string; finishReason: string | null } }>(
     'select response from model_calls where id = $1 and job_id = $2',
@@ -70,7 +70,7 @@ export async function readProposerAttempts(
 /** Records an answer of the proposer, with the verdict on it, before it is used. */
 export async function recordProposerCall(
   tx: Tx,
-  index: ProposalPlace,
+  index: ProposalIndex,
   policy: PolicySpec,
   messages: Message[],
   call: {

@@ -164,7 +164,7 @@ export async function promote(
 }
 
 /** The deployment that serves the name after a rollback. */
-export interface RolledBack extends Record<string, unknown> {
+export interface ServingDeployment extends Record<string, unknown> {
   id: string;
   snapshotId: string;
 }
@@ -176,13 +176,13 @@ export interface RolledBack extends Record<string, unknown> {
 export async function rollBack(
   tx: Tx,
   { id, name }: { id: string; name: string },
-): Promise<RolledBack | 'not_live' | 'none_before'> {
+): Promise<ServingDeployment | 'not_live' | 'none_before'> {
   const [current] = await tx.query<{ id: string }>(
     `select deployment_id as id from deployment_names where org_id = current_setting('app.org') and name = $1 for update`,
     [name],
   );
   if (current?.id !== id) return 'not_live';
-  const [before] = await tx.query<RolledBack>(
+  const [before] = await tx.query<ServingDeployment>(
     `with recursive back as (
        select previous_id as id, 1 as depth from deployments where id = $1
        union all

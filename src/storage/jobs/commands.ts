@@ -5,10 +5,10 @@ import type { Tx } from '../db/db.js';
 import { lockJob, type JobRef } from './events.js';
 
 /** A recorded command, or the status of a job that was already closed. */
-export type Inserted = { commandId: string } | { closed: Status };
+export type CommandInsertion = { commandId: string } | { closed: Status };
 
 /** Records a command before it is sent, under the job's lock: closing settles all commands. */
-export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<Inserted> {
+export async function insertCommand(tx: Tx, job: JobRef, kind: CommandKind): Promise<CommandInsertion> {
   const { status } = await lockJob(tx, job);
   if (isTerminal(status)) return { closed: status };
   const commandId = `cmd_${uuidv7().replaceAll('-', '')}`;

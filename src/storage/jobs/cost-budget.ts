@@ -20,7 +20,7 @@ export interface CostReservation {
 }
 
 /** `busy`: calls in flight may release budget. `refused`: the budget is closed. */
-export type Reserved = 'reserved' | 'busy' | 'refused';
+export type ReservationResult = 'reserved' | 'busy' | 'refused';
 
 /** A budget's state, in dollars. */
 export interface CostBudget {
@@ -43,7 +43,7 @@ export async function openCostBudget(tx: Tx, job: JobRef, maxUsd: number): Promi
 }
 
 /** Reserves the upper bound of a call's cost. */
-export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): Promise<Reserved> {
+export async function reserveCost(tx: Tx, job: JobRef, call: CostReservation): Promise<ReservationResult> {
   const fits = await tx.query(
     `with fits as (
        update job_budgets set reserved_usd = reserved_usd + $4::numeric
@@ -121,7 +121,7 @@ export async function reserveWhenPossible(
 }
 
 /** Reserves; a repeated reservation whose answer was lost has no effect. */
-async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<Reserved> {
+async function reserveOnce(db: Db, job: JobRef, call: CostReservation): Promise<ReservationResult> {
   try {
     return await db.org(job.orgId, (tx) => reserveCost(tx, job, call));
   } catch (error) {

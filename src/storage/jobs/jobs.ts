@@ -1,5 +1,5 @@
 import type { GepaSearch, MiproSearch, SeedFields } from '../../core/algorithms/index.js';
-import type { Verdict } from '../../core/search/protocol.js';
+import type { SearchVerdict } from '../../core/search/protocol.js';
 import type { QueryResultRow } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { DeploymentSpec, EvaluationSpec, GraphSpec, JobSpec, SessionSpec } from '../../core/jobs/spec.js';
@@ -76,7 +76,7 @@ export interface SessionProjection {
   noise?: { sd: number; comparisons: number } | null;
   /** The number of rollouts in an evaluation's mean. */
   evaluationRollouts?: number;
-  verdict?: Verdict | null;
+  verdict?: SearchVerdict | null;
   /** The container marks the components as spans. */
   leversMarked?: boolean;
 }

@@ -63,15 +63,15 @@ export async function syncRollouts(
     countAwaiting(tx, job),
   ]);
   const expired = waiting.overdue > 0 ? await expireAwaiting(tx, job) : [];
-  const ended = [...written, ...expired];
-  for (const { status, error } of ended) {
+  const finished = [...written, ...expired];
+  for (const { status, error } of finished) {
     counts = countOutcome(counts, status === 'succeeded' ? status : error?.connect ? 'connect_failed' : 'failed');
   }
   const awaiting = waiting.awaiting - expired.length;
   const now = row.control === 'run' ? Math.max(0, want.slots - awaiting) : 0;
   const ahead = row.control === 'run' ? want.ahead : 0;
   const [, claims] = await Promise.all([
-    reportOutcomes(tx, job, row, ended),
+    reportOutcomes(tx, job, row, finished),
     renew(tx, job.jobId, runner, { counts, started, returned, now, ahead }),
   ]);
   return { held, control: row.control, claims, awaiting, counts };

@@ -17,12 +17,12 @@ export interface Outcome {
 }
 
 /** A finished rollout as written. */
-export interface Written extends FinishedRollout, Record<string, unknown> {
+export interface WrittenRollout extends FinishedRollout, Record<string, unknown> {
   error: { code: string; message: string; connect?: boolean } | null;
 }
 
-type Awaiting = Omit<Written, 'status'> & { status: 'awaiting_reward' };
-const isFinished = (row: Written | Awaiting): row is Written => row.status !== 'awaiting_reward';
+type AwaitingRollout = Omit<WrittenRollout, 'status'> & { status: 'awaiting_reward' };
+const isFinished = (row: WrittenRollout | AwaitingRollout): row is WrittenRollout => row.status !== 'awaiting_reward';
 
 const reportedColumns = 'r.id, r.idx, r.seed, r.stage, r.generation, r.candidate_id, r.status, r.reward, r.error';
 
@@ -41,9 +41,9 @@ export async function writeOutcomes(
   job: JobRef,
   rolloutSeconds: number,
   outcomes: Outcome[],
-): Promise<Written[]> {
+): Promise<WrittenRollout[]> {
   if (outcomes.length === 0) return [];
-  const rows = await tx.query<Written | Awaiting>(
+  const rows = await tx.query<WrittenRollout | AwaitingRollout>(
     `update rollouts r
         set status = case when w.id is null then o.status else 'succeeded' end, reward = coalesce(w.reward, o.reward),
             feedback = coalesce(w.details->>'feedback', o.feedback), details = coalesce(w.details, o.details),
@@ -85,8 +85,8 @@ export async function writeOutcomes(
 }
 
 /** Outcome of a deferred reward that missed the deadline. */
-export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
-  return tx.query<Written>(
+export async function expireAwaiting(tx: Tx, job: JobRef): Promise<WrittenRollout[]> {
+  return tx.query<WrittenRollout>(
     `update rollouts r set status = 'failed', completed_at = clock_timestamp(), error = $2::jsonb,
             (prompt_tokens, completion_tokens, cost_usd) = (${callTotals('r.id')})
       where r.job_id = $1 and r.status = 'awaiting_reward' and r.completed_at is null
@@ -105,11 +105,11 @@ export async function expireAwaiting(tx: Tx, job: JobRef): Promise<Written[]> {
 }
 
 /** Appends one event per outcome; `row` is the control row before them. */
-export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: Written[]): Promise<void> {
+export async function reportOutcomes(tx: Tx, job: JobRef, row: ControlRow, written: WrittenRollout[]): Promise<void> {
   await appendEvents(tx, job, outcomeEvents(row, written));
 }
 
-export function outcomeEvents(row: ControlRow, written: readonly Written[]): NewEvent[] {
+export function outcomeEvents(row: ControlRow, written: readonly WrittenRollout[]): NewEvent[] {
   const finished = row.rollouts_succeeded + row.rollouts_failed;
   return written.map((rollout, index) =>
     rolloutEvent(row.kind, rollout, { completed: finished + index + 1, total: row.total }),
@@ -137,7 +137,7 @@ export async function completeAssignment(
          from slot, lateral (${callTotals('$2')}) u
         where r.job_id = $1 and r.id = $2`,
       [job.jobId, rolloutId, reward, toJsonb(details ?? null)],
-      'answer_slot',
+      'complete_assignment',
     ),
     countSucceeded(tx, job),
   ]);
@@ -167,7 +167,7 @@ export async function settleAwaited(
   row: ControlRow,
   { rolloutId, reward, details }: ReportedOutcome,
 ): Promise<boolean> {
-  const written = await tx.query<Written>(
+  const written = await tx.query<WrittenRollout>(
     `update rollouts r set status = 'succeeded', reward = $3, details = $4::jsonb,
             feedback = coalesce($4::jsonb->>'feedback', feedback), completed_at = clock_timestamp(),
             -- A container that has answered 202 goes on making calls.

@@ -4,7 +4,7 @@ import { conditionProblem, evaluateCondition } from '../../../src/core/graphs/co
 import type { Condition } from '../../../src/core/graphs/graph.js';
 import { conditionCases, verdictCases } from './interpreter-cases.js';
 import type { Json } from '../../../src/core/graphs/values.js';
-import { majorityValue, numberedCandidates, parseVerdict } from '../../../src/core/graphs/run/vote.js';
+import { majorityValue, numberedCandidates, parseVote } from '../../../src/core/graphs/run/vote.js';
 
 describe('majorityValue', () => {
   test.each<[Json[], Json | undefined]>([
@@ -54,7 +54,7 @@ describe('a judge vote', () => {
 
   test.each(verdictCases)('names a candidate in %j: %j', (answer, index) => {
     const problem: unknown = expect.any(String);
-    expect(parseVerdict(answer, 3)).toEqual(index === null ? { ok: false, problem } : { ok: true, index });
+    expect(parseVote(answer, 3)).toEqual(index === null ? { ok: false, problem } : { ok: true, index });
   });
 });
 

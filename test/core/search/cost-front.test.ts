@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costFront, type Weighed } from '../../../src/core/search/cost-front.js';
+import { costFront, type RewardAndCost } from '../../../src/core/search/cost-front.js';
 import { seedRng, shuffle } from '../../../src/core/math/random.js';
 
 const amounts = fc.constantFrom(0, 0.5, 1, 2);
@@ -10,11 +10,11 @@ const anyOf = (costUsd: fc.Arbitrary<number | null>, tokens: fc.Arbitrary<number
 const unknown = fc.option(amounts, { freq: 1 });
 
 test.each([
-  ['dollars', anyOf(paid, unknown), (one: Weighed) => one.costUsd!],
-  ['tokens, where dollars are not known', anyOf(fc.constant(null), paid), (one: Weighed) => one.tokens!],
-  ['calls, where neither is', anyOf(fc.constant(null), fc.constant(null)), (one: Weighed) => one.calls],
+  ['dollars', anyOf(paid, unknown), (one: RewardAndCost) => one.costUsd!],
+  ['tokens, where dollars are not known', anyOf(fc.constant(null), paid), (one: RewardAndCost) => one.tokens!],
+  ['calls, where neither is', anyOf(fc.constant(null), fc.constant(null)), (one: RewardAndCost) => one.calls],
 ])('by %s nobody on the front is beaten, and whoever is not on it is beaten by one that is', (_, all, costOf) => {
-  const beats = (one: Weighed, other: Weighed) =>
+  const beats = (one: RewardAndCost, other: RewardAndCost) =>
     (one.reward > other.reward && costOf(one) <= costOf(other)) ||
     (one.reward === other.reward && costOf(one) < costOf(other));
   fc.assert(

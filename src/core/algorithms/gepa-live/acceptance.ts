@@ -14,7 +14,7 @@ import { ask } from '../../search/lifecycle.js';
 import type { Decision } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
 import { affordableChildren } from './budget.js';
-import { addFailures, maxKept, maxOffered, type Measured } from './failure-pool.js';
+import { addFailures, maxKept, maxOffered, type RolloutReward } from './failure-pool.js';
 import { endGeneration } from './generation.js';
 import type { Arm, UnpairedState } from './state.js';
 import { maxTestPairs, repeatCandidate, roundSize, scheduleRounds } from './test-rounds.js';
@@ -28,7 +28,7 @@ export function beginTest(state: UnpairedState, children: readonly number[], dec
 export function afterTestRound(
   before: UnpairedState,
   phase: PhaseOf<UnpairedState, 'gate'>,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   const { config, incumbent } = before;
@@ -81,7 +81,7 @@ function continueTest(
   return ask({ ...state, rng }, pairs, (batch) => ({ name: 'gate', batch, arms: open, controlSum }));
 }
 
-function addRound(arm: Arm, own: readonly Measured[], control: readonly Measured[]): Arm {
+function addRound(arm: Arm, own: readonly RolloutReward[], control: readonly RolloutReward[]): Arm {
   const pairs = own.map(({ reward }, index): RewardPair => [reward, control[index]!.reward]);
   return {
     candidate: arm.candidate,

@@ -3,7 +3,7 @@
  * Invariant: a test round, and a search for failures, is requested only if enough is left for the
  * evaluation of an accepted child and for the held-out comparison.
  */
-import { searchRollouts, type Budgeted } from '../../search/budget.js';
+import { searchRollouts, type BudgetState } from '../../search/budget.js';
 import { evaluationRollouts, heldoutRollouts } from '../../search/config.js';
 import { generationsAhead } from '../../search/view.js';
 import type { GepaConfig } from '../gepa/config.js';
@@ -11,7 +11,7 @@ import type { UnpairedState } from './state.js';
 import { maxTestPairs, roundSize } from './test-rounds.js';
 
 /** How many of the open children, each with `pairs` tested pairs, can have another round. */
-export function affordableChildren(state: Budgeted & { config: GepaConfig }, open: number, pairs: number): number {
+export function affordableChildren(state: BudgetState & { config: GepaConfig }, open: number, pairs: number): number {
   let children = open;
   while (children > 0 && (children + 1) * roundSize(state.config, children, pairs) > searchRollouts(state)) children--;
   return children;

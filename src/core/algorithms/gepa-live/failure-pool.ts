@@ -7,7 +7,7 @@ import { isSolved } from '../../math/rewards.js';
 export type Failure = readonly [ordinal: number, shown: number];
 
 /** A completed rollout; a failed one has reward 0. */
-export interface Measured {
+export interface RolloutReward {
   candidate: number;
   ordinal: number;
   reward: number;
@@ -19,7 +19,7 @@ export const maxOffered = 60;
 export const maxKept = 200;
 
 /** The latest `most` failures, with those among further rollouts. */
-export function addFailures(failures: readonly Failure[], measured: readonly Measured[], most: number): Failure[] {
+export function addFailures(failures: readonly Failure[], measured: readonly RolloutReward[], most: number): Failure[] {
   const further = measured.filter(({ reward }) => !isSolved(reward)).map(({ ordinal }): Failure => [ordinal, 0]);
   return [...failures, ...further].sort(([left], [right]) => left - right).slice(-most);
 }

@@ -10,13 +10,13 @@ import { addProposals, type PlannedProposal } from '../../search/proposing.js';
 import type { Decision, ProposalAnswer } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
 import { beginTest } from './acceptance.js';
-import { addFailures, countShown, maxKept, type Measured } from './failure-pool.js';
+import { addFailures, countShown, maxKept, type RolloutReward } from './failure-pool.js';
 import { endGeneration, seekFailures } from './generation.js';
 import type { UnpairedState } from './state.js';
 
 export function afterBaseline(
   state: UnpairedState,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   const after = evaluated(state, 0, measured, decisions);
@@ -26,7 +26,7 @@ export function afterBaseline(
 export function afterMinibatch(
   state: UnpairedState,
   { sought }: PhaseOf<UnpairedState, 'minibatch'>,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   const failures = addFailures(state.failures, measured, maxKept);
@@ -63,7 +63,7 @@ export function afterProposals(
 export function afterEvaluation(
   before: UnpairedState,
   { candidate, failures }: PhaseOf<UnpairedState, 'evaluation'>,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   return endGeneration(evaluated({ ...before, failures }, candidate, measured, decisions), decisions);
@@ -72,7 +72,7 @@ export function afterEvaluation(
 export function afterHeldout(
   state: UnpairedState,
   { stoppedBy }: PhaseOf<UnpairedState, 'heldout'>,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
 ): UnpairedState {
   const sampleFor = (wanted: number) =>
     sampleOf(measured.filter(({ candidate }) => candidate === wanted).map(({ reward }) => reward));
@@ -83,7 +83,7 @@ export function afterHeldout(
 function evaluated(
   before: UnpairedState,
   candidate: number,
-  measured: readonly Measured[],
+  measured: readonly RolloutReward[],
   decisions: Decision[],
 ): UnpairedState {
   const sample = sampleOf(measured.map(({ reward }) => reward));

@@ -33,7 +33,7 @@ export type Phase =
   /** The accepted child, and the failures of its test. */
   | { name: 'evaluation'; batch: Batch; candidate: number; failures: Failure[] };
 
-export interface Evaluated {
+export interface CandidateSample {
   candidate: number;
   sample: Sample;
 }
@@ -45,7 +45,7 @@ export interface UnpairedState extends SearchState {
   /** Null until evaluated. */
   baseline: Sample | null;
   /** The last accepted candidate, else the baseline; the service serves it. */
-  incumbent: Evaluated | null;
+  incumbent: CandidateSample | null;
   /** The greatest mean of an evaluation; without drift the incumbent's. */
   bestReward: number | null;
   /** The incumbent's latest failures, by ascending ordinal. */

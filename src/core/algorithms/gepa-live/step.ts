@@ -8,7 +8,7 @@ import { proposalRequest } from '../../search/proposing.js';
 import type { SearchAlgorithm } from '../../search/protocol.js';
 import type { PhaseOf } from '../../search/state.js';
 import { afterTestRound } from './acceptance.js';
-import type { Measured } from './failure-pool.js';
+import type { RolloutReward } from './failure-pool.js';
 import {
   afterBaseline,
   afterEvaluation,
@@ -35,7 +35,7 @@ export const unpaired: SearchAlgorithm<UnpairedState> = defineSearch<UnpairedSta
 
   advance(state, phase, rewards, decisions) {
     const { pairs, ordinals } = phase.batch;
-    const measured = pairs.map(([candidate], index): Measured => {
+    const measured = pairs.map(([candidate], index): RolloutReward => {
       return { candidate, ordinal: ordinals[index]!, reward: rewards[index]! };
     });
     switch (phase.name) {

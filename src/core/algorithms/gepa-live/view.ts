@@ -1,8 +1,8 @@
 import { compareIndependent, compareToZero } from '../../math/statistics.js';
-import type { SearchView, Verdict } from '../../search/protocol.js';
+import type { SearchVerdict, SearchView } from '../../search/protocol.js';
 import { searchView, verdictOf } from '../../search/view.js';
 import { rolloutsAhead } from './budget.js';
-import type { Evaluated, UnpairedState } from './state.js';
+import type { CandidateSample, UnpairedState } from './state.js';
 
 /** There is no `noise`: equal calls cannot be recognized. */
 export function viewUnpaired(state: UnpairedState): SearchView {
@@ -18,7 +18,7 @@ export function viewUnpaired(state: UnpairedState): SearchView {
 }
 
 /** The incumbent's evaluation: its rollouts were not used to accept it, so it is unbiased. */
-function estimateOf({ candidate, sample }: Evaluated): NonNullable<SearchView['estimate']> | null {
+function estimateOf({ candidate, sample }: CandidateSample): NonNullable<SearchView['estimate']> | null {
   if (sample.count < 2) return null;
   const { difference: reward, low, high } = compareToZero(sample);
   return { candidate, reward, low, high };
@@ -28,7 +28,7 @@ function estimateOf({ candidate, sample }: Evaluated): NonNullable<SearchView['e
  * The winner against the baseline, as independent samples; `seeds` counts the calls of each.
  * Without held-out calls, the difference includes the drift of traffic between the evaluations.
  */
-function verdict({ baseline, incumbent, heldout }: UnpairedState): Verdict | null {
+function verdict({ baseline, incumbent, heldout }: UnpairedState): SearchVerdict | null {
   if (baseline === null || incumbent === null) return null;
   const compared = heldout ?? { baseline, winner: incumbent.sample };
   const isBaseline = incumbent.candidate === 0;

@@ -79,7 +79,7 @@ function slackOf(expectedSum: number): number {
   return 1e-9 * Math.max(1, Math.abs(expectedSum));
 }
 
-interface Compared {
+interface SeedComparison {
   seed: number;
   own: number;
   expected: Posterior;
@@ -88,7 +88,7 @@ interface Compared {
 }
 
 /** The seeds with results of the child and of an ancestor. */
-function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Trial): Compared[] {
+function comparedSeeds(state: GepaState, model: RewardModel, { candidate }: Trial): SeedComparison[] {
   const own = state.results[candidate] ?? {};
   return Object.keys(own)
     .map(Number)

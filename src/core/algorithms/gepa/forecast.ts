@@ -148,7 +148,7 @@ function scaleOf({ results }: GepaState): Scale {
 }
 
 /** The score on a train seed, and the score expected from the ancestor of `age` edits ago. */
-interface Tested {
+interface TrainScore {
   score: number;
   expected: number | null;
   age: number;
@@ -162,7 +162,7 @@ class TrainScores {
   private readonly state: GepaState;
   private readonly model: RewardModel;
   private readonly perfect: number;
-  private readonly known = new Map<number, Tested[]>();
+  private readonly known = new Map<number, TrainScore[]>();
 
   constructor(state: GepaState, model: RewardModel) {
     this.state = state;
@@ -202,13 +202,13 @@ class TrainScores {
     return Math.max(0, lost / edits);
   }
 
-  private testsOf(candidate: number): Tested[] {
+  private testsOf(candidate: number): TrainScore[] {
     let tested = this.known.get(candidate);
     if (!tested) this.known.set(candidate, (tested = this.read(candidate)));
     return tested;
   }
 
-  private read(candidate: number): Tested[] {
+  private read(candidate: number): TrainScore[] {
     return readOwn(this.state.results[candidate] ?? {}).seeds.flatMap(([seed, own]) => {
       if (!this.train.has(seed)) return [];
       const score = this.scale.to(own.length === 1 ? own[0]![1] : mean(own.map(([, reward]) => reward))!);

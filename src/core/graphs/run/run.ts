@@ -13,7 +13,7 @@ import { maxStepCalls, type AnswerForm, type Graph } from '../graph.js';
 import { advance, callKey, type Draft } from './advance.js';
 import { renderMessages } from './messages.js';
 import { planGraph, type Plan, type ResolvedRef } from '../plan.js';
-import { parseVerdict } from './vote.js';
+import { parseVote } from './vote.js';
 import { cutText } from '../../prompts/quote.js';
 import { isObject } from '../../../util/json.js';
 import { describeValue, maxValueSize, sizeProblem, type Json } from '../values.js';
@@ -125,7 +125,7 @@ export function answerCall(run: Run, key: string, text: string): AnswerResult {
   if (run.outcome.status !== 'running' || state.at !== 'calling' || !state.open[at]) return { run };
   const { step } = run.plan.steps[index]!;
   const read =
-    step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, text) : readVerdict(state.candidates, text);
+    step.type === 'llm' || step.type === 'map' ? readAnswer(step.output, text) : readVote(state.candidates, text);
   if (!read.ok) return { problem: `the answer ${read.problem}` };
   const draft: Draft = { ...run, states: run.states.slice() };
   draft.states[index] = {
@@ -172,7 +172,7 @@ function readAnswer(form: AnswerForm, text: string): ReadResult {
   return problem === null ? read : { ok: false, problem: `does not match the schema: ${problem}` };
 }
 
-function readVerdict(candidates: readonly Json[], text: string): ReadResult {
-  const verdict = parseVerdict(text, candidates.length);
-  return verdict.ok ? { ok: true, value: candidates[verdict.index]! } : verdict;
+function readVote(candidates: readonly Json[], text: string): ReadResult {
+  const vote = parseVote(text, candidates.length);
+  return vote.ok ? { ok: true, value: candidates[vote.index]! } : vote;
 }

@@ -31,10 +31,10 @@ export function numberedCandidates(candidates: readonly Json[]): string {
   return candidates.map((value, at) => `Candidate ${at + 1}:\n${quoteText(displayText(value))}`).join('\n\n');
 }
 
-export type Verdict = { ok: true; index: number } | { ok: false; problem: string };
+export type VoteResult = { ok: true; index: number } | { ok: false; problem: string };
 
 /** The candidate that a judge names: by the only number in the answer, or in its last line. */
-export function parseVerdict(answer: string, count: number): Verdict {
+export function parseVote(answer: string, count: number): VoteResult {
   const range = `1 to ${count}`;
   const lines = answer.split(/\r\n|[\n\r]/).filter((line) => line.trim() !== '');
   const whole = wholeNumbers(answer);
