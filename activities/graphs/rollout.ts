@@ -1,7 +1,6 @@
 import { TimeoutError, withTimeout, type PausableTimer } from '../../src/clients/net/bounded.js';
 import type { RolloutOutcome } from '../../src/clients/container/client.js';
 import { providerRefusedKey } from '../../src/clients/models/complete-chat.js';
-import { cutText } from '../../src/clients/net/untrusted.js';
 import type { GraphSpec } from '../../src/core/jobs/spec.js';
 import { costExhausted } from '../../src/core/jobs/failures.js';
 import { outcomeOf, stepValues, type Call, type Run } from '../../src/core/graphs/run/run.js';
@@ -22,6 +21,8 @@ import type { ActivityDeps } from '../deps.js';
 import { isCostSpent } from '../errors.js';
 import { recordLost } from '../jobs/spec.js';
 import { judge, type Judgement } from './judge.js';
+import { cutErrorText } from '../../src/clients/net/untrusted.js';
+import { cutToBytes } from '../../src/util/text.js';
 
 /** Bytes stored of a rollout's output and of each step's value. */
 const maxStored = { output: 64_000, step: 4_000 } as const;
@@ -106,21 +107,21 @@ async function verify(rollout: GraphRollout, task: GraphTask, output: Json, sign
 function stepsOf(run: Run): { step: string; value: string }[] {
   return Object.entries(stepValues(run)).map(([step, value]) => ({
     step,
-    value: cutText(displayText(value), maxStored.step),
+    value: cutToBytes(displayText(value), maxStored.step),
   }));
 }
 
 function truncateValue(value: Json, bytes: number): Json {
   const text = displayText(value);
-  return Buffer.byteLength(text) <= bytes ? value : cutText(text, bytes);
+  return Buffer.byteLength(text) <= bytes ? value : cutToBytes(text, bytes);
 }
 
 /** A graph without an output did not solve its task: reward 0, with feedback to learn from. */
 function unsolved(reason: string, steps: { step: string; value: string }[]): RolloutOutcome {
-  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutText(reason)}`, details: { steps } };
+  return { kind: 'reward', reward: 0, feedback: `There is no output. ${cutErrorText(reason)}`, details: { steps } };
 }
 
 function failed(code: string, message: string, infrastructure: boolean): RolloutOutcome {
   if (code === providerRefusedKey) return { kind: 'refused_key', code, message };
-  return { kind: 'failed', code, message: cutText(message), infrastructure, connect: false };
+  return { kind: 'failed', code, message: cutErrorText(message), infrastructure, connect: false };
 }

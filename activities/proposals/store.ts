@@ -1,5 +1,4 @@
 import { algorithmOf } from '../../src/core/algorithms/index.js';
-import { cutText } from '../../src/clients/net/untrusted.js';
 import { gepaLimits } from '../../src/core/algorithms/gepa/config.js';
 import { candidateKey } from '../../src/core/graphs/candidate.js';
 import type { Graph } from '../../src/core/graphs/graph.js';
@@ -19,6 +18,7 @@ import {
 import type { Tx } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 import { lockOpenJob } from '../jobs/spec.js';
+import { cutToBytes } from '../../src/util/text.js';
 
 /** A proposal that is not stored yet; `shown`: the rollouts that its proposer was shown. */
 export type Proposal = { shown?: number[] } & (
@@ -49,7 +49,7 @@ export async function storeProposals(
     const { candidate } = request;
     const shown = proposal.shown && { shown: proposal.shown };
     if (proposal.outcome === 'failed') {
-      const reason = cutText(proposal.reason.replace(/\p{Cc}+/gu, ' '), gepaLimits.reasonBytes);
+      const reason = cutToBytes(proposal.reason.replace(/\p{Cc}+/gu, ' '), gepaLimits.reasonBytes);
       answers.push({ candidate, outcome: 'failed', reason, ...shown });
       continue;
     }

@@ -24,7 +24,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { callModel, ModelError, type Model } from './model.js';
 import { once } from './once.js';
-import { BadRequest, readJson, readRollout, type Rollout } from './request.js';
+import { BadRequest, readJsonBody, readRollout, type Rollout } from './request.js';
 
 export { ModelError, type ChatMessage, type Model } from './model.js';
 
@@ -95,7 +95,7 @@ export function createContainer<Task>(options: ContainerOptions<Task>): {
       return json(200, { task: { name: options.name, seed }, ...count, initial_prompt: initial });
     }
     if (route !== 'POST /rollout') return problem(404, `Unknown route ${route}; see GET /info`);
-    const rollout = readRollout(await readJson(request));
+    const rollout = readRollout(await readJsonBody(request));
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') return run(rollout, signal);
     return answered(key, signal, (shared) => run(rollout, shared));

@@ -30,7 +30,7 @@ const maxBodyBytes = 10 * 1024 * 1024;
 const longestS = 24 * 60 * 60;
 
 /** The body as JSON; throws BadRequest if it is larger than 10 MiB or not JSON. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {

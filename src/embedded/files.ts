@@ -23,7 +23,7 @@ export function makeOpenFolder(folder: string, setting: string): string {
 }
 
 /** The file's JSON; undefined if there is no file. Throws a StartupError if it is unreadable. */
-export function readJson<T>(file: string): T | undefined {
+export function readJsonFile<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
   } catch (error) {
@@ -35,7 +35,7 @@ export function readJson<T>(file: string): T | undefined {
 }
 
 /** Replaces the file atomically, with mode 600. */
-export function writeJson(file: string, value: unknown): void {
+export function writeJsonFile(file: string, value: unknown): void {
   const draft = `${file}.new`;
   writeFileSync(draft, JSON.stringify(value, null, 2) + '\n', { mode: 0o600 });
   chmodSync(draft, 0o600);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { StartupError } from './errors.js';
-import { readJson, writeJson } from './files.js';
+import { readJsonFile, writeJsonFile } from './files.js';
 import { launch, type Launch, type ServerProcess } from './launch.js';
 import { lockFolder } from './lock.js';
 import { end, gone, lives, type ProcessMark } from './process.js';
@@ -76,12 +76,12 @@ export async function runServer<Settings>(
 async function adoptOrStart<Settings>(kind: ServerKind<Settings>, log: Logger, onExit: (error: Error) => void) {
   const { name, folder, stopSignals, readyWithinMs } = kind;
   const file = join(folder, 'server.json');
-  const saved = readJson<ServerRecord<Settings>>(file);
+  const saved = readJsonFile<ServerRecord<Settings>>(file);
   const orphan = await adopt(kind, saved, log);
   const settings = saved && orphan ? saved.settings : await kind.choose(saved?.settings);
   const args = kind.args(settings);
   const save = (mark: ProcessMark | null) =>
-    writeJson(file, { settings, args, process: mark } satisfies ServerRecord<Settings>);
+    writeJsonFile(file, { settings, args, process: mark } satisfies ServerRecord<Settings>);
 
   const start = async (signal: AbortSignal): Promise<ServerProcess> => {
     const program = await kind.prepare(settings);

@@ -100,12 +100,12 @@ function readMessages(messages: unknown): { role: string; content: string }[] {
       throw new LocalRequestError(`messages[${at}].role`, `\`messages[${at}]\` must be an object with a \`role\``);
     }
     const { role, content } = message as { role: string; content?: unknown };
-    return { role, content: textOf(content) };
+    return { role, content: joinTextParts(content) };
   });
 }
 
 /** Content is a text or a list of parts, of which only texts count. */
-function textOf(content: unknown): string {
+function joinTextParts(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content

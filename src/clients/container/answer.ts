@@ -1,6 +1,7 @@
-import { boundDepth, cutText, field, parseObject } from '../net/untrusted.js';
+import { boundDepth, cutErrorText, field, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import type { RolloutRequest } from './request.js';
+import { cutToBytes } from '../../util/text.js';
 
 /** A rollout's outcome at the container. */
 export type RolloutOutcome =
@@ -56,7 +57,7 @@ export function refusesKey({ status, text }: Answer): boolean {
 /** The fault behind an answer with a status other than 2xx. */
 export function faultOfStatus(answer: Answer): Fault {
   const { status, text, retryAfter } = answer;
-  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
+  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const message = `The container answered ${status} ${detail}`;
   if (status === 429 || status === 503) {
     return fault('container_busy', message, { retry: 'pushback', infrastructure: true, retryAfter });
@@ -78,7 +79,7 @@ export function readRolloutAnswer(
     return {
       kind: 'refused_key',
       code: containerRefusedKey,
-      message: `The container refused the key with ${answer.status}: ${cutText(answer.text)}`,
+      message: `The container refused the key with ${answer.status}: ${cutErrorText(answer.text)}`,
     };
   }
   if (answer.status < 200 || answer.status > 299) return faultOfStatus(answer);
@@ -107,7 +108,7 @@ export function readJsonObject(answer: Answer): { json: Record<string, unknown> 
   }
   const json = parseObject(answer.text);
   if (json) return { json };
-  const start = answer.text.trim() === '' ? 'an empty body' : cutText(answer.text, 512);
+  const start = answer.text.trim() === '' ? 'an empty body' : cutToBytes(answer.text, 512);
   return fault(
     'container_answer_invalid',
     `The container answered ${answer.status} with a body that is not a JSON object: ${start}`,
@@ -170,10 +171,10 @@ function readFeedback(json: Record<string, unknown>, details: Record<string, unk
   const given = [field(details, 'feedback'), json['feedback'], field(json['summary'], 'feedback'), details];
   const found = given.find((value) => value !== undefined && value !== null);
   if (found === undefined) return null;
-  return cutText(typeof found === 'string' ? found : JSON.stringify(boundDepth(found)), maxFeedbackBytes);
+  return cutToBytes(typeof found === 'string' ? found : JSON.stringify(boundDepth(found)), maxFeedbackBytes);
 }
 
 function quote(value: unknown): string {
   // Numbers first: JSON.stringify turns Infinity (parsed from 1e400) into null.
-  return cutText(typeof value === 'number' ? String(value) : JSON.stringify(boundDepth(value)), 512);
+  return cutToBytes(typeof value === 'number' ? String(value) : JSON.stringify(boundDepth(value)), 512);
 }

@@ -5,8 +5,8 @@ import type { Answer, Fault, RolloutOutcome } from './answer.js';
 import { createCaller, isFault, rolloutWindowMs } from './retry.js';
 import { containerHeaders, rolloutBody, rolloutHeaders, type RolloutRequest } from './request.js';
 import { createEgressAgent, type EgressPolicy } from '../net/egress.js';
-import { cutText } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import { cutToBytes } from '../../util/text.js';
 
 export type { RolloutRequest } from './request.js';
 export type { RolloutOutcome } from './answer.js';
@@ -52,7 +52,7 @@ export function createContainerClient(options: ContainerClientOptions): Containe
     const result = await call<Answer>(readProbe, what, limits, signal);
     if (isFault(result)) throw new ContainerError(result.failure.code, `GET ${url}: ${result.failure.message}`);
     if (!refusesKey(result)) return result;
-    const reason = cutText(result.text, 512);
+    const reason = cutToBytes(result.text, 512);
     throw new ContainerError(
       containerRefusedKey,
       `GET ${url}: the container refused the key (${result.status}): ${reason}`,
@@ -117,7 +117,7 @@ function readPrompt(at: string, value: unknown): Message[] | null {
     if (name === undefined || name === null) return [message];
     if (typeof name === 'string' && componentName.test(name)) return [{ ...message, name }];
     throw refuse(
-      `initial_prompt has a message named ${cutText(JSON.stringify(name), 100)}; a name must be 1 to 64 letters, digits, _ or -, and begin with a letter.`,
+      `initial_prompt has a message named ${cutToBytes(JSON.stringify(name), 100)}; a name must be 1 to 64 letters, digits, _ or -, and begin with a letter.`,
     );
   });
   if (valid.length === 0 || valid.length < messages.length) {

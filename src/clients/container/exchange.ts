@@ -2,7 +2,8 @@ import { request, type Dispatcher } from 'undici';
 import { TimeoutError, withTimeout } from '../net/bounded.js';
 import { fault, type Answer, type Fault } from './answer.js';
 import { EgressError } from '../net/egress.js';
-import { cutText, errorCode, firstValue } from '../net/untrusted.js';
+import { errorCode, firstValue } from '../net/untrusted.js';
+import { cutToBytes } from '../../util/text.js';
 
 /** An HTTP request to a container. */
 export interface ExchangeRequest {
@@ -55,7 +56,7 @@ function faultOfError(error: unknown, ms: number): Fault {
   const code = errorCode(error);
   if (code === null) throw error;
   const { message: original, name } = error as Error;
-  const reason = cutText(original || code, 512);
+  const reason = cutToBytes(original || code, 512);
   if (error instanceof TimeoutError) {
     // Not necessarily the infrastructure's fault: a prompt can make the model talk endlessly.
     return fault('container_timeout', `The container gave no full answer within ${ms} ms.`, { retry: 'tries' });

@@ -4,8 +4,9 @@ import { costOf, noCost, unknownCost, type CallCost } from './cost.js';
 import { providerError, ProviderError, type ModelAnswer } from './provider-answer.js';
 import { keySetting, usageMustBeAsked, type Providers } from './providers.js';
 import { readStream, StreamedError, textOfContent } from './streamed-text.js';
-import { cutText, field, parseObject } from '../net/untrusted.js';
+import { field, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import { cutToBytes } from '../../util/text.js';
 
 /** Reserves the cost of each try of a call. */
 export interface CostReservation {
@@ -133,7 +134,7 @@ async function tryOnce(
     return read(policy, asker, sent, performance.now() - startedAt);
   }
   await meter?.close(noCost);
-  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cutText(text, 1_024)}`;
+  const message = `The provider "${policy.provider}" answered the ${asker} with ${status}: ${cutToBytes(text, 1_024)}`;
   if (status === 401) {
     const check = `${message}. Check ${keySetting(policy.provider)}.`;
     return { ok: false, code: providerRefusedKey, message: check, infrastructure: true };
@@ -184,7 +185,7 @@ function read(
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = asObject(field(choice, 'message'));
   if (!message) {
-    const noText = `The provider "${provider}" gave the ${asker} no text: ${cutText(text, 1_024)}`;
+    const noText = `The provider "${provider}" gave the ${asker} no text: ${cutToBytes(text, 1_024)}`;
     return { ok: false, code: `${asker}_answer_invalid`, message: noText, infrastructure: true };
   }
   const finish = field(choice, 'finish_reason');

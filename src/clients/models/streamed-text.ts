@@ -1,7 +1,8 @@
 import { doneData, StreamFold } from './chat-stream.js';
 import { sseBlocks } from '../net/sse.js';
-import { cutText, field, parseObject } from '../net/untrusted.js';
+import { field, parseObject } from '../net/untrusted.js';
 import { asObject } from '../../util/json.js';
+import { cutToBytes } from '../../util/text.js';
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (piec
     isDone = data === doneData;
     const chunk = complete ? parseObject(data) : null;
     if (chunk === null) continue;
-    if (chunk['error']) throw new StreamedError(cutText(JSON.stringify(chunk['error']), 1_024));
+    if (chunk['error']) throw new StreamedError(cutToBytes(JSON.stringify(chunk['error']), 1_024));
     fold.add(chunk);
     const piece = textOfContent(field(field(firstOf(chunk), 'delta'), 'content'));
     if (piece === '') continue;

@@ -1,17 +1,13 @@
 import { types } from 'node:util';
 import { asObject } from '../../util/json.js';
+import { cutToBytes } from '../../util/text.js';
 
 /** Limit of containers' and models' text in errors, in bytes. */
 const maxErrorBytes = 2_048;
 
-/** Text cut to `maxBytes` of UTF-8 at a character, with an ellipsis. */
-export function cutText(text: string, maxBytes = maxErrorBytes): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes) return text;
-  const ellipsis = '…';
-  // A cut inside a character decodes to a final U+FFFD.
-  const head = bytes.subarray(0, maxBytes - Buffer.byteLength(ellipsis)).toString();
-  return `${head.replace(/\uFFFD$/, '')}${ellipsis}`;
+/** Cuts a container's or a model's text for an error message. */
+export function cutErrorText(text: string): string {
+  return cutToBytes(text, maxErrorBytes);
 }
 
 /** Own property by name; ignores a prototype set by a hostile answer. */

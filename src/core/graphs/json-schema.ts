@@ -147,10 +147,10 @@ function isOfType(value: Json, type: JsonType): boolean {
   }
 }
 
-export type ReadJson = { ok: true; value: Json } | { ok: false; problem: string };
+export type ParsedJson = { ok: true; value: Json } | { ok: false; problem: string };
 
 /** Parses a text as JSON, with at most one ``` fence around it. */
-export function readJson(text: string): ReadJson {
+export function parseFencedJson(text: string): ParsedJson {
   let value: Json;
   try {
     value = JSON.parse(withoutFence(text)) as Json;

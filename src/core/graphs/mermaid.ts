@@ -2,7 +2,7 @@
 import type { Graph, Step } from './graph.js';
 import { stepPrompt } from './graph.js';
 import { refHead, stepRefs } from './refs.js';
-import { cutText } from '../prompts/quote.js';
+import { cutAfter } from '../../util/text.js';
 
 const maxLabel = 60;
 
@@ -48,7 +48,7 @@ function stepNode(step: Step): string {
 
 /** Keeps letters, digits and some signs; encodes the rest as Mermaid's `#number;`. */
 function escapeLabel(text: string): string {
-  return [...cutText(text.trim().replace(/\s+/g, ' '), maxLabel)]
+  return [...cutAfter(text.trim().replace(/\s+/g, ' '), maxLabel)]
     .map((char) => (/[\p{L}\p{N} .,:_=-]/u.test(char) ? char : `#${char.codePointAt(0)};`))
     .join('');
 }

@@ -2,7 +2,7 @@ import { itemName, limits, type Ref, type Step } from './graph.js';
 import type { Problem } from './json-schema.js';
 import { parseRef, stepRefs } from './refs.js';
 import { listProblem, pathProblem } from './shapes.js';
-import { cutText } from '../prompts/quote.js';
+import { cutAfter } from '../../util/text.js';
 
 /** Problems of a step's refs; paths are relative to the step. */
 export function stepRefProblems(step: Step, inputs: readonly string[], byId: ReadonlyMap<string, Step>): Problem[] {
@@ -26,7 +26,7 @@ export function refProblems(
 ): Problem[] {
   const problem = (message: string) => [{ path, message }];
   const parsed = ref.length > limits.refChars ? null : parseRef(ref);
-  const shown = JSON.stringify(cutText(ref, 100));
+  const shown = JSON.stringify(cutAfter(ref, 100));
   if (parsed === null)
     return problem(
       `${shown} is not a ref: use a step id or "input", optionally followed by field names, such as input.question or solve.answer`,
@@ -40,7 +40,7 @@ export function refProblems(
   const step = byId.get(head);
   if (step === undefined)
     return problem(
-      `${shown} refers to no step; the steps are ${[...byId.keys()].map((id) => cutText(id, 64)).join(', ')}`,
+      `${shown} refers to no step; the steps are ${[...byId.keys()].map((id) => cutAfter(id, 64)).join(', ')}`,
     );
   const wrong = pathProblem(step, way) ?? (isList && way.length === 0 ? listProblem(step) : null);
   return wrong === null ? [] : problem(`${shown} ${wrong}`);

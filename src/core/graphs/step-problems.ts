@@ -6,7 +6,7 @@ import { schemaProblems, type Problem } from './json-schema.js';
 import { parseRef } from './refs.js';
 import { brokenPlaceholders, placeholderNames } from './template.js';
 import { opSignatures } from './ops.js';
-import { cutText } from '../prompts/quote.js';
+import { cutAfter } from '../../util/text.js';
 
 export const nameRule = 'must be 1 to 64 letters, digits or _, and begin with a letter';
 
@@ -85,11 +85,11 @@ function templateProblems(path: string, text: string, inputs: Prompt['inputs'], 
   return [
     ...unknown.map((name) => ({
       path,
-      message: `contains {{${cutText(name, 64)}}}, which is not an input of the step`,
+      message: `contains {{${cutAfter(name, 64)}}}, which is not an input of the step`,
     })),
     ...brokenPlaceholders(text).map((written) => ({
       path,
-      message: `contains ${cutText(written, 64)}, which is not a placeholder: double braces must enclose the name of an input`,
+      message: `contains ${cutAfter(written, 64)}, which is not a placeholder: double braces must enclose the name of an input`,
     })),
   ];
 }
@@ -100,7 +100,7 @@ function inputNameProblems(inputs: Prompt['inputs'], at: string): Problem[] {
     ...(names.length > limits.stepInputs
       ? [{ path: `${at}inputs`, message: `must hold at most ${limits.stepInputs} inputs, and holds ${names.length}` }]
       : []),
-    ...names.flatMap((name) => nameProblems(`${at}inputs.${cutText(name, 64)}`, name)),
+    ...names.flatMap((name) => nameProblems(`${at}inputs.${cutAfter(name, 64)}`, name)),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** Execution of transform steps; ops.ts documents the ops. */
-import { readJson } from './json-schema.js';
+import { parseFencedJson } from './json-schema.js';
 import { valueAt } from './refs.js';
 import type { Transform } from './graph.js';
 import { opSignatures, type TransformOp } from './ops.js';
@@ -59,7 +59,7 @@ function applyToAll(transform: Transform, inputs: Readonly<Record<string, Json>>
 function applyToText(transform: Transform, text: string, fail: Fail): TransformResult {
   switch (transform.op) {
     case 'json_parse': {
-      const read = readJson(text);
+      const read = parseFencedJson(text);
       return read.ok ? succeed(read.value) : fail(`expects JSON, but its input ${read.problem}`);
     }
     case 'split':

@@ -4,8 +4,8 @@ import type { Problem } from './json-schema.js';
 import { refProblems, stepRefProblems } from './ref-problems.js';
 import { refHeads, usedSteps } from './refs.js';
 import { nameRule, stepProblems } from './step-problems.js';
-import { cutText } from '../prompts/quote.js';
 import { sizeProblem, type Json } from './values.js';
+import { cutAfter } from '../../util/text.js';
 
 export type { Problem };
 
@@ -57,7 +57,7 @@ function idProblems(steps: readonly Step[]): Problem[] {
     if (id === 'input') problems.push({ path, message: 'must not be "input", which names the task input' });
     const before = first.get(id);
     if (before === undefined) first.set(id, at);
-    else problems.push({ path, message: `"${cutText(id, 64)}" is already the id of steps[${before}]` });
+    else problems.push({ path, message: `"${cutAfter(id, 64)}" is already the id of steps[${before}]` });
   }
   return problems;
 }
@@ -92,7 +92,7 @@ function cycleProblems(steps: readonly Step[]): Problem[] {
 function unusedProblems(graph: Graph): Problem[] {
   const used = usedSteps(graph);
   return graph.steps.flatMap(({ id }, at) => {
-    const message = `"${cutText(id, 64)}" is unused: the output does not depend on it`;
+    const message = `"${cutAfter(id, 64)}" is unused: the output does not depend on it`;
     return used.has(id) ? [] : [{ path: `steps[${at}]`, message }];
   });
 }

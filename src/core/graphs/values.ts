@@ -1,6 +1,6 @@
 /** JSON values passed between steps: display, equivalence and size limits. */
 import { canonicalJson, isObject } from '../../util/json.js';
-import { cutText } from '../prompts/quote.js';
+import { cutAfter } from '../../util/text.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
@@ -65,7 +65,7 @@ export function hasNul(value: Json): boolean {
 export function describeValue(value: Json): string {
   if (value === null) return 'null';
   if (typeof value === 'string')
-    return value === '' ? 'an empty text' : `the text ${JSON.stringify(cutText(value, 60))}`;
+    return value === '' ? 'an empty text' : `the text ${JSON.stringify(cutAfter(value, 60))}`;
   if (isList(value)) return `a list of ${value.length}`;
   if (isObject(value)) return `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'nothing in it'}`;
   return typeof value === 'number' ? `the number ${value}` : String(value);

@@ -1,9 +1,3 @@
-/** Cuts a text to `limit` characters plus a mark; never splits a surrogate pair. */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')} […]`;
-}
-
 /** Marks every line: no heading, fence or section begins within the text. */
 export function quoteText(text: string): string {
   return text

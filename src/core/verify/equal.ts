@@ -1,5 +1,5 @@
 /** Equality of a gold output and an output. */
-import { asText, canonical, normalize, readJson } from './text.js';
+import { asText, canonical, extractJson, normalize } from './text.js';
 
 /**
  * Two texts: equal once normalized. Two other values: equal canonical JSON with their texts
@@ -12,7 +12,7 @@ export function areEqual(gold: unknown, output: unknown, caseSensitive: boolean)
   if ((typeof gold === 'string') !== (typeof output === 'string')) {
     if (normalized(asText(gold)) === normalized(asText(output))) return true;
     const [text, value] = typeof gold === 'string' ? [gold, output] : [output as string, gold];
-    const read = readJson(text);
+    const read = extractJson(text);
     return read !== null && canonical(read.value, normalized) === canonical(value, normalized);
   }
   return canonical(gold, normalized) === canonical(output, normalized);

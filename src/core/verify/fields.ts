@@ -2,8 +2,9 @@
 import { parseIfObject } from './answer.js';
 import { areEqual } from './equal.js';
 import { isObject } from '../../util/json.js';
-import { cut, maxFeedback, show, type JsonObject } from './text.js';
+import { maxFeedback, show, type JsonObject } from './text.js';
 import { weightedMean, type CriterionScore, type Verification } from './verification.js';
+import { cutWithin } from '../../util/text.js';
 
 /** Maximum characters of a field's value and name in feedback. */
 const maxShown = { value: 400, name: 100 } as const;
@@ -37,7 +38,7 @@ export function scoreFields(
 
 function describe(criteria: readonly CriterionScore[], unread: readonly string[]): string {
   const wrong = criteria.filter(({ score }) => score < 1);
-  if (wrong.length === 0) return cut(`Right: all fields are as expected: ${joinNames(criteria)}.`, maxFeedback);
+  if (wrong.length === 0) return cutWithin(`Right: all fields are as expected: ${joinNames(criteria)}.`, maxFeedback);
   const lines = [
     ...unread,
     `Wrong fields: ${wrong.length} of ${criteria.length}.`,
@@ -45,7 +46,7 @@ function describe(criteria: readonly CriterionScore[], unread: readonly string[]
   ];
   const right = criteria.filter(({ score }) => score === 1);
   if (right.length > 0) lines.push(`Right fields: ${joinNames(right)}.`);
-  return cut(lines.join('\n'), maxFeedback);
+  return cutWithin(lines.join('\n'), maxFeedback);
 }
 
 const joinNames = (criteria: readonly CriterionScore[]) =>

@@ -3,9 +3,10 @@
  * own section or pose as another: its lines are quoted, and the rules tell the judge so.
  */
 import type { Message } from '../jobs/spec.js';
-import { cut, show } from './text.js';
+import { show } from './text.js';
 import { quoteText } from '../prompts/quote.js';
 import type { Criterion } from './verification.js';
+import { cutWithin } from '../../util/text.js';
 
 /** Maximum characters shown of each part. */
 const maxShown = { input: 8_000, output: 16_000, gold: 8_000, example: 2_000, name: 200, description: 8_000 } as const;
@@ -41,7 +42,7 @@ export function buildJudgePrompt({ criteria, input, output, gold, examples = [] 
     `# Output to judge\n${quoted(output, maxShown.output)}`,
     ...criteria.map(
       ({ name, description }, at) =>
-        `# Criterion ${at + 1}\nName:\n${quoteText(cut(name, maxShown.name))}\nDescription:\n${quoteText(cut(description, maxShown.description))}`,
+        `# Criterion ${at + 1}\nName:\n${quoteText(cutWithin(name, maxShown.name))}\nDescription:\n${quoteText(cutWithin(description, maxShown.description))}`,
     ),
     `# What to do\nJudge the output by ${criteria.length === 1 ? 'this criterion' : `these ${criteria.length} criteria`}. ` +
       'Answer with the JSON object alone.',

@@ -1,8 +1,9 @@
 /** Parses a judge's answer, which must score each criterion once. */
 import { criterionKey } from './rubric.js';
 import { isObject } from '../../util/json.js';
-import { cut, maxFeedback, readJson, show, sanitizeText } from './text.js';
+import { extractJson, maxFeedback, show } from './text.js';
 import { weightedMean, type Criterion, type CriterionScore, type Verification } from './verification.js';
+import { cutWithin, storableText } from '../../util/text.js';
 
 /** Maximum characters kept of a criterion's reason. */
 const maxReason = 1_000;
@@ -24,7 +25,7 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
   if (finishReason === 'length') {
     return refuse('the answer was cut off (finish_reason "length"): allow the judge more tokens');
   }
-  const read = readJson(answer);
+  const read = extractJson(answer);
   if (!read) return refuse(`the answer is no JSON, alone or in one fenced block: ${show(answer, 200)}`);
   const given = isObject(read.value) && Object.hasOwn(read.value, 'criteria') ? read.value['criteria'] : undefined;
   if (!Array.isArray(given)) return refuse('the answer has no list "criteria"');
@@ -47,7 +48,7 @@ export function parseJudgement(answer: string, { criteria, finishReason }: Judge
       name: criterion.name,
       weight: criterion.weight,
       score,
-      reason: sanitizeText(cut(reason.trim(), maxReason)),
+      reason: storableText(cutWithin(reason.trim(), maxReason)),
     });
   }
   const missing = criteria.filter((criterion) => !scores.has(criterion));
@@ -63,7 +64,7 @@ function describe(scores: readonly CriterionScore[]): string {
   const share = Math.floor(maxFeedback / scores.length) - 1;
   const worstFirst = [...scores].sort((left, right) => left.score - right.score);
   return worstFirst
-    .map(({ name, score, reason }) => cut(`- ${show(name, 100)}: ${score} of 1. ${reason}`, share))
+    .map(({ name, score, reason }) => cutWithin(`- ${show(name, 100)}: ${score} of 1. ${reason}`, share))
     .join('\n');
 }
 

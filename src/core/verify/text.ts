@@ -3,6 +3,7 @@
  * displayed text can be stored (no NUL, no lone surrogate) and respects its length limit.
  */
 import { canonicalJson } from '../../util/json.js';
+import { cutWithin, storableText } from '../../util/text.js';
 
 /** Maximum characters of a verification's feedback; the reflection prompt shows as many. */
 export const maxFeedback = 4_000;
@@ -39,7 +40,7 @@ export function asText(value: unknown): string {
 }
 
 /** Parses JSON, alone or within one fenced block; null for no JSON or several blocks. */
-export function readJson(text: string): { value: unknown } | null {
+export function extractJson(text: string): { value: unknown } | null {
   const parts = text.split(/^[ \t]*```[^\n`]*$/m);
   const inside = parts.length === 1 ? text : parts.length === 3 ? parts[1]! : null;
   if (inside === null) return null;
@@ -51,19 +52,8 @@ export function readJson(text: string): { value: unknown } | null {
   }
 }
 
-/** Cuts a text to `limit` characters with a mark; never splits a surrogate pair. */
-export function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const mark = ' […]';
-  return `${text.slice(0, limit - mark.length).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
-}
-
 export function show(value: unknown, limit: number): string {
   if (value === undefined) return '(nothing)';
   const text = asText(value);
-  return text.trim() === '' ? '(an empty text)' : sanitizeText(cut(text, limit));
-}
-
-export function sanitizeText(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+  return text.trim() === '' ? '(an empty text)' : storableText(cutWithin(text, limit));
 }

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { cutText } from '../../clients/net/untrusted.js';
 import type { graphCandidateSchema } from '../../contracts/graphs/lineage.js';
 import { proposalTries } from '../../core/proposals/limits.js';
 import { candidateTexts } from '../../storage/candidates/candidates.js';
@@ -7,6 +6,7 @@ import type { Tx } from '../../storage/db/db.js';
 import type { Ancestor, readFeedback } from '../../storage/candidates/lineage.js';
 import { readProposerAttempts, type ProposerAttempt } from '../../storage/candidates/proposals.js';
 import { iso } from '../jobs/view.js';
+import { cutToBytes } from '../../util/text.js';
 
 type GraphReflection = NonNullable<z.output<typeof graphCandidateSchema>['reflection']>;
 type Feedback = Awaited<ReturnType<typeof readFeedback>>;
@@ -58,14 +58,14 @@ export function exampleView(
   { rolloutId, seed, feedback }: { rolloutId: string; seed: number | null; feedback: string },
   bytes: number,
 ) {
-  return { rollout_id: rolloutId, seed, feedback: cutText(feedback, bytes) };
+  return { rollout_id: rolloutId, seed, feedback: cutToBytes(feedback, bytes) };
 }
 
 function attemptView(attempt: ProposerAttempt, bytes: number) {
   return {
     ...attempt.verdict,
-    messages: attempt.messages.map(({ role, content }) => ({ role, content: cutText(content, bytes) })),
-    output: cutText(attempt.text, limits.textBytes),
+    messages: attempt.messages.map(({ role, content }) => ({ role, content: cutToBytes(content, bytes) })),
+    output: cutToBytes(attempt.text, limits.textBytes),
     finish_reason: attempt.finishReason,
     prompt_tokens: attempt.promptTokens,
     completion_tokens: attempt.completionTokens,

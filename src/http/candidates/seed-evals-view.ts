@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { cutText } from '../../clients/net/untrusted.js';
 import type { seedEvalSchema } from '../../contracts/candidates/lineage.js';
 import type { SeedEval } from '../../storage/candidates/lineage.js';
 import { isoOrNull } from '../jobs/view.js';
+import { cutToBytes } from '../../util/text.js';
 
 /** Limit in a list; the trace of the rollout has the whole feedback. */
 const feedbackBytes = 4 * 1024;
@@ -16,7 +16,7 @@ export function seedEvalView(row: SeedEval): z.output<typeof seedEvalSchema> {
     generation: row.generation,
     reward: row.reward,
     status: row.status,
-    feedback: row.feedback === null ? null : cutText(row.feedback, feedbackBytes),
+    feedback: row.feedback === null ? null : cutToBytes(row.feedback, feedbackBytes),
     error: row.error,
     completed_at: isoOrNull(row.completedAt),
   };

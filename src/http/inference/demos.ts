@@ -14,7 +14,7 @@ export function insertDemos(messages: unknown[], demos: readonly Demo[]): unknow
   const pairs = demos.flatMap(demoMessages);
   const there = pairs.every(({ role, content }, index) => {
     const message = messages[at + index];
-    return fieldOf(message, 'role') === role && textOf(fieldOf(message, 'content')) === content;
+    return fieldOf(message, 'role') === role && singleText(fieldOf(message, 'content')) === content;
   });
   return there ? messages : messages.toSpliced(at, 0, ...pairs);
 }
@@ -24,7 +24,7 @@ function fieldOf(message: unknown, name: string): unknown {
 }
 
 /** The text of a content that is a string or a single text part. */
-function textOf(content: unknown): unknown {
+function singleText(content: unknown): unknown {
   if (!Array.isArray(content) || content.length !== 1) return content;
   return fieldOf(content[0], 'type') === 'text' ? fieldOf(content[0], 'text') : null;
 }

@@ -1,8 +1,8 @@
 import { providerRefusedKey } from '../../clients/models/complete-chat.js';
 import type { ProviderError } from '../../clients/models/provider-answer.js';
-import { cutText } from '../../clients/net/untrusted.js';
 import { asObject } from '../../util/json.js';
 import { ApiError, openAiError, type OpenAiError } from '../server/errors.js';
+import { cutErrorText } from '../../clients/net/untrusted.js';
 
 /** A provider's error for our caller: status, and body in OpenAI's shape. */
 export interface PassedError {
@@ -19,7 +19,7 @@ export function passError(provider: string, status: number, text: string): Passe
   const passed = status < 400 ? 502 : status;
   const error = errorIn(text);
   if (error) return { status: passed, body: { error: { type: 'upstream_error', code: null, param: null, ...error } } };
-  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutText(text.trim())}`;
+  const detail = text.trim() === '' ? 'with an empty body' : `with: ${cutErrorText(text.trim())}`;
   const message = `The provider "${provider}" answered ${status} ${detail}`;
   return { status: passed, body: { error: { message, type: 'upstream_error', code: String(status), param: null } } };
 }

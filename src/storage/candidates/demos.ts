@@ -23,7 +23,7 @@ const maxInput = 8_000;
 const maxOutput = 4_000;
 
 /** SQL: the text of a message's content; null unless all its parts are text. */
-const textOf = (content: string) => `case jsonb_typeof(${content})
+const contentTextSql = (content: string) => `case jsonb_typeof(${content})
   when 'string' then ${content} #>> '{}'
   when 'array' then (select case when bool_and(coalesce(part->>'type' = 'text' and jsonb_typeof(part->'text') = 'string', false))
                                  then string_agg(part->>'text', E'\\n' order by n) end
@@ -53,7 +53,7 @@ const examples = `with asked as (
       from calls
       left join candidates k on k.id = calls.candidate_id and k.job_id = $1
      cross join lateral (
-       select array_agg(m->>'role' order by n) as roles, array_agg(${textOf(`m->'content'`)} order by n) as contents
+       select array_agg(m->>'role' order by n) as roles, array_agg(${contentTextSql(`m->'content'`)} order by n) as contents
          from jsonb_array_elements(case jsonb_typeof(request->'messages') when 'array' then request->'messages' else '[]' end)
                 with ordinality as e(m, n)
         where coalesce(m->>'role', '') not in ('system', 'developer')
@@ -73,7 +73,7 @@ const examples = `with asked as (
     select *, case when roles = demo_roles || 'user'::text and contents[:cardinality(contents) - 1] = demo_contents
                    then contents[cardinality(contents)] end as question,
            case when coalesce(answer->'tool_calls', '[]') in ('[]', 'null') and coalesce(answer->'function_call', 'null') = 'null'
-                then ${textOf(`answer->'content'`)} end as answer_text
+                then ${contentTextSql(`answer->'content'`)} end as answer_text
       from texts
   )
   select component, ordinal, seed, position, question,

@@ -37,7 +37,7 @@ export async function readExamples(
   return inOrder(rows, ordinals).map((row) => ({
     ordinal: row.ordinal,
     input: inputOf(row),
-    output: textOf(row.response?.choices?.[0]?.message?.content),
+    output: textOrJson(row.response?.choices?.[0]?.message?.content),
     reward: row.reward ?? 0,
     feedback: feedbackOf(row),
   }));
@@ -55,7 +55,7 @@ export function feedbackOf(row: {
   details: unknown;
   error: { message: string } | null;
 }): string {
-  return row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOf(row.details));
+  return row.error ? `The rollout failed: ${row.error.message}` : (row.feedback ?? textOrJson(row.details));
 }
 
 function inputOf(row: Row): string {
@@ -68,13 +68,13 @@ function inputOf(row: Row): string {
     return isNext ? rest.slice(2) : rest;
   }, conversation);
   return messages.length > 0
-    ? messages.map((message) => textOf(message.content)).join('\n\n')
+    ? messages.map((message) => textOrJson(message.content)).join('\n\n')
     : row.seed === null
       ? ''
       : `seed ${row.seed}`;
 }
 
-function textOf(content: unknown): string {
+function textOrJson(content: unknown): string {
   if (content === null || content === undefined) return '';
   return typeof content === 'string' ? content : JSON.stringify(content);
 }

@@ -5,8 +5,3 @@
 export function toJsonb(value: unknown): string {
   return JSON.stringify(value).replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, '$1\\ufffd');
 }
-
-/** Text for a text column, without NUL and lone surrogates. */
-export function toText(value: string): string {
-  return value.toWellFormed().replaceAll('\0', '\ufffd');
-}

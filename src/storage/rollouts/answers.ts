@@ -3,7 +3,7 @@ import type { Message, PolicySpec } from '../../core/jobs/spec.js';
 import { recordCall } from './call-records.js';
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
-import { toText } from '../db/json.js';
+import { storableText } from '../../util/text.js';
 
 /** A model's answer. */
 export interface ModelText {
@@ -70,8 +70,8 @@ export async function recordAnswer(
   const request = { ...params, model, messages };
   const { orgId, jobId, rolloutId, candidateId, attempt, presence } = ref;
   const { promptTokens, completionTokens, costUsd, costSource, latencyMs } = answer;
-  const text = toText(answer.text);
-  const finishReason = answer.finishReason === null ? null : toText(answer.finishReason);
+  const text = storableText(answer.text);
+  const finishReason = answer.finishReason === null ? null : storableText(answer.finishReason);
   const message = { role: 'assistant', content: text };
   const id = answerId(ref);
   const isFirst = await recordCall(tx, {

@@ -1,8 +1,9 @@
 import type { Tx } from '../db/db.js';
 import type { JobRef } from '../jobs/events.js';
 import { presenceLock } from '../db/notifications.js';
-import { toJsonb, toText } from '../db/json.js';
+import { toJsonb } from '../db/json.js';
 import { addUsage } from '../jobs/usage.js';
+import { storableText } from '../../util/text.js';
 
 /** A model call to record. `served`: the rollout's attempt that receives the answer. */
 export interface CallRecord extends JobRef {
@@ -96,7 +97,7 @@ export async function recordCall(tx: Tx, call: CallRecord): Promise<boolean> {
         call.attempt,
         call.presence,
         call.provider,
-        toText(call.model),
+        storableText(call.model),
         toJsonb(call.request),
         toJsonb(call.response),
         call.stream,

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readJson, schemaProblems, valueProblem, type JsonSchema } from '../../../src/core/graphs/json-schema.js';
+import {
+  parseFencedJson,
+  schemaProblems,
+  valueProblem,
+  type JsonSchema,
+} from '../../../src/core/graphs/json-schema.js';
 import type { Json } from '../../../src/core/graphs/values.js';
 
 describe('schemaProblems', () => {
@@ -110,7 +115,7 @@ describe('valueProblem', () => {
   });
 });
 
-describe('readJson', () => {
+describe('parseFencedJson', () => {
   test.each<[string, Json]>([
     ['{"a": 1}', { a: 1 }],
     [' [1]\n', [1]],
@@ -120,7 +125,7 @@ describe('readJson', () => {
     ['```json\r\n{"a":\r\n1}\r\n```', { a: 1 }],
     ['```JSON\n"```"\n  ```', '```'],
   ])('%j', (text, value) => {
-    expect(readJson(text)).toEqual({ ok: true, value });
+    expect(parseFencedJson(text)).toEqual({ ok: true, value });
   });
 
   test.each([
@@ -135,14 +140,14 @@ describe('readJson', () => {
     ['['.repeat(100_000) + ']'.repeat(100_000), 'is nested deeper than 50 levels'],
     [JSON.stringify('x'.repeat(1_000_001)), 'is larger than 1000000 characters'],
   ])('rejects a text that is not JSON (%#)', (text, problem) => {
-    expect(readJson(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
+    expect(parseFencedJson(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 
   test('parses any JSON with or without a fence', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), (value, isFenced) => {
         const text = JSON.stringify(value, null, 2);
-        expect(readJson(isFenced ? `\`\`\`json\n${text}\n\`\`\`` : text)).toEqual({
+        expect(parseFencedJson(isFenced ? `\`\`\`json\n${text}\n\`\`\`` : text)).toEqual({
           ok: true,
           value: JSON.parse(text),
         });

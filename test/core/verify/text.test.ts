@@ -2,8 +2,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { containsWhole } from '../../../src/core/verify/contains.js';
 import { areEqual } from '../../../src/core/verify/equal.js';
-import { canonical, cut, normalize, readJson, show } from '../../../src/core/verify/text.js';
+import { canonical, extractJson, normalize, show } from '../../../src/core/verify/text.js';
 import { quoteText } from '../../../src/core/prompts/quote.js';
+import { cutWithin } from '../../../src/util/text.js';
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
@@ -192,26 +193,26 @@ describe('containsWhole', () => {
   });
 });
 
-describe('readJson', () => {
+describe('extractJson', () => {
   test('parses JSON alone or in one fenced block', () => {
-    expect(readJson(' {"a": 1} ')).toEqual({ value: { a: 1 } });
-    expect(readJson('So:\r\n```json\r\n{"a": 1}\r\n```\r\nDone.')).toEqual({ value: { a: 1 } });
-    expect(readJson('null')).toEqual({ value: null });
-    expect(readJson(JSON.stringify({ a: '\n```\n' }))).toEqual({ value: { a: '\n```\n' } });
+    expect(extractJson(' {"a": 1} ')).toEqual({ value: { a: 1 } });
+    expect(extractJson('So:\r\n```json\r\n{"a": 1}\r\n```\r\nDone.')).toEqual({ value: { a: 1 } });
+    expect(extractJson('null')).toEqual({ value: null });
+    expect(extractJson(JSON.stringify({ a: '\n```\n' }))).toEqual({ value: { a: '\n```\n' } });
   });
 
   test.each(['', 'no', 'So: {"a": 1}', '{"a": 1', '```\n{"a": 1}', '```\n1\n```\n```\n2\n```', '{"a": NaN}'])(
     'finds no JSON in %j',
     (text) => {
-      expect(readJson(text)).toBeNull();
+      expect(extractJson(text)).toBeNull();
     },
   );
 });
 
 describe('show, cut and quoteText', () => {
   test('cut keeps the limit and never splits a surrogate pair', () => {
-    expect(cut('abc', 3)).toBe('abc');
-    expect(cut('x'.repeat(100), 20)).toBe(`${'x'.repeat(16)} […]`);
+    expect(cutWithin('abc', 3)).toBe('abc');
+    expect(cutWithin('x'.repeat(100), 20)).toBe(`${'x'.repeat(16)} […]`);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 10, max: 50 }), (text, limit) => {
         const shown = show(text, limit);
@@ -219,7 +220,7 @@ describe('show, cut and quoteText', () => {
         expect(shown.isWellFormed() && !shown.includes('\0')).toBe(true);
       }),
     );
-    expect(cut(`x${'😀'.repeat(50)}`, 20).isWellFormed()).toBe(true);
+    expect(cutWithin(`x${'😀'.repeat(50)}`, 20).isWellFormed()).toBe(true);
   });
 
   test('show marks missing and blank values, and accepts any value', () => {

@@ -25,7 +25,7 @@ import { defaults, maxAttempts, stepPrompt, withPrompt } from '../graph.js';
 import type { Graph, PromptMessage, Ref, Step, VoteStep } from '../graph.js';
 import { refHead, usedSteps } from '../refs.js';
 import { graphProblems, type Problem } from '../validate.js';
-import { cutText } from '../../prompts/quote.js';
+import { cutAfter } from '../../../util/text.js';
 
 /** One edit. Its JSON form uses the JSON names of steps and judges. */
 export type Edit =
@@ -91,7 +91,7 @@ function attributeProblem(
   const id = found === null ? undefined : steps[Number(found[1])]?.id;
   const byOutput = path === 'output' ? edits.findLastIndex(({ edit }) => edit === 'output') : -1;
   const at = id === undefined ? byOutput : (touched.get(id) ?? -1);
-  const index = id === undefined ? path : `step "${cutText(id, 64)}"${found![2] === '' ? '' : `, ${found![2]}`}`;
+  const index = id === undefined ? path : `step "${cutAfter(id, 64)}"${found![2] === '' ? '' : `, ${found![2]}`}`;
   return { path: at < 0 ? 'edits' : `edits[${at}]`, message: `${index}: ${message}` };
 }
 
@@ -137,5 +137,5 @@ function applyEdit(graph: Graph, edit: Edit, rules: EditRules): EditResult {
 }
 
 function unknownStepMessage({ steps }: Graph, id: string): string {
-  return `there is no step "${cutText(id, 64)}"; the steps are ${steps.map((step) => step.id).join(', ')}`;
+  return `there is no step "${cutAfter(id, 64)}"; the steps are ${steps.map((step) => step.id).join(', ')}`;
 }

@@ -26,12 +26,12 @@ import {
   type Step,
 } from '../graph.js';
 import { refHead, refHeads, mapRefs, stepRefs, withHead } from '../refs.js';
-import { cutText } from '../../prompts/quote.js';
+import { cutAfter } from '../../../util/text.js';
 
 /** A problem if the job does not have the model, else undefined. */
 export function modelProblem(model: string | null | undefined, { models }: EditRules, at: string) {
   if (model === null || model === undefined || models.includes(model)) return undefined;
-  return invalid(at, `"${cutText(model, 100)}" is not a model of this job; its models are ${models.join(', ')}`);
+  return invalid(at, `"${cutAfter(model, 100)}" is not a model of this job; its models are ${models.join(', ')}`);
 }
 
 /** A problem if a prompt sets `tries` or `timeout_s`: only the paying user may set them. */
@@ -106,7 +106,7 @@ export function vote(graph: Graph, step: Step, { samples, by }: Edit & { edit: '
 
 export function addStep(graph: Graph, step: Step, rules: EditRules): EditResult {
   if (graph.steps.some(({ id }) => id === step.id))
-    return invalid('step.id', `"${cutText(step.id, 64)}" is already the id of a step`);
+    return invalid('step.id', `"${cutAfter(step.id, 64)}" is already the id of a step`);
   const problem = promptProblem(stepPrompt(step), rules, step.type === 'vote' ? 'step.by.judge' : 'step');
   return problem ?? { graph: { ...graph, steps: [...graph.steps, step] }, touched: [step.id] };
 }
@@ -169,7 +169,7 @@ export function rewire(graph: Graph, step: Step, input: string, to: Ref | null):
     const all = stepRefs(step).map(({ path }) => path);
     return invalid(
       'input',
-      `"${step.id}" has no "${cutText(input, 64)}" to ${to === null ? 'drop' : 'rewire'}; it has ${all.join(', ')}`,
+      `"${step.id}" has no "${cutAfter(input, 64)}" to ${to === null ? 'drop' : 'rewire'}; it has ${all.join(', ')}`,
     );
   }
   const others = Object.fromEntries(Object.entries(inputs).filter(([other]) => other !== name));

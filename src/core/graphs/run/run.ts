@@ -8,15 +8,15 @@
  * counts.
  * - Call keys are deterministic: a caller that loses its run can give recorded answers again.
  */
-import { readJson, valueProblem } from '../json-schema.js';
+import { parseFencedJson, valueProblem } from '../json-schema.js';
 import { maxStepCalls, type AnswerForm, type Graph } from '../graph.js';
 import { advance, callKey, type Draft } from './advance.js';
 import { renderMessages } from './messages.js';
 import { planGraph, type Plan, type ResolvedRef } from '../plan.js';
 import { parseVote } from './vote.js';
-import { cutText } from '../../prompts/quote.js';
 import { isObject } from '../../../util/json.js';
 import { describeValue, maxValueSize, sizeProblem, type Json } from '../values.js';
+import { cutAfter } from '../../../util/text.js';
 
 export interface Call {
   /** The step's id, numbered from its second call (`solve#2`). */
@@ -155,7 +155,7 @@ function locateCall({ plan, states }: Run, key: string): { index: number; at: nu
     state?.at === 'calling' ? state.open.length : state?.at === 'done' ? maxStepCalls(plan.steps[index!]!.step) : 0;
   const isKnown = Number.isInteger(at) && at >= 0 && at < requested;
   if (index === undefined || !isKnown || key !== callKey(id!, at))
-    throw new Error(`Call ${JSON.stringify(cutText(key, 100))} is not pending in this run.`);
+    throw new Error(`Call ${JSON.stringify(cutAfter(key, 100))} is not pending in this run.`);
   return { index, at };
 }
 
@@ -166,7 +166,7 @@ function readAnswer(form: AnswerForm, text: string): ReadResult {
     if (text.length > maxValueSize / 2) return { ok: false, problem: `is longer than ${maxValueSize / 2} characters` };
     return { ok: true, value: { [form.field]: text } };
   }
-  const read = readJson(text);
+  const read = parseFencedJson(text);
   if (!read.ok) return read;
   const problem = valueProblem(form.schema, read.value);
   return problem === null ? read : { ok: false, problem: `does not match the schema: ${problem}` };

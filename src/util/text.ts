@@ -1,0 +1,27 @@
+const mark = ' […]';
+
+/** Cuts a text after `limit` characters and adds a mark; never splits a surrogate pair. */
+export function cutAfter(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
+}
+
+/** Cuts a text to `limit` characters, the mark included; never splits a surrogate pair. */
+export function cutWithin(text: string, limit: number): string {
+  return text.length <= limit ? text : cutAfter(text, limit - mark.length);
+}
+
+/** Cuts a text to `maxBytes` of UTF-8, the ellipsis included; never splits a character. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  const ellipsis = '…';
+  // A cut inside a character decodes to a final U+FFFD.
+  const head = bytes.subarray(0, maxBytes - Buffer.byteLength(ellipsis)).toString();
+  return `${head.replace(/\uFFFD$/, '')}${ellipsis}`;
+}
+
+/** A text that Postgres accepts: NUL and lone surrogates become U+FFFD. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
