@@ -16,8 +16,6 @@ import { addCandidate } from '../../src/storage/candidates/candidates.js';
 import type { Tx } from '../../src/storage/db/db.js';
 import { appendEvents, type JobRef } from '../../src/storage/jobs/events.js';
 import { planRollouts } from '../../src/storage/rollouts/rollouts.js';
-import { toJsonb } from '../../src/storage/db/json.js';
-import type { EvaluationProjection } from '../../src/storage/jobs/jobs.js';
 import { readSpec } from '../../src/storage/jobs/spec.js';
 import { adoptCalledPrompt } from './adopt-baseline.js';
 import type { ActivityDeps } from '../deps.js';
@@ -102,9 +100,7 @@ export function prepareActivities(deps: ActivityDeps) {
         const { spec } = await probe<EvaluationSpec, void>(job, () => Promise.resolve());
         await db.org(job.orgId, async (tx) => {
           await begin(tx, job, startEvents(spec, { baselineKnown: true }));
-          const total = toJsonb({ total: spec.seeds.length } satisfies EvaluationProjection);
           await Promise.all([
-            tx.query('update jobs set projection = projection || $2::jsonb where id = $1', [job.jobId, total]),
             spec.candidate &&
               addCandidate(tx, job, { ...baselineOf(spec.candidate.messages), ...demosOf(spec.candidate) }),
             planRollouts(tx, job, evaluationRequests(spec.seeds), spec.candidate !== null),

@@ -51,7 +51,13 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
   let state = resume?.state ?? null;
   let steps = resume?.steps ?? 0;
   const pending = new PendingUpdate();
-  const view = (): SearchView | null => (state ? searchOf(state).view(state) : null);
+  // A state does not change, so its view is computed once, however often it is queried.
+  let lastView: { of: SessionState; view: SearchView } | null = null;
+  const viewOf = (of: SessionState): SearchView => {
+    if (lastView?.of !== of) lastView = { of, view: searchOf(of).view(of) };
+    return lastView.view;
+  };
+  const view = (): SearchView | null => state && viewOf(state);
   const control: JobControl = new JobControl(
     job,
     {
@@ -94,11 +100,11 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       context.limits = plan.limits;
       state = algorithmOf(plan.search).create(plan.search);
     } else {
-      setCurrentDetails(describeProgress(searchOf(state).view(state)));
+      setCurrentDetails(describeProgress(viewOf(state)));
     }
     time ??= sessionTime(context.limits, undefined);
     if (time) interruptWhenExpired(time, control, () => outcomeOfSpentBudget('max_minutes', budget()));
-    let before = searchOf(state).view(state);
+    let before = viewOf(state);
     for (;;) {
       await control.waitUntilRunnable();
       const request = searchOf(state).next(state);
@@ -111,10 +117,9 @@ export async function searchJob(input: SearchInput, definition: SearchDefinition
       if (request.kind === 'rollouts' && request.requests.some(({ stage }) => stage === 'baseline')) {
         await definition.adoptBaseline?.(job);
       }
-      const search = searchOf(state);
-      const applied = search.apply(state, response);
+      const applied = searchOf(state).apply(state, response);
       state = applied.state;
-      const after = search.view(state);
+      const after = viewOf(state);
       setCurrentDetails(describeProgress(after));
       steps += 1;
       const candidates = changedCandidates(before, after);
