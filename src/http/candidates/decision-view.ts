@@ -2,14 +2,11 @@ import type { z } from 'zod';
 import type { decisionSchema } from '../../contracts/candidates/lineage.js';
 import { jobKinds, type JobKind } from '../../core/jobs/kinds.js';
 import { isTerminal, type Status } from '../../core/jobs/status.js';
-import { exceeds } from '../../core/math/rewards.js';
-import type { AcceptanceDecision } from '../../core/search/protocol.js';
+import type { AcceptanceRecord, DecisionRecord, RejectionRecord } from '../../core/search/acceptance-record.js';
 import type { CandidateRow } from '../../storage/candidates/reads.js';
 
 type DecisionView = z.output<typeof decisionSchema>;
 type Unit = (typeof jobKinds)[JobKind]['unit'];
-type Acceptance = Extract<AcceptanceDecision, { type: 'candidate_accepted' }>;
-type Rejection = Extract<AcceptanceDecision, { type: 'candidate_rejected' }>;
 
 const undecided = { parent_sum: null, child_sum: null, minibatch_size: null, estimated_reward: null };
 
@@ -43,35 +40,34 @@ function pending(status: Status): DecisionView {
   return { ...undecided, outcome: 'pending', reason: null, message };
 }
 
-function accepted(row: CandidateRow, decision: Acceptance, unit: Unit): DecisionView {
-  const { estimate, reason = row.merged.length > 0 ? 'combined' : 'better' } = decision;
+function accepted(row: CandidateRow, decision: AcceptanceRecord, unit: Unit): DecisionView {
+  const { estimate, reason } = decision;
   const cost = reason === 'cheaper' ? ', and it costs less than its parent' : '';
   const message = `Accepted: ${comparisonText(decision, unit)}${cost}.${rewardText(row, estimate, unit)}`;
   return { outcome: 'accepted', reason, ...sumsOf(decision), estimated_reward: estimate, message };
 }
 
-function rejected(decision: Rejection, unit: Unit): DecisionView {
-  const { reason, parentSum, childSum } = decision;
-  const isMore = exceeds(childSum, parentSum);
+function rejected(decision: RejectionRecord, unit: Unit): DecisionView {
+  const { reason, isGain } = decision;
   // The sums of a test that was broken off say nothing.
-  const sums = reason === 'budget' && !isMore ? { parent_sum: null, child_sum: null } : {};
-  const message = `Rejected: ${whyRejected(reason, isMore, comparisonText(decision, unit))}.`;
+  const sums = reason === 'budget' && !isGain ? { parent_sum: null, child_sum: null } : {};
+  const message = `Rejected: ${whyRejected(reason, isGain, comparisonText(decision, unit))}.`;
   return { outcome: 'rejected', reason, ...sumsOf(decision), ...sums, estimated_reward: null, message };
 }
 
-function whyRejected(reason: string, isMore: boolean, words: string): string {
+function whyRejected(reason: string, isGain: boolean, words: string): string {
   if (reason === 'overtaken')
     return `${words}, but it was superseded by a candidate accepted earlier in this generation`;
-  if (reason !== 'budget') return isMore ? `${words}, a gain within the noise` : words;
-  if (isMore) return `${words}, but max_rollouts does not cover its evaluation`;
+  if (reason !== 'budget') return isGain ? `${words}, a gain within the noise` : words;
+  if (isGain) return `${words}, but max_rollouts does not cover its evaluation`;
   return 'max_rollouts does not cover the rest of its test';
 }
 
-function sumsOf({ parentSum, childSum, tested }: AcceptanceDecision) {
+function sumsOf({ parentSum, childSum, tested }: DecisionRecord) {
   return { parent_sum: parentSum, child_sum: childSum, minibatch_size: tested === 0 ? null : tested };
 }
 
-function comparisonText({ parentSum, childSum, tested }: AcceptanceDecision, unit: Unit): string {
+function comparisonText({ parentSum, childSum, tested }: DecisionRecord, unit: Unit): string {
   const where = tested === 0 ? 'in its test' : `on ${tested} ${tested === 1 ? unit : `${unit}s`}`;
   return `it scored ${formatNumber(childSum)} ${where} (expected ${formatNumber(parentSum)})`;
 }

@@ -1,6 +1,6 @@
 import type { Demo } from '../../core/prompts/demos.js';
 import type { Message } from '../../core/jobs/spec.js';
-import type { AcceptanceDecision } from '../../core/search/protocol.js';
+import type { DecisionRecord } from '../../core/search/acceptance-record.js';
 import type { Tx } from '../db/db.js';
 import { readCounted, rewardSums } from '../rollouts/totals.js';
 
@@ -15,7 +15,7 @@ export interface CandidateRow extends Record<string, unknown> {
   avgReward: number | null;
   rolloutCount: number;
   /** The decision on its test; null: none yet. */
-  decision: AcceptanceDecision | null;
+  decision: DecisionRecord | null;
   /** The numbers of the candidates that it combines; empty: it is no merge. */
   merged: number[];
 }

@@ -1,4 +1,5 @@
 import { isTerminal, type Status } from '../../core/jobs/status.js';
+import { recordOf } from '../../core/search/acceptance-record.js';
 import type { AcceptanceDecision, CandidateSummary, CandidateTest } from '../../core/search/protocol.js';
 import type { Tx } from '../db/db.js';
 import type { NewEvent } from '../../core/events/event.js';
@@ -89,7 +90,15 @@ async function updateCandidates(
     changes.set(candidate, { ...changes.get(candidate), ...fields });
   for (const { candidate, status, reward } of candidates) change(candidate, { status, reward });
   for (const { candidate, seeds } of tests) change(candidate, { tests: seeds });
-  for (const decision of acceptances) change(decision.candidate, { decision });
+  const merges = await readMerges(
+    tx,
+    job,
+    acceptances.map(({ candidate }) => candidate),
+  );
+  for (const decision of acceptances) {
+    const { candidate } = decision;
+    change(candidate, { decision: recordOf(decision, merges.has(candidate)) });
+  }
   if (changes.size === 0) return;
   await tx.query(
     `update candidates c set status = coalesce(i.status, c.status), reward = coalesce(i.reward, c.reward),
@@ -101,6 +110,17 @@ async function updateCandidates(
       toJsonb([...changes].map(([candidate, fields]) => ({ id: candidateId(job.jobId, candidate), ...fields }))),
     ],
   );
+}
+
+/** Those of the candidates that combine several candidates. */
+async function readMerges(tx: Tx, job: JobRef, candidates: readonly number[]): Promise<ReadonlySet<number>> {
+  if (candidates.length === 0) return new Set();
+  const rows = await tx.query<{ candidate: number }>(
+    `select lever_version as candidate from candidates
+      where job_id = $1 and lever_version = any($2) and detail ? 'merge'`,
+    [job.jobId, candidates],
+  );
+  return new Set(rows.map(({ candidate }) => candidate));
 }
 
 /**

@@ -203,7 +203,7 @@ create table candidates (
   -- its test [[seed, ordinal of the ancestor's rollout or null, ...ordinals of its rollouts]];
   -- null: not tested yet, or on live calls without instances
   tests jsonb,
-  -- the decision on its test, as the search took it (AcceptanceDecision); null: none yet
+  -- the decision on its test, as the search took it (DecisionRecord); null: none yet
   decision jsonb,
 
   -- as of the search's last decision
