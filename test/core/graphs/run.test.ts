@@ -64,9 +64,9 @@ describe('any run', () => {
   test('has the same outcome for any order of answers', () => {
     let done = 0;
     fc.assert(
-      fc.property(anyGraph, anyInput, fc.nat(5), orders, orders, (graph, input, salt, one, other) => {
-        const first = play(graph, input, salt, one);
-        const second = play(graph, input, salt, other);
+      fc.property(anyGraph, anyInput, fc.nat(5), orders, orders, (graph, input, salt, order, otherOrder) => {
+        const first = play(graph, input, salt, order);
+        const second = play(graph, input, salt, otherOrder);
         expect(first.outcome.status).not.toBe('running');
         expect(second.outcome.status).toBe(first.outcome.status);
         if (first.outcome.status !== 'done') return;
@@ -216,8 +216,8 @@ describe('a run', () => {
       status: 'done',
       value: [{ answer: '1' }, { answer: '2' }],
     });
-    const one = openRun(graph, { question: 'Q', list: [{ text: 'x' }] });
-    expect(outcomeOf(answerAll(one, { each: '1' }))).toEqual({ status: 'done', value: [{ answer: '1' }] });
+    const run = openRun(graph, { question: 'Q', list: [{ text: 'x' }] });
+    expect(outcomeOf(answerAll(run, { each: '1' }))).toEqual({ status: 'done', value: [{ answer: '1' }] });
     const on = (list: Json) => outcomeWith(graph, { question: 'Q', list });
     expect(on([])).toEqual({ status: 'done', value: [] });
     expect(on([1, 2, 3])).toEqual(failed('each', 'map accepts at most 2 items, but got a list of 3'));
