@@ -32,8 +32,8 @@ export function range(count: number): number[] {
 }
 
 /** Runs an evaluation to its terminal event; rejects unless it completed. */
-export async function evaluate(world: World, asked: EvaluationAsked): Promise<JobRun> {
-  const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = asked;
+export async function evaluate(world: World, given: EvaluationAsked): Promise<JobRun> {
+  const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = given;
   const body = {
     container_url: containerUrl,
     app_id: 'bench',

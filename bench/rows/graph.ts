@@ -63,12 +63,12 @@ async function overhead({ name, graph }: Shape, lang: LangGraph | null, missing:
   }
   const times = await turns(executors, rounds.fast, perRound);
   return (['wall', 'CPU'] as const).map((of): Row => {
-    const [own, others] = times.map((runs) => median(runs.map((run) => run[of])) * (1_000 / graph.steps.length));
+    const [own, peerValue] = times.map((runs) => median(runs.map((run) => run[of])) * (1_000 / graph.steps.length));
     return {
       what: `${name}, answers there at once: ${of} per step`,
       value: own!,
       unit: 'µs',
-      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      beside: { what: peerValue === undefined ? `${peer}: ${missing}` : peer, value: peerValue ?? null },
       raw: times,
     };
   });
@@ -85,7 +85,7 @@ async function overIdeal(
   const executors = [ratchet(graph, ask), ...(lang ? [toLangGraph(lang, graph, ask)] : [])];
   for (const executor of executors) await executor();
   const times = await turns(executors, rounds.slow, [1, 1]);
-  const [own, others] = times.map(measureWall);
+  const [own, peerValue] = times.map(measureWall);
   const what = `${name}, ${latencyMs} ms a call over HTTP: wall`;
   return [
     {
@@ -99,7 +99,7 @@ async function overIdeal(
       what,
       value: own!,
       unit: 'ms',
-      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      beside: { what: peerValue === undefined ? `${peer}: ${missing}` : peer, value: peerValue ?? null },
       raw: times,
     },
   ];

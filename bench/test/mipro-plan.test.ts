@@ -19,7 +19,7 @@ const trajectory = (search: typeof light, rollouts: number, ...rewards: number[]
   steps: rewards.map((trueReward, at) => ({ rollouts: 100 * at, trueReward })),
 });
 
-test('each optimizer searches each world with and without feedback; a name that is none is refused', () => {
+test('plans each optimizer in each world with and without feedback; rejects unknown names', () => {
   expect(wanted.map(({ search }) => [search.optimizer.split(' ')[0], search.kind, search.world])).toEqual(
     ['MIPROv2', 'ratchet'].flatMap((optimizer) =>
       [3, 4].flatMap((world) => [
@@ -32,7 +32,7 @@ test('each optimizer searches each world with and without feedback; a name that 
   expect(() => plannedSearches({ ...options, optimizers: 'x' }, '')).toThrow('unknown optimizer x');
 });
 
-test('what MIPROv2 took in the same world is a budget of ours and a column', () => {
+test('MIPROv2’s total calls in a world are a budget of the sessions and a table column', () => {
   const known = [trajectory(light, 150, 0.1, 0.3), trajectory(ours, 500, 0.1, 0.4, 0.6)];
   expect(totals(known, ours)).toEqual([150]);
   expect(totals(known, { ...ours, world: 4 })).toEqual([]);

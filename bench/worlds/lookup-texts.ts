@@ -35,7 +35,7 @@ export function readLookup(text: string): { lookup: Lookup; text: string; rest: 
     text: whole,
     rest: text.replace(inputs, ''),
     lookup: {
-      lives: new Map([...whole.matchAll(/(\w+) lives in (\w+)\./g)].map(([, one, index]) => [one!, index!])),
+      lives: new Map([...whole.matchAll(/(\w+) lives in (\w+)\./g)].map(([, person, index]) => [person!, index!])),
       keeps: new Map([...whole.matchAll(/In (\w+) they keep (\w+)\./g)].map(([, index, thing]) => [index!, thing!])),
       asked: person === undefined ? { town: town! } : { person },
     },

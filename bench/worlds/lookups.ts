@@ -72,7 +72,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     );
     const person = people![0]!;
     return {
-      lives: new Map(people!.map((one, at) => [one, towns![at]!])),
+      lives: new Map(people!.map((person, at) => [person, towns![at]!])),
       keeps: new Map(own.shuffled(towns!.map((town, at) => [town, kept![at]!] as const))),
       asked: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
     };
@@ -94,10 +94,10 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     if (rest.includes(townWanted)) return town;
     const { stated } = readPrompt(rest);
     const [, draft] = /^(?:Draft: |Its answer:\n)(.*)$/m.exec(rest) ?? [];
-    const told = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
+    const givenTown = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
     // A verifier knows no more than the author of the draft, nor the answer's format.
-    if (draft !== undefined && told === undefined && stated.size === 0) return draft;
-    const thing = told === undefined ? guess(known, town, text, rest) : keeps.get(told)!;
+    if (draft !== undefined && givenTown === undefined && stated.size === 0) return draft;
+    const thing = givenTown === undefined ? guess(known, town, text, rest) : keeps.get(givenTown)!;
     return stated.get(thing) ?? thing;
   }
 
@@ -106,8 +106,8 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     if ('town' in asked) return right;
     const own = textDraws(`${worldSeed}\nguess ${text}`);
     const isRight = own.below(100) < (rest.includes(steps) ? second.stepwise : second.plain);
-    const others = [...keeps.values()].filter((thing) => thing !== right).sort();
-    return isRight ? right : others[own.below(others.length)]!;
+    const wrong = [...keeps.values()].filter((thing) => thing !== right).sort();
+    return isRight ? right : wrong[own.below(wrong.length)]!;
   }
 
   const judge = (seed: number, given: string): Judgement =>
