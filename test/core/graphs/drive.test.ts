@@ -104,13 +104,13 @@ describe('driveGraph', () => {
         await new Promise((later) => setImmediate(later));
       }
       const { run, fault } = await driven;
-      return { outcome: outcomeOf(run), fault, asked: called };
+      return { outcome: outcomeOf(run), fault, called };
     }
 
     test('finishes the other branches and reports the first failed step of the graph', async () => {
       const answers = { a: reply('x'), b: reply('y'), c: reply('z') };
       const first = await inOrder(answers, ['a', 'b', 'c']);
-      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, asked: ['a', 'b', 'c'] });
+      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, called: ['a', 'b', 'c'] });
       expect(await inOrder(answers, ['c', 'b', 'a'])).toEqual(first);
       expect(await inOrder(answers, ['b', 'a', 'c'])).toEqual(first);
     });

@@ -43,14 +43,14 @@ const inputA = 'steps[1].inputs.a';
 const many = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
 const refs = (count: number, ref: (at: number) => string) =>
   Object.fromEntries(many(count, (at) => [`i${at}`, ref(at)] as const));
-const asked = (count: number, changes: Partial<LlmStep>) => many(count, (at) => llm(`s${at}`, { a: 'input' }, changes));
+const steps = (count: number, changes: Partial<LlmStep>) => many(count, (at) => llm(`s${at}`, { a: 'input' }, changes));
 const lower = op({ op: 'lower', inputs: { text: 'input' } });
 const closed = { type: 'object', properties: { a: {} }, additionalProperties: false };
 
 describe('graphProblems rejects a graph', () => {
   test.each<[string, Graph, string]>([
     ['without steps', graphWith([], 'input'), 'steps'],
-    ['with too many steps', graphWith(asked(51, {}), 's0'), 'steps'],
+    ['with too many steps', graphWith(steps(51, {}), 's0'), 'steps'],
     ['with too many texts', oneStepGraph({ messages: user('x'.repeat(500_000)) }), ''],
     ['with too many inputs', { ...oneStep, inputs: ['question', ...many(50, (at) => `i${at}`)] }, 'inputs'],
     ['with a bad name of an input', { ...oneStep, inputs: ['question', 'a.b'] }, 'inputs[1]'],
@@ -63,14 +63,14 @@ describe('graphProblems rejects a graph', () => {
     ['with a step that uses itself', graphWith([cycleStep('a', 'a')], 'a'), 'steps[0]'],
     [
       'with too many tries',
-      graphWith([...asked(8, { samples: 20, tries: 10 }), op({ op: 'list', inputs: refs(8, (at) => `s${at}`) })], 'op'),
+      graphWith([...steps(8, { samples: 20, tries: 10 }), op({ op: 'list', inputs: refs(8, (at) => `s${at}`) })], 'op'),
       'steps',
     ],
     [
       'with too many model calls',
       graphWith(
         [
-          ...asked(26, { samples: 20 }),
+          ...steps(26, { samples: 20 }),
           op({ op: 'list', inputs: refs(20, (at) => `s${at}`) }),
           op({ id: 'more', op: 'list', inputs: { o: 'op', ...refs(6, (at) => `s${at + 20}`) } }),
         ],
