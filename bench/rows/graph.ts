@@ -117,26 +117,26 @@ function overHttp(providers: Providers, model: string): Ask {
 }
 
 /** Milliseconds of a run: wall time, and this process's CPU. */
-interface Taken {
+interface Timing {
   wall: number;
   CPU: number;
 }
 
-const measureWall = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
+const measureWall = (runs: readonly Timing[]) => median(runs.map(({ wall }) => wall));
 
 /** Time per run, by executor and round. */
-async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Taken[][]> {
-  const taken = executors.map((): Taken[] => []);
+async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Timing[][]> {
+  const timings = executors.map((): Timing[] => []);
   for (let round = 0; round < count; round += 1) {
     for (const [index, executor] of executors.entries()) {
       const runs = perRound[index]!;
       const [from, used] = [now(), process.cpuUsage()];
       for (let n = 0; n < runs; n += 1) await executor();
       const { user, system } = process.cpuUsage(used);
-      taken[index]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
+      timings[index]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
     }
   }
-  return taken;
+  return timings;
 }
 
 /** Runs a graph as a job does: a rollout that records every answer before use. */

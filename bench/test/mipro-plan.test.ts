@@ -12,7 +12,7 @@ const options = {
   optimizers: 'mipro-light,ratchet',
 };
 const wanted = plannedSearches(options, 'hash');
-const [light, ours] = [wanted[0]!.search, wanted[4]!.search];
+const [light, session] = [wanted[0]!.search, wanted[4]!.search];
 const trajectory = (search: typeof light, rollouts: number, ...rewards: number[]): Trajectory<string> => ({
   ...search,
   rollouts,
@@ -33,9 +33,9 @@ test('plans each optimizer in each world with and without feedback; rejects unkn
 });
 
 test('MIPROv2’s total calls in a world are a budget of the sessions and a table column', () => {
-  const known = [trajectory(light, 150, 0.1, 0.3), trajectory(ours, 500, 0.1, 0.4, 0.6)];
-  expect(totals(known, ours)).toEqual([150]);
-  expect(totals(known, { ...ours, world: 4 })).toEqual([]);
+  const known = [trajectory(light, 150, 0.1, 0.3), trajectory(session, 500, 0.1, 0.4, 0.6)];
+  expect(totals(known, session)).toEqual([150]);
+  expect(totals(known, { ...session, world: 4 })).toEqual([]);
   expect(
     summaryTables(known, tableColumns(known, [200]))
       .split('\n')

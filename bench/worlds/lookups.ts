@@ -74,12 +74,12 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     return {
       lives: new Map(people!.map((person, at) => [person, towns![at]!])),
       keeps: new Map(own.shuffled(towns!.map((town, at) => [town, kept![at]!] as const))),
-      asked: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
+      query: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
     };
   }
   const input = (seed: number) => writeLookup(lookup(seed));
-  const thingOf = ({ lives, keeps, asked }: Lookup) =>
-    keeps.get('town' in asked ? asked.town : lives.get(asked.person)!)!;
+  const thingOf = ({ lives, keeps, query }: Lookup) =>
+    keeps.get('town' in query ? query.town : lives.get(query.person)!)!;
   const expected = (seed: number) => {
     const thing = thingOf(lookup(seed));
     return rules.get(thing) ?? thing;
@@ -89,8 +89,8 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     const found = readLookup(messages.map(({ content }) => content).join('\n'));
     if (!found) return 'Which question?';
     const { lookup: known, rest, text } = found;
-    const { lives, keeps, asked } = known;
-    const town = 'town' in asked ? asked.town : lives.get(asked.person)!;
+    const { lives, keeps, query } = known;
+    const town = 'town' in query ? query.town : lives.get(query.person)!;
     if (rest.includes(townWanted)) return town;
     const { stated } = readPrompt(rest);
     const [, draft] = /^(?:Draft: |Its answer:\n)(.*)$/m.exec(rest) ?? [];
@@ -101,9 +101,9 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     return stated.get(thing) ?? thing;
   }
 
-  function guess({ keeps, asked }: Lookup, town: string, text: string, rest: string): string {
+  function guess({ keeps, query }: Lookup, town: string, text: string, rest: string): string {
     const right = keeps.get(town)!;
-    if ('town' in asked) return right;
+    if ('town' in query) return right;
     const own = textDraws(`${worldSeed}\nguess ${text}`);
     const isRight = own.below(100) < (rest.includes(steps) ? second.stepwise : second.plain);
     const wrong = [...keeps.values()].filter((thing) => thing !== right).sort();
@@ -124,7 +124,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     async trueReward(graph) {
       let sum = 0;
       for (let seed = fresh.from; seed < fresh.from + fresh.count; seed += 1) {
-        const ask = (asked: readonly ChatMessage[]) => ({ ok: true as const, text: answer(asked) });
+        const ask = (request: readonly ChatMessage[]) => ({ ok: true as const, text: answer(request) });
         const { run } = await driveGraph(graph, { question: input(seed) }, ({ messages }) =>
           Promise.resolve(ask(messages)),
         );
