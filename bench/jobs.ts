@@ -14,7 +14,7 @@ export interface JobRun {
   last: Arrived;
 }
 
-export interface EvaluationAsked {
+export interface EvaluationOptions {
   /** The container's base URL, with its behaviour. */
   containerUrl: string;
   seeds: number;
@@ -32,8 +32,8 @@ export function range(count: number): number[] {
 }
 
 /** Runs an evaluation to its terminal event; rejects unless it completed. */
-export async function evaluate(world: World, asked: EvaluationAsked): Promise<JobRun> {
-  const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = asked;
+export async function evaluate(world: World, options: EvaluationOptions): Promise<JobRun> {
+  const { containerUrl, seeds, maxConcurrent, onEvent, onCreated } = options;
   const body = {
     container_url: containerUrl,
     app_id: 'bench',

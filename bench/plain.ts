@@ -9,12 +9,12 @@ export async function plainClient(url: string, rollouts: number, atOnce: number)
   let next = 0;
   const loop = async () => {
     while (next < rollouts) {
-      const asked = rolloutRequest(url, next++);
+      const rolloutInput = rolloutRequest(url, next++);
       const answer = await request(`${url}/rollout`, {
         dispatcher,
         method: 'POST',
-        headers: rolloutHeaders(asked),
-        body: JSON.stringify(rolloutBody(asked)),
+        headers: rolloutHeaders(rolloutInput),
+        body: JSON.stringify(rolloutBody(rolloutInput)),
         signal: AbortSignal.timeout(60_000),
       });
       if (answer.statusCode !== 200) throw new Error(`the container answered ${answer.statusCode}`);

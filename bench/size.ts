@@ -98,13 +98,13 @@ async function search(bench: Bench, size: Limits, say: (line: string) => void): 
   const workflow = bench.temporal.workflow.getHandle(`session-${id}`);
   const query = () => workflow.query('status');
   const from = Date.now();
-  let told = 0;
+  let reported = 0;
   // Read one generation before the end: at rest, then at work.
   await watch<Job>(bench, path, longestSeconds, (job) => {
-    if (job.progress.generation > told) {
-      told = job.progress.generation;
+    if (job.progress.generation > reported) {
+      reported = job.progress.generation;
       const { rollouts_completed: done } = job.progress;
-      say(`session: generation ${told}, ${done} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
+      say(`session: generation ${reported}, ${done} rollouts in ${Math.round((Date.now() - from) / 1_000)} s`);
     }
     return job.progress.generation >= generations - 1;
   });

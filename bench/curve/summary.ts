@@ -59,12 +59,12 @@ export function summaryTables(trajectories: readonly AnyTrajectory[], budgets: r
   const means: string[][] = [];
   const differences: string[][] = [];
   for (const [kind, ofKind] of kinds) {
-    const [first, ...others] = [...groupBy(ofKind, ({ optimizer }) => optimizer)];
-    for (const [optimizer, own] of [first!, ...others]) {
+    const [first, ...rest] = [...groupBy(ofKind, ({ optimizer }) => optimizer)];
+    for (const [optimizer, own] of [first!, ...rest]) {
       const cells = budgets.map((budget) => meanAndSd(own.map((trajectory) => rewardIn(budget, trajectory))));
       means.push([kind, optimizer, String(own.length), ...cells]);
     }
-    for (const [optimizer, own] of others) {
+    for (const [optimizer, own] of rest) {
       const cells = budgets.map((budget) => interval(own, first![1], budget));
       differences.push([kind, `${optimizer} over ${first![0]}`, ...cells]);
     }

@@ -13,11 +13,11 @@ export type Executor = () => Promise<string>;
 
 /** The service's own driver of its interpreter. */
 export function ratchet(graph: Graph, ask: Ask): Executor {
-  const said = async (messages: Parameters<Ask>[0]): Promise<ModelReply> => {
+  const reply = async (messages: Parameters<Ask>[0]): Promise<ModelReply> => {
     return { ok: true, text: await ask(messages) };
   };
   return async () => {
-    const { run } = await driveGraph(graph, input, ({ messages }) => said(messages));
+    const { run } = await driveGraph(graph, input, ({ messages }) => reply(messages));
     const outcome = outcomeOf(run);
     if (outcome.status !== 'done') throw new Error(`unexpected outcome: ${JSON.stringify(outcome)}`);
     return String(outcome.value);

@@ -63,7 +63,9 @@ try {
 // The reference of the comparison comes first.
 const shown = [gepaName, ratchetName].flatMap((name) => wanted.map(({ of }) => known.get(searchKey(of(name)))!));
 const taken = new Map(
-  shown.filter(({ optimizer }) => optimizer === ratchetName).map((one) => [`${one.kind} ${one.world}`, one.rollouts]),
+  shown
+    .filter(({ optimizer }) => optimizer === ratchetName)
+    .map((search) => [`${search.kind} ${search.world}`, search.rollouts]),
 );
 const asMany = {
   name: 'after as many calls',

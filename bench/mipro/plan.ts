@@ -55,8 +55,8 @@ export function plannedSearches(
       kinds.split(',').flatMap((given) => {
         const kind = taskKinds.find((known) => known === given);
         if (!kind) throw new Error(`--kinds: unknown kind ${given}; expected some of ${taskKinds.join(',')}`);
-        return feedback.split(',').map((told): Wanted => {
-          const setup = { kind, world, labels, feedback: told === 'yes' };
+        return feedback.split(',').map((flag): Wanted => {
+          const setup = { kind, world, labels, feedback: flag === 'yes' };
           const search = {
             optimizer,
             kind: kindName(setup),
@@ -93,7 +93,7 @@ export function tableColumns(known: readonly Trajectory<string>[], budgets: read
       const taken = new Map(
         known
           .filter(({ optimizer }) => optimizer === dspyName(auto))
-          .map((one) => [`${one.kind} ${one.world}`, one.rollouts]),
+          .map((search) => [`${search.kind} ${search.world}`, search.rollouts]),
       );
       return { name: `as ${auto}`, at: ({ kind, world }) => taken.get(`${kind} ${world}`) ?? Infinity };
     });

@@ -31,7 +31,7 @@ export async function pythonWith(
   const making = `${home}.new`;
   await rm(making, { recursive: true, force: true });
   await step('python3 -m venv', 'python3', ['-m', 'venv', making], env);
-  const packages = [{ name, version }, ...beside].map((one) => `${one.name}==${one.version}`);
+  const packages = [{ name, version }, ...beside].map((item) => `${item.name}==${item.version}`);
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
   await step('pip install', join(making, 'bin', 'python'), pip, env);
   // Moved in one step: complete or absent. The interpreter finds packages relative to itself.
@@ -44,7 +44,7 @@ async function step(what: string, file: string, args: string[], env?: NodeJS.Pro
     await run(file, args, { timeout: 5 * minutes, ...(env && { env }) });
   } catch (error) {
     const { code, stderr } = error as NodeJS.ErrnoException & { stderr?: string };
-    const said = stderr?.trim().split('\n').at(-1);
-    throw new Error(`${what}: ${said || code || String(error)}`, { cause: error });
+    const lastLine = stderr?.trim().split('\n').at(-1);
+    throw new Error(`${what}: ${lastLine || code || String(error)}`, { cause: error });
   }
 }

@@ -63,12 +63,12 @@ async function overhead({ name, graph }: Shape, lang: LangGraph | null, missing:
   }
   const times = await turns(executors, rounds.fast, perRound);
   return (['wall', 'CPU'] as const).map((of): Row => {
-    const [own, others] = times.map((runs) => median(runs.map((run) => run[of])) * (1_000 / graph.steps.length));
+    const [own, peerValue] = times.map((runs) => median(runs.map((run) => run[of])) * (1_000 / graph.steps.length));
     return {
       what: `${name}, answers there at once: ${of} per step`,
       value: own!,
       unit: 'µs',
-      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      beside: { what: peerValue === undefined ? `${peer}: ${missing}` : peer, value: peerValue ?? null },
       raw: times,
     };
   });
@@ -85,7 +85,7 @@ async function overIdeal(
   const executors = [ratchet(graph, ask), ...(lang ? [toLangGraph(lang, graph, ask)] : [])];
   for (const executor of executors) await executor();
   const times = await turns(executors, rounds.slow, [1, 1]);
-  const [own, others] = times.map(measureWall);
+  const [own, peerValue] = times.map(measureWall);
   const what = `${name}, ${latencyMs} ms a call over HTTP: wall`;
   return [
     {
@@ -99,7 +99,7 @@ async function overIdeal(
       what,
       value: own!,
       unit: 'ms',
-      beside: { what: others === undefined ? `${peer}: ${missing}` : peer, value: others ?? null },
+      beside: { what: peerValue === undefined ? `${peer}: ${missing}` : peer, value: peerValue ?? null },
       raw: times,
     },
   ];
@@ -117,26 +117,26 @@ function overHttp(providers: Providers, model: string): Ask {
 }
 
 /** Milliseconds of a run: wall time, and this process's CPU. */
-interface Taken {
+interface Timing {
   wall: number;
   CPU: number;
 }
 
-const measureWall = (runs: readonly Taken[]) => median(runs.map(({ wall }) => wall));
+const measureWall = (runs: readonly Timing[]) => median(runs.map(({ wall }) => wall));
 
 /** Time per run, by executor and round. */
-async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Taken[][]> {
-  const taken = executors.map((): Taken[] => []);
+async function turns(executors: readonly Executor[], count: number, perRound: readonly number[]): Promise<Timing[][]> {
+  const timings = executors.map((): Timing[] => []);
   for (let round = 0; round < count; round += 1) {
     for (const [index, executor] of executors.entries()) {
       const runs = perRound[index]!;
       const [from, used] = [now(), process.cpuUsage()];
       for (let n = 0; n < runs; n += 1) await executor();
       const { user, system } = process.cpuUsage(used);
-      taken[index]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
+      timings[index]!.push({ wall: (now() - from) / runs, CPU: (user + system) / 1_000 / runs });
     }
   }
-  return taken;
+  return timings;
 }
 
 /** Runs a graph as a job does: a rollout that records every answer before use. */

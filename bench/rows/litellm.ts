@@ -23,21 +23,21 @@ export async function run(world: World): Promise<Row[]> {
   try {
     await measure(world, [litellm], warmUp);
     const before = cpuSeconds(litellm.pid);
-    const { through: others } = await measure(world, [litellm], load);
-    const theirs = cpuSeconds(litellm.pid) - before;
+    const { through: peerCalls } = await measure(world, [litellm], load);
+    const peerCpu = cpuSeconds(litellm.pid) - before;
     const what = `deployment at ${load.perSecond}/s`;
     return [
       {
         what: `${what}: p50`,
         value: latency(own, 'end', 50),
         unit: 'ms',
-        beside: { what: peer, value: latency(others, 'end', 50) },
+        beside: { what: peer, value: latency(peerCalls, 'end', 50) },
       },
       {
         what: `${what}: CPU per call of API, worker and Postgres`,
         value: ((spent.service + spent.postgres) * 1_000) / own.length,
         unit: 'ms',
-        beside: { what: peer, value: (theirs * 1_000) / others.length },
+        beside: { what: peer, value: (peerCpu * 1_000) / peerCalls.length },
       },
     ];
   } finally {

@@ -41,7 +41,7 @@ async function rollouts(world: World, clients: number): Promise<Row[]> {
   const stamps = await world.container.ask<Map<string, number>>('stamps', name);
   const lags = arrivals.map(({ rolloutId, at }) => at - stamps.get(rolloutId)!);
   if (lags.length !== clients * seeds) throw new Error(`${lags.length} events arrived, not ${clients * seeds}`);
-  const who = clients === 1 ? '1 SSE client' : `${clients} SSE clients`;
+  const listeners = clients === 1 ? '1 SSE client' : `${clients} SSE clients`;
   const raw = {
     clients,
     events: lags.length,
@@ -50,7 +50,7 @@ async function rollouts(world: World, clients: number): Promise<Row[]> {
     most: Math.max(...lags),
   };
   return (['p50', 'p99'] as const).map((name) => ({
-    what: `rollout's end to its event at ${who}: ${name}`,
+    what: `rollout's end to its event at ${listeners}: ${name}`,
     value: raw[name],
     unit: 'ms',
     aim: { of: 'value', most: aims[name] },

@@ -1,4 +1,4 @@
-/** Requests of both optimizers fit the bench's worlds: our own clients, and the Python adapter. */
+/** The clients of the service and the Python adapter, against the bench's worlds. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => worlds.close());
 
-test('the service’s container client and proposer are served, and every call is in the ledger', async () => {
+test('the worlds serve the service’s clients and record every call in the ledger', async () => {
   const container = createContainerClient({ egress: { mode: 'dev', allowlist: [] } });
   const providers = createProviders({ RATCHET_PROVIDERS: 'bench', BENCH_BASE_URL: worlds.proposerUrl });
   try {
@@ -75,7 +75,7 @@ test('the service’s container client and proposer are served, and every call i
 const missing = spawnSync('python3', ['--version']).error !== undefined;
 
 (missing ? test.skip : test)(
-  `the Python adapter runs a search, with a stand-in for the package${missing ? ' (skipped: there is no python3)' : ''}`,
+  `the Python adapter runs a search with a stub of the package${missing ? ' (skipped: no python3)' : ''}`,
   async () => {
     const task: SearchTask = {
       trainSeeds: [0, 1, 2, 3, 4, 5],
@@ -124,18 +124,18 @@ const missing = spawnSync('python3', ['--version']).error !== undefined;
   expect(Object.keys(second!.texts)).toEqual(world.components);
   expect(second!.texts['plan']).not.toBe(world.baseline['plan']);
   const rewards = task.evaluationSeeds.map((seed) => world.score(second!.texts, seed, 0).reward);
-  // Proves that each text was sent as its component.
+  // A positive reward requires that each text is sent as its component.
   expect(second!.reward).toBeGreaterThan(0);
   expect(second!.reward).toBeCloseTo(rewards.reduce((sum, reward) => sum + reward, 0) / 20, 9);
   expect(await run.trueReward(second!.texts)).toBeCloseTo(world.trueReward(second!.texts), 9);
 });
 
-test('where there is no Python the reason is one line that says so', async () => {
+test('gepaPython rejects with one line if Python is missing', async () => {
   const nowhere = join(tmpdir(), 'ratchet-no-venv');
   await expect(gepaPython(nowhere, { PATH: '' })).rejects.toThrow(/^python3 -m venv: [^\n]*ENOENT/);
 });
 
-(missing ? test.skip : test)('the Python adapter calls the task model itself where there is no container', async () => {
+(missing ? test.skip : test)('the Python adapter calls the task model itself without a container', async () => {
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
   const task: SearchTask = {
     trainSeeds: range(0, 3),
@@ -162,6 +162,6 @@ test('where there is no Python the reason is one line that says so', async () =>
       ];
       return world.score(seed, world.answer(messages)).reward;
     });
-    expect(reward).toBeCloseTo(rewards.reduce((sum, one) => sum + one, 0) / 20, 9);
+    expect(reward).toBeCloseTo(rewards.reduce((sum, reward) => sum + reward, 0) / 20, 9);
   }
 });

@@ -21,7 +21,7 @@ const trajectory = (optimizer: string, world: number, ...rewards: number[]): Tra
   steps: rewards.map((trueReward, at) => ({ rollouts: 100 * (at + 1), trueReward })),
 });
 
-test('a curve has a step where another candidate becomes the best by validation, the earlier of two equal ones', () => {
+test('a curve has a step for each new best candidate by validation; ties keep the earlier candidate', () => {
   const truth = { a: 0.1, b: 0.6, c: 0.9, d: 0.5 } as Record<string, number>;
   const candidates = [
     { texts: { instruction: 'a' }, reward: 0.2, rollouts: 50 },
@@ -36,13 +36,13 @@ test('a curve has a step where another candidate becomes the best by validation,
   ]);
 });
 
-test('the reward after some rollouts is that of the last step by then', () => {
+test('rewardAt returns the reward of the last step up to a number of rollouts', () => {
   const { steps } = trajectory('gepa', 1, 0.1, 0.4);
   expect([99, 100, 199, 200, 1_600].map((rollouts) => rewardAt(steps, rollouts))).toEqual([0.1, 0.1, 0.1, 0.4, 0.4]);
   expect(() => rewardAt([], 100)).toThrow('nothing was validated');
 });
 
-test('standard deviation and t interval, as tables of Student’s t have them', () => {
+test('sd and t interval match tables of Student’s t', () => {
   expect(sd([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(2.138, 3);
   // Ten values with mean 5.5 and sd 3.028: half the interval is 2.262 * 3.028 / sqrt(10).
   const { mean, low, high, count } = estimate([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -53,7 +53,7 @@ test('standard deviation and t interval, as tables of Student’s t have them', 
   expect(() => estimate([1])).toThrow('needs two values');
 });
 
-test('a difference is taken world by world, over the worlds that both searched', () => {
+test('a difference is paired over the worlds that both optimizers searched', () => {
   const base = [trajectory('gepa', 1, 0.1), trajectory('gepa', 2, 0.8), trajectory('gepa', 3, 0.4)];
   const other = [trajectory('other', 2, 0.9), trajectory('other', 1, 0.2), trajectory('other', 4, 1)];
   const { mean, low, high, count } = difference(other, base, 100);
@@ -62,7 +62,7 @@ test('a difference is taken world by world, over the worlds that both searched',
   expect(() => difference(foreign, base, 100)).toThrow();
 });
 
-test('the tables name means and spreads, and differences from the first optimizer', () => {
+test('the tables show means, standard deviations and differences from the first optimizer', () => {
   const trajectories = [
     trajectory('gepa', 1, 0.1, 0.3),
     trajectory('gepa', 2, 0.3, 0.5),
@@ -83,16 +83,16 @@ test('the tables name means and spreads, and differences from the first optimize
   ]);
 });
 
-test('a file gives back what was added; a search is known by all that it depends on; a torn line is named', async () => {
+test('a file returns added trajectories, keys include all settings, and an incomplete line is reported', async () => {
   const path = join(folder, 'new', 'curve.jsonl');
   expect(await readTrajectories(path)).toEqual([]);
   const all = [trajectory('gepa', 1, 0.1), trajectory('gepa', 2, 0.2)];
-  for (const one of all) await appendTrajectory(path, one);
+  for (const item of all) await appendTrajectory(path, item);
   expect(await readTrajectories(path)).toEqual(all);
   const [first] = all as [Trajectory];
-  const others = [{ optimizer: 'x' }, { kind: 'strict' as const }, { world: 9 }, { shuffledFeedback: true }];
+  const changes = [{ optimizer: 'x' }, { kind: 'strict' as const }, { world: 9 }, { shuffledFeedback: true }];
   const more = [{ maxRollouts: 9 }, { worlds: 'x' }, {}];
-  expect(new Set([...others, ...more].map((other) => searchKey({ ...first, ...other }))).size).toBe(7);
+  expect(new Set([...changes, ...more].map((other) => searchKey({ ...first, ...other }))).size).toBe(7);
   const outcome = { ...first, rollouts: 1, steps: [] };
   expect(searchKey(outcome)).toBe(searchKey(first));
   appendFileSync(path, '{"optimizer":');

@@ -32,11 +32,11 @@ const decomposed = (prompt: string) =>
     },
   ]);
 
-test('the worlds are the frozen ones', () => {
+test('the worlds match the frozen hash', () => {
   expect(lookupWorldsHash()).toBe(frozenLookupHash);
 });
 
-test('of two steps one call gets few right, more when it takes the trouble, and two calls all', async () => {
+test('two-step: one call solves few inputs, more step by step, and two calls solve all', async () => {
   const { baseline, perfect, trueReward } = twoStep;
   const rewards = [];
   for (const prompt of [baseline, perfect, `${perfect}\n${steps}`]) rewards.push(await trueReward(promptGraph(prompt)));
@@ -49,20 +49,20 @@ test('of two steps one call gets few right, more when it takes the trouble, and 
   expect(await trueReward(decomposed(baseline))).toBeLessThan(0.5);
 });
 
-test('of one step one call gets all right, and a second changes nothing', async () => {
+test('one-step: one call solves all inputs, and a second call changes nothing', async () => {
   const { baseline, perfect, trueReward } = oneStep;
   expect(await trueReward(promptGraph(perfect))).toBe(1);
   expect(await trueReward(decomposed(perfect))).toBe(1);
   expect(await trueReward(decomposed(baseline))).toBe(await trueReward(promptGraph(baseline)));
 });
 
-test('a check that is told no rules keeps the draft', async () => {
+test('a verify step without rules keeps the draft', async () => {
   const { perfect, trueReward } = twoStep;
   const checked = edited(promptGraph(perfect), [{ edit: 'verify', step: 'solve' }]);
   expect(await trueReward(checked)).toBe(await trueReward(promptGraph(perfect)));
 });
 
-/** Failures of a prompt as a single step. */
+/** Failures of a prompt in a single-step graph. */
 function failuresOf({ input, answer, score }: LookupWorld, prompt: string, count: number) {
   const all = Array.from({ length: 120 }, (_, seed) => {
     const output = answer([system(prompt), user(input(seed))]);
@@ -71,7 +71,7 @@ function failuresOf({ input, answer, score }: LookupWorld, prompt: string, count
   return all.filter(({ reward }) => reward === 0).slice(0, count);
 }
 
-test('the proposer writes words that a prompt lacks, and most of them as they are', () => {
+test('the proposer adds missing words to a prompt, most of them correctly', () => {
   const { baseline: instruction, perfect, propose } = oneStep;
   const right = failuresOf(oneStep, instruction, 40).filter((failure) => {
     const answer = propose(buildReflection({ instruction, examples: [failure] }));
@@ -82,7 +82,7 @@ test('the proposer writes words that a prompt lacks, and most of them as they ar
   expect(right.length).toBeLessThan(40);
 });
 
-test('its edits can be applied but for a few, and are of several kinds', () => {
+test('the proposer writes edits of several kinds, most of them valid', () => {
   const graph = promptGraph(twoStep.baseline);
   const failures = failuresOf(twoStep, twoStep.baseline, 100);
   const kinds = new Map<string, number>();
@@ -103,7 +103,7 @@ test('its edits can be applied but for a few, and are of several kinds', () => {
   expect(kinds.get('decompose')).toBeGreaterThan(kinds.get('none')!);
 });
 
-test('graph.txt is read as the graph that it says', () => {
+test('readGraphText reads graph.txt, and rejects unsupported parts', () => {
   const plain = promptGraph(twoStep.perfect);
   const voted = edited(decomposed(twoStep.perfect), [{ edit: 'vote', step: 'solve', samples: 3, by: 'majority' }]);
   for (const graph of [plain, voted, edited(voted, [{ edit: 'verify', step: 'solve_vote' }])])

@@ -12,14 +12,14 @@ const options = {
   optimizers: 'mipro-light,ratchet',
 };
 const wanted = plannedSearches(options, 'hash');
-const [light, ours] = [wanted[0]!.search, wanted[4]!.search];
+const [light, session] = [wanted[0]!.search, wanted[4]!.search];
 const trajectory = (search: typeof light, rollouts: number, ...rewards: number[]): Trajectory<string> => ({
   ...search,
   rollouts,
   steps: rewards.map((trueReward, at) => ({ rollouts: 100 * at, trueReward })),
 });
 
-test('each optimizer searches each world with and without feedback; a name that is none is refused', () => {
+test('plans each optimizer in each world with and without feedback; rejects unknown names', () => {
   expect(wanted.map(({ search }) => [search.optimizer.split(' ')[0], search.kind, search.world])).toEqual(
     ['MIPROv2', 'ratchet'].flatMap((optimizer) =>
       [3, 4].flatMap((world) => [
@@ -32,10 +32,10 @@ test('each optimizer searches each world with and without feedback; a name that 
   expect(() => plannedSearches({ ...options, optimizers: 'x' }, '')).toThrow('unknown optimizer x');
 });
 
-test('what MIPROv2 took in the same world is a budget of ours and a column', () => {
-  const known = [trajectory(light, 150, 0.1, 0.3), trajectory(ours, 500, 0.1, 0.4, 0.6)];
-  expect(totals(known, ours)).toEqual([150]);
-  expect(totals(known, { ...ours, world: 4 })).toEqual([]);
+test('MIPROv2’s total calls in a world are a budget of the sessions and a table column', () => {
+  const known = [trajectory(light, 150, 0.1, 0.3), trajectory(session, 500, 0.1, 0.4, 0.6)];
+  expect(totals(known, session)).toEqual([150]);
+  expect(totals(known, { ...session, world: 4 })).toEqual([]);
   expect(
     summaryTables(known, tableColumns(known, [200]))
       .split('\n')

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { dueMs, openLoop } from '../open-loop.js';
 import { gate } from '../../test/support/gate.js';
 
-describe('an open loop', () => {
-  test('has its calls due at a constant rate', async () => {
+describe('openLoop', () => {
+  test('schedules calls at a constant rate', async () => {
     const due: number[] = [];
     await openLoop(200, 0.1, async (dueAt, index) => {
       due[index] = dueAt;
@@ -14,13 +14,13 @@ describe('an open loop', () => {
     expect([dueMs(0, 100), dueMs(1, 100), dueMs(100, 100)]).toEqual([0, 10, 1_000]);
   });
 
-  test('waits for no answer before the next call, and for all at the end', async () => {
+  test('sends calls without waiting for answers, then waits for all answers', async () => {
     let called = 0;
     let answered = 0;
     const { opened, open } = gate();
     await openLoop(100, 0.05, async () => {
       called += 1;
-      // The first call is answered after the last was sent.
+      // Answers the first call after the last was sent.
       if (called === 5) open();
       await opened;
       answered += 1;
@@ -28,7 +28,7 @@ describe('an open loop', () => {
     expect([called, answered]).toEqual([5, 5]);
   });
 
-  test('fails with the first call that does', async () => {
+  test('rejects with the first failure', async () => {
     await expect(
       openLoop(100, 0.03, async (_, n) => (n === 1 ? Promise.reject(new Error('no')) : undefined)),
     ).rejects.toThrow('no');

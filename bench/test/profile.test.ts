@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { selfTimes } from '../profile.js';
 
-test('self times: idle time left out, the dearest first, our files by their path', () => {
+test('selfTimes excludes idle time, sorts by time, and shows paths of our files', () => {
   const node = (id: number, functionName: string, url = '') => ({
     id,
     callFrame: { functionName, url, lineNumber: 9 },

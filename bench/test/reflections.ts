@@ -1,15 +1,15 @@
 /** Reflection prompts of the compared optimizers. */
 import { buildReflection, parseProposal } from '../../src/core/proposals/reflection.js';
 
-/** The service's. */
-export function ours(instruction: string, feedbacks: string[]): string {
+/** The service's reflection prompt. */
+export function servicePrompt(instruction: string, feedbacks: string[]): string {
   const examples = feedbacks.map((feedback, n) => ({ input: `seed ${n}`, output: '', feedback, reward: 0 }));
   const [message] = buildReflection({ instruction, examples });
   return message!.content;
 }
 
-/** That of `gepa` 0.1.4: the default template of `InstructionProposalSignature`, shortened. */
-export function theirs(instruction: string, feedbacks: string[]): string {
+/** The prompt of `gepa` 0.1.4: `InstructionProposalSignature`'s default template, shortened. */
+export function gepaPrompt(instruction: string, feedbacks: string[]): string {
   const shown = feedbacks.map(
     (feedback, n) =>
       `# Example ${n + 1}\n## Inputs\nseed ${n}\n\n## Generated Outputs\n\n\n## Feedback\n${feedback}\n\n## Reward\n0.0\n\n`,

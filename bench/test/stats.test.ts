@@ -5,7 +5,7 @@ import { mean, median, percentile, spread } from '../stats.js';
 const numbers = fc.array(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { minLength: 1 });
 
 describe('percentile', () => {
-  test('is by the nearest rank', () => {
+  test('uses the nearest rank', () => {
     const hundred = Array.from({ length: 100 }, (_, n) => 100 - n);
     expect([0, 1, 50, 99, 100].map((p) => percentile(hundred, p))).toEqual([1, 1, 50, 99, 100]);
     expect(percentile([3], 99)).toBe(3);
@@ -13,7 +13,7 @@ describe('percentile', () => {
     expect(() => percentile([], 50)).toThrow(RangeError);
   });
 
-  test('is one of the values, and at least p % of them are not above it', () => {
+  test('is the smallest value with at least p % of the values at or below it', () => {
     fc.assert(
       fc.property(numbers, fc.integer({ min: 1, max: 100 }), (values, p) => {
         const found = percentile(values, p);
@@ -24,14 +24,14 @@ describe('percentile', () => {
     );
   });
 
-  test('leaves its input as it is', () => {
+  test('does not modify its input', () => {
     const values = [3, 1, 2];
     percentile(values, 50);
     expect(values).toEqual([3, 1, 2]);
   });
 });
 
-test('the median of an even number is the mean of the middle two', () => {
+test('the median of an even count is the mean of the middle two', () => {
   expect(median([4, 1, 3, 2])).toBe(2.5);
   expect(median([9, 1, 2])).toBe(2);
   expect(median([7])).toBe(7);

@@ -4,7 +4,7 @@ import { failedLine, figure, mergeRuns, markdown, usedTable, type Row } from '..
 const row = (value: number, more: Partial<Row> = {}): Row => ({ what: 'wall', value, unit: 's', ...more });
 
 describe('a line', () => {
-  test('has the median of the runs, how far they are apart, and the median of their own ratios', () => {
+  test('shows median and range of the runs, and the median of their ratios', () => {
     const runs = [row(2, { beside: { what: 'ideal', value: 1 } }), row(3, { beside: { what: 'ideal', value: 2 } })];
     expect(mergeRuns([...runs, row(10, { beside: { what: 'ideal', value: 1 } })])).toMatchObject({
       measured: '3 s (2 to 10)',
@@ -28,23 +28,23 @@ describe('a line', () => {
     expect(mergeRuns([row(2, more)])).toMatchObject({ aim, met });
   });
 
-  test('names a peer that is not there, and passes no verdict by it', () => {
+  test('names a missing peer, without a verdict', () => {
     const line = mergeRuns([
       row(2, { beside: { what: 'gepa: no Python', value: null }, aim: { of: 'ratio', most: 1 } }),
     ]);
     expect(line).toMatchObject({ beside: 'not shown: gepa: no Python', ratio: '', met: 'no aim' });
   });
 
-  test('of a row that failed says why, in one line', () => {
+  test('shows the reason of a failed row in one line', () => {
     expect(failedLine('proxy', 'it broke\nat once')).toMatchObject({ measured: 'it broke at once', met: 'failed' });
   });
 });
 
-test('figures are short', () => {
+test('formats figures briefly', () => {
   expect([0.123, 1.004, 12.34, 123.4, 12_345.6, 1].map(figure)).toEqual(['0.12', '1', '12.3', '123', '12,346', '1']);
 });
 
-test('the table is Markdown, its columns in line and its bars escaped', () => {
+test('the table is Markdown with aligned columns and escaped bars', () => {
   const lines = markdown([mergeRuns([row(2)]), failedLine('a|b', 'no')]).split('\n');
   expect(lines).toHaveLength(4);
   expect(new Set(lines.map((line) => line.replaceAll('\\|', '__').split('|').length))).toEqual(new Set([8]));
@@ -52,7 +52,7 @@ test('the table is Markdown, its columns in line and its bars escaped', () => {
   expect(lines[3]).toContain('a\\|b');
 });
 
-test('what was used is told for each unit of work', () => {
+test('the usage table shows usage per unit of work', () => {
   const spent = { service: 2, postgres: 1, temporal: 0.5, container: 9, transactions: 250 };
   const [, , line] = usedTable([row(1), row(2, { used: { unit: 'rollout', n: 1_000, spent } })]).split('\n');
   expect(line!.split('|').map((cell) => cell.trim())).toEqual(['', 'wall', 'rollout', '2', '1', '0.5', '0.25', '']);

@@ -1,5 +1,5 @@
 /**
- * Worlds with a task model over HTTP: a rollout calls the task model, and its answer is as set up.
+ * Worlds with a task model over HTTP: a rollout calls the task model and answers by the setup.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorlds, type TaskRun, type Worlds } from '../worlds/client.js';
@@ -22,7 +22,7 @@ async function rollout({ containerUrl, taskModel }: TaskRun, id: string, seed: n
   return (await (await fetch(`${containerUrl}/rollout`, { method: 'POST', body })).json()) as object;
 }
 
-test('a rollout is one call of the task model; asked again by its id it is none', async () => {
+test('a rollout calls the task model once; a repeated rollout id does not', async () => {
   const run = await worlds.openTask({ ...setup, feedback: true, labels: false });
   const expected = {
     rollout_id: 'a',
@@ -38,15 +38,15 @@ test('a rollout is one call of the task model; asked again by its id it is none'
   expect(await run.trueReward([{ role: 'system', content: world.perfect }])).toBe(1);
 });
 
-test('rewards alone, or the right answers, where the run says so', async () => {
+test('answers with rewards only, or with expected answers, by the setup', async () => {
   const bare = await worlds.openTask({ ...setup, feedback: false, labels: false });
   expect(await rollout(bare, 'a', 7, world.perfect)).toEqual({ rollout_id: 'a', reward_info: { outcome_reward: 1 } });
-  const told = await worlds.openTask({ ...setup, feedback: false, labels: true });
-  expect(await rollout(told, 'a', 7, world.perfect)).toMatchObject({
+  const labeled = await worlds.openTask({ ...setup, feedback: false, labels: true });
+  expect(await rollout(labeled, 'a', 7, world.perfect)).toMatchObject({
     reward_info: { details: { feedback: `Expected: ${world.expected(7)}` } },
   });
   const inputs = async ({ containerUrl }: TaskRun) =>
     ((await (await fetch(`${containerUrl}/inputs`)).json()) as object[])[7];
   expect(await inputs(bare)).toEqual({ seed: 7, input: world.input(7) });
-  expect(await inputs(told)).toEqual({ seed: 7, input: world.input(7), expected: world.expected(7) });
+  expect(await inputs(labeled)).toEqual({ seed: 7, input: world.input(7), expected: world.expected(7) });
 });

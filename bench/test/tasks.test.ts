@@ -1,6 +1,6 @@
 /**
- * Worlds with a task model, which follows the instruction and useful demonstrations, else guesses;
- * the proposer learns the same from our messages and DSPy's.
+ * Worlds with a task model, which follows the instruction and useful demonstrations, else guesses.
+ * The proposer learns the same from the service's messages and DSPy's.
  */
 import { describe, expect, test } from '@jest/globals';
 import { buildReflection, type ReflectionExample } from '../../src/core/proposals/reflection.js';
@@ -29,7 +29,7 @@ function chatAdapter(instruction: string, demos: readonly Demonstration[], input
   return [...promptMessages(system, shown), user(`[[ ## message ## ]]\n${input}${ending('answer')}`)];
 }
 
-/** Its request for an instruction. */
+/** DSPy's request for an instruction. */
 function forInstruction(instruction: string, demos: readonly Demonstration[]): ChatMessage[] {
   const shown = demos.map(({ input, output }) => `Message: ${input}\nAnswer: ${output}`).join('\n\n');
   const fields = `[[ ## task_demos ## ]]\n${shown}\n\n[[ ## basic_instruction ## ]]\n${instruction}\n\n[[ ## tip ## ]]\nx`;
@@ -44,7 +44,7 @@ const right = (world: TaskWorld, seed: number): Demonstration => ({
 describe.each(taskKinds)('%s', (kind) => {
   const world = openTaskWorld(kind, 1);
 
-  test('the baseline is right sometimes, the perfect instruction always', () => {
+  test('the baseline sometimes answers correctly, the perfect instruction always', () => {
     expect(world.trueReward(promptMessages(world.perfect, []))).toBe(1);
     const rewards = seeds.map((seed) => {
       return world.score(seed, world.answer([...promptMessages(world.baseline, []), user(world.input(seed))])).reward;
@@ -53,7 +53,7 @@ describe.each(taskKinds)('%s', (kind) => {
     expect(world.trueReward(promptMessages(world.baseline, []))).toBeLessThan(0.4);
   });
 
-  test(`demonstrations are ${kind === 'examples' ? 'of use, on what their inputs ask' : 'useless'}`, () => {
+  test(`demonstrations ${kind === 'examples' ? 'help on the topics of their inputs' : 'change nothing'}`, () => {
     const plain = world.trueReward(promptMessages(world.baseline, []));
     const demos = [0, 1, 2, 3].map((seed) => right(world, seed));
     const shown = world.trueReward(promptMessages(world.baseline, demos));
@@ -63,7 +63,7 @@ describe.each(taskKinds)('%s', (kind) => {
     expect(world.trueReward(promptMessages(world.baseline, foreign))).toBe(plain);
   });
 
-  test('the same answer to the messages of DSPy, in its form', () => {
+  test('answers DSPy’s messages equally, in its format', () => {
     const half = world.perfect.split('\n').slice(0, 8).join('\n');
     const demos = [0, 1, 2].map((seed) => right(world, seed));
     for (const seed of seeds) {
@@ -77,7 +77,7 @@ describe.each(taskKinds)('%s', (kind) => {
 describe('the proposer', () => {
   const world = openTaskWorld('examples', 2);
   const ask = (examples: Partial<ReflectionExample>[], instruction = world.baseline) => {
-    const whole = examples.map((one) => ({ input: '', output: '', feedback: '', reward: 0, ...one }));
+    const whole = examples.map((example) => ({ input: '', output: '', feedback: '', reward: 0, ...example }));
     const answer = world.propose(buildReflection({ instruction, examples: whole }));
     return [...readPrompt(proposalOf(answer, instruction)).stated];
   };
@@ -88,43 +88,45 @@ describe('the proposer', () => {
     return [...readPrompt(text!).stated];
   };
   const three = (at: number) => [at, at + 1, at + 2].map((seed) => right(world, seed));
-  const perfect = (demos: Demonstration[]) => ask(demos.map((one) => ({ ...one, reward: 1 })));
+  const perfect = (demos: Demonstration[]) => ask(demos.map((demo) => ({ ...demo, reward: 1 })));
   const truth = readPrompt(world.perfect).stated;
 
-  test('learns from feedback, and without it from answers with full reward alone', () => {
+  test('learns from feedback, else only from answers with full reward', () => {
     const { feedback } = world.score(0, '');
     expect(seeds.flatMap((n) => ask([{ input: String(n), feedback }])).length).toBeGreaterThan(20);
     expect(seeds.flatMap((n) => ask([{ ...right(world, n), reward: 0.5 }]))).toEqual([]);
     expect(seeds.flatMap((n) => perfect(three(n))).length).toBeGreaterThan(80);
   });
 
-  test('learns as much from our question as from DSPy’s, mostly rightly, and at most three things', () => {
-    const [ours, theirs] = [perfect, dspy].map((learn) => seeds.map((n) => learn(three(n))));
-    for (const learned of [ours!, theirs!]) {
+  test('learns equally much from both questions: at most three lessons, most of them correct', () => {
+    const [fromService, fromDspy] = [perfect, dspy].map((learn) => seeds.map((n) => learn(three(n))));
+    for (const learned of [fromService!, fromDspy!]) {
       expect(Math.max(...learned.map(({ length }) => length))).toBe(3);
       const flat = learned.flat();
       const share = flat.filter(([topic, word]) => truth.get(topic) === word).length / flat.length;
       expect(share).toBeGreaterThan(0.8);
       expect(share).toBeLessThan(1);
     }
-    expect(Math.abs(ours!.flat().length - theirs!.flat().length)).toBeLessThan(0.2 * ours!.flat().length);
+    expect(Math.abs(fromService!.flat().length - fromDspy!.flat().length)).toBeLessThan(
+      0.2 * fromService!.flat().length,
+    );
   });
 
-  test('learns what is told as expected, and what a summary of labelled data says', () => {
+  test('learns from expected answers and from summaries of labeled data', () => {
     const { output } = right(world, 0);
-    const told = seeds.flatMap((n) => ask([{ input: String(n), feedback: `Expected: ${output}` }]));
-    expect(told.length).toBeGreaterThan(20);
+    const learned = seeds.flatMap((n) => ask([{ input: String(n), feedback: `Expected: ${output}` }]));
+    expect(learned.length).toBeGreaterThan(20);
     const examples = `[[ ## examples ## ]]\n[Example({'message': 'x', 'answer': '${output}'})]${ending('observations')}`;
     expect([...readAnswer(world.propose([user(examples)]))].length).toBeGreaterThan(0);
   });
 
-  test('answers other questions with some words, in the form asked for', () => {
+  test('answers other questions in the requested format', () => {
     expect(world.propose([user('Summarise the data.')])).not.toBe('');
     const fields = world.propose([user(`[[ ## program_code ## ]]\nx${ending('program_description')}`)]);
     expect(fields).toMatch(/^\[\[ ## program_description ## \]\]\n\S[\s\S]*\[\[ ## completed ## \]\]$/);
   });
 });
 
-test('the worlds are those that were frozen', () => {
+test('the worlds match the frozen hash', () => {
   expect(taskWorldsHash()).toBe(frozenTaskHash);
 });

@@ -6,7 +6,7 @@ import { reachedAfter, rewardSteps, ledgerUsage, type Usage } from '../gepa/time
 const outcome = { startedAt: 1_000, endedAt: 2_000, rollouts: 4, winner: 'c', candidates: [] };
 const call = (kind: 'rollout' | 'proposal', startedAt: number, endedAt: number) => ({ kind, startedAt, endedAt });
 
-test('usage: busy slots, gaps in which nothing was under way, proposals alone, most at once', () => {
+test('ledgerUsage reports utilization, gaps, time with proposals only, and maximum concurrency', () => {
   const ledger = [
     call('rollout', 1_100, 1_200),
     call('rollout', 1_150, 1_250),
@@ -35,7 +35,7 @@ describe('the reward over time', () => {
     { at: 1_400, text: 'c', reward: 0.6 },
   ];
 
-  test('is that of the candidate that would be returned: the best by its evaluation, the earlier of two equal ones', async () => {
+  test('is the true reward of the best candidate by evaluation; ties keep the earlier candidate', async () => {
     expect(await rewardSteps({ ...outcome, candidates }, trueReward)).toEqual([
       { afterMs: 100, trueReward: 0.1 },
       { afterMs: 200, trueReward: 0.4 },
@@ -43,7 +43,7 @@ describe('the reward over time', () => {
     ]);
   });
 
-  test('reaches a target at its first step there, or never', async () => {
+  test('reaches a target at the first sufficient step, or never', async () => {
     const steps = await rewardSteps({ ...outcome, candidates }, trueReward);
     expect([0.1, 0.3, 0.4, 0.41].map((target) => reachedAfter(steps, target))).toEqual([100, 200, 200, null]);
   });
@@ -62,7 +62,7 @@ describe('lines', () => {
     peer: side(1_000, peers),
   });
 
-  test('a world in which the target is never reached counts as later than any other', () => {
+  test('a world that never reaches the target counts as the latest', () => {
     const mostly = reachedLine('S', [pair(500, 1_000), pair(800, 1_000), pair(null, 1_000)], '');
     expect(mostly).toMatchObject({ ratio: '0.80', met: 'met' });
     expect(mostly.measured).toContain('in 2 of 3 worlds');
@@ -71,7 +71,7 @@ describe('lines', () => {
     expect(reachedLine('S', [pair(1_100, 1_000)], '')).toMatchObject({ ratio: '1.10', met: 'not met' });
   });
 
-  test('a missing peer is named as not shown, and decides nothing', () => {
+  test('a missing peer is reported as not shown, without a verdict', () => {
     const alone = [{ world: 1, ours: side(2_000, null), peer: null }];
     expect(reachedLine('S', alone, 'no python3')).toMatchObject({ met: 'no aim', ratio: '' });
     expect(wallLine('S', alone, 'no python3', 30)).toMatchObject({

@@ -28,12 +28,12 @@ async function rollout(run: Run, seed: number, texts: Texts, id = `r-${++ids}`):
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-const scored = async (...asked: Parameters<typeof rollout>) => {
-  const { outcome_reward: reward, details } = (await rollout(...asked)).reward_info!;
+const scored = async (...args: Parameters<typeof rollout>) => {
+  const { outcome_reward: reward, details } = (await rollout(...args)).reward_info!;
   return { reward, feedback: details.feedback };
 };
 
-test('components are sections with names; one that is left out is the baseline’s; a foreign one is refused', async () => {
+test('sections are components by name; a missing one is the baseline’s; an unknown one is rejected', async () => {
   const run = await worlds.open({ kind: 'components', world: 2, ...atOnce });
   const world = openWorld('components', 2);
   const info = await fetch(`${run.containerUrl}/task_info`);
@@ -52,7 +52,7 @@ test('components are sections with names; one that is left out is the baseline�
   expect(await run.trueReward(world.perfect)).toBe(1);
 });
 
-test('the kind is rules by itself, and feedback is shuffled where the run says so', async () => {
+test('the default kind is rules, and feedback is shuffled on request', async () => {
   const texts = openWorld('rules', 3).baseline;
   const plain = await worlds.open({ world: 3, ...atOnce });
   expect(await scored(plain, 7, texts)).toEqual(openWorld('rules', 3).score(texts, 7, 0));
@@ -61,20 +61,20 @@ test('the kind is rules by itself, and feedback is shuffled where the run says s
   expect(await scored(shuffled, 7, texts)).toEqual(world.score(texts, 7, 0));
 });
 
-test('occurrences are counted by prompt and seed; asked again by its id, a rollout is answered as it was', async () => {
+test('counts occurrences by prompt and seed, and repeats the answer of a repeated rollout id', async () => {
   const run = await worlds.open({ kind: 'noisy', world: 1, ...atOnce });
   const { perfect, baseline, score } = openWorld('noisy', 1);
   const seeds = Array.from({ length: 30 }, (_, seed) => seed);
   const expected = (occurrence: number) => seeds.map((seed) => score(perfect, seed, occurrence));
-  const asked = async (texts: Texts, name?: string) => {
+  const rollouts = async (texts: Texts, name?: string) => {
     const answers = [];
     for (const seed of seeds) answers.push(await scored(run, seed, texts, name && `${name}-${seed}`));
     return answers;
   };
-  expect(await asked(perfect, 'first')).toEqual(expected(0));
-  await asked(baseline);
-  expect(await asked(perfect, 'second')).toEqual(expected(1));
+  expect(await rollouts(perfect, 'first')).toEqual(expected(0));
+  await rollouts(baseline);
+  expect(await rollouts(perfect, 'second')).toEqual(expected(1));
   expect(expected(1)).not.toEqual(expected(0));
-  expect(await asked(perfect, 'first')).toEqual(expected(0));
-  expect(await asked(perfect)).toEqual(expected(2));
+  expect(await rollouts(perfect, 'first')).toEqual(expected(0));
+  expect(await rollouts(perfect)).toEqual(expected(2));
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { frozenHash, worldsHash } from '../worlds/freeze.js';
 import { instances } from '../worlds/topics.js';
 import { openWorld, worldKinds, type Texts, type World } from '../worlds/world.js';
-import { ours, theirs } from './reflections.js';
+import { gepaPrompt, servicePrompt } from './reflections.js';
 
 const range = (count: number) => Array.from({ length: count }, (_, i) => i);
 const worldSeeds = [1, 2, 3, 4, 5, 6];
@@ -16,11 +16,11 @@ function feedbacks(world: World, texts: Texts, seeds: readonly number[]): string
 }
 
 function ask(world: World, texts: Texts, component: string, seeds: readonly number[]): string {
-  const answer = world.reflect(ours(texts[component]!, feedbacks(world, texts, seeds)));
+  const answer = world.reflect(servicePrompt(texts[component]!, feedbacks(world, texts, seeds)));
   return /```\n([\s\S]*)\n```/.exec(answer)![1]!;
 }
 
-/** Rewrites one component after the other; keeps each that is not worse in true reward. */
+/** Rewrites the components in turn; keeps rewrites that are not worse in true reward. */
 function climb(world: World, rounds: number): number {
   let best = world.baseline;
   for (const round of range(rounds)) {
@@ -33,7 +33,7 @@ function climb(world: World, rounds: number): number {
 }
 
 describe.each(worldKinds)('%s', (kind) => {
-  test('the baseline is worth nothing and the perfect prompt everything', () => {
+  test('the baseline scores 0 and the perfect prompt 1', () => {
     for (const world of worldSeeds.map((seed) => openWorld(kind, seed))) {
       expect(Object.keys(world.baseline)).toEqual(world.components);
       expect(Object.keys(world.perfect)).toEqual(world.components);
@@ -43,7 +43,7 @@ describe.each(worldKinds)('%s', (kind) => {
     }
   });
 
-  test('follows from kind and seed, and seeds give different worlds', () => {
+  test('is determined by kind and seed, and seeds give different worlds', () => {
     const answers = (seed: number, shuffledFeedback = false) => {
       const world = openWorld(kind, seed, { shuffledFeedback });
       const shown = range(instances).map((instance) => world.score(world.baseline, instance, 0));
@@ -55,24 +55,24 @@ describe.each(worldKinds)('%s', (kind) => {
     expect(new Set(worldSeeds.map((seed) => answers(seed))).size).toBe(worldSeeds.length);
   });
 
-  test('the proposer learns from feedback, and nothing where it is shuffled', () => {
+  test('the proposer learns from feedback, and nothing from shuffled feedback', () => {
     for (const seed of worldSeeds.slice(0, 2)) {
       expect(climb(openWorld(kind, seed), 120)).toBeGreaterThan(0.5);
       expect(climb(openWorld(kind, seed, { shuffledFeedback: true }), 120)).toBe(0);
     }
   });
 
-  test('the proposer answers our reflection prompt and gepa’s alike', () => {
+  test('the proposer gives equal answers to the reflection prompts of the service and gepa', () => {
     for (const world of worldSeeds.map((seed) => openWorld(kind, seed))) {
       for (const component of world.components) {
         const shown = feedbacks(world, world.baseline, [0, 1, 2]);
         const text = world.baseline[component]!;
-        expect(world.reflect(ours(text, shown))).toBe(world.reflect(theirs(text, shown)));
+        expect(world.reflect(servicePrompt(text, shown))).toBe(world.reflect(gepaPrompt(text, shown)));
       }
     }
   });
 
-  test('shuffled feedback leaves the rewards as they are', () => {
+  test('shuffled feedback does not change the rewards', () => {
     const rewards = (shuffledFeedback: boolean) => {
       const world = openWorld(kind, 2, { shuffledFeedback });
       return range(instances).flatMap((seed) =>
@@ -82,7 +82,7 @@ describe.each(worldKinds)('%s', (kind) => {
     expect(rewards(true)).toEqual(rewards(false));
   });
 
-  test(`what is scored ${kind === 'noisy' ? 'depends' : 'does not depend'} on the occurrence`, () => {
+  test(`the score ${kind === 'noisy' ? 'depends' : 'does not depend'} on the occurrence`, () => {
     const world = openWorld(kind, 4);
     const rewards = (occurrence: number) =>
       range(instances).map((seed) => world.score(world.perfect, seed, occurrence).reward);
@@ -92,7 +92,7 @@ describe.each(worldKinds)('%s', (kind) => {
   });
 });
 
-test('strict: an instance earns all or nothing, and what it lacks is named', () => {
+test('strict: an instance scores 0 or 1, and feedback names missing words', () => {
   const world = openWorld('strict', 1);
   const [first] = world.perfect['instruction']!.split('\n').slice(1);
   const texts = { instruction: `${world.baseline['instruction']}\n${first}` };
@@ -102,9 +102,9 @@ test('strict: an instance earns all or nothing, and what it lacks is named', () 
   expect(scored.some(({ reward, feedback }) => reward === 0 && feedback.includes('Right on'))).toBe(true);
 });
 
-test('noisy: about 12 of 100 judgements are flipped, and the feedback says what was judged', () => {
+test('noisy: about 12 % of judgements are flipped, and feedback matches them', () => {
   const world = openWorld('noisy', 1);
-  const said = range(instances).flatMap((seed) =>
+  const verdictsGiven = range(instances).flatMap((seed) =>
     range(10).flatMap((occurrence) => {
       const { reward, feedback } = world.score(world.perfect, seed, occurrence);
       const verdicts = feedback.match(/(Right|Wrong) on/g)!;
@@ -112,7 +112,7 @@ test('noisy: about 12 of 100 judgements are flipped, and the feedback says what 
       return verdicts;
     }),
   );
-  const share = said.filter((verdict) => verdict === 'Wrong on').length / said.length;
+  const share = verdictsGiven.filter((verdict) => verdict === 'Wrong on').length / verdictsGiven.length;
   expect(share).toBeGreaterThan(0.1);
   expect(share).toBeLessThan(0.14);
 });
@@ -132,17 +132,17 @@ describe('components', () => {
       ]),
     );
 
-  test('a topic counts when every component that it needs states it, and only then', () => {
+  test('a topic counts if and only if all its components state it', () => {
     expect(new Set([...needs.values()].map(({ size }) => size))).toEqual(new Set([1, 2]));
     for (const [topic, components] of needs) {
       expect(world.trueReward(stating(topic, [...components]))).toBeGreaterThan(0);
       const short = [...components].slice(1);
-      const others = world.components.filter((name) => !components.has(name));
-      expect(world.trueReward(stating(topic, [...short, ...others]))).toBe(0);
+      const unneeded = world.components.filter((name) => !components.has(name));
+      expect(world.trueReward(stating(topic, [...short, ...unneeded]))).toBe(0);
     }
   });
 
-  test('who rewrites a component learns only what is said of it', () => {
+  test('a rewrite of a component learns only from feedback on it', () => {
     for (const component of world.components) {
       for (const round of range(60)) {
         const shown = [round, round + 1, round + 2];
@@ -161,7 +161,7 @@ describe('conflicts', () => {
   const words = world.perfect['instruction']!.split('\n').filter((line) => !line.includes('register'));
   const truth = (...lines: string[]) => world.trueReward({ instruction: [...words, ...lines].join('\n') });
 
-  test('the wrong register costs half; the later line for all counts; none is formal', () => {
+  test('a wrong register costs half, the last default line counts, and the default is formal', () => {
     const [formal, plain] = ['- Register: formal.', '- Register: plain.'] as const;
     expect(truth(formal)).toBeCloseTo(0.8, 1);
     expect(truth(formal) + truth(plain)).toBeCloseTo(1.5, 9);
@@ -170,7 +170,7 @@ describe('conflicts', () => {
     expect(truth(plain, formal)).toBe(truth(formal));
   });
 
-  test('mending one message may make the whole worse, by the line for all and by an exception', () => {
+  test('fixing one instance may lower the true reward, by a default line or an exception', () => {
     const texts = { instruction: words.join('\n') };
     const next = range(instances).map((seed) => ask(world, texts, 'instruction', [seed]));
     const worse = next.filter((text) => world.trueReward({ instruction: text }) < truth());
@@ -179,15 +179,15 @@ describe('conflicts', () => {
     expect(lesser).toBe(true);
   });
 
-  /** Whether an exception of the perfect prompt does harm alone. */
+  /** Whether an exception of the perfect prompt lowers the reward on its own. */
   function harmfulException(world: World): boolean {
     const lines = world.perfect['instruction']!.split('\n');
-    const said = lines.filter((line) => !line.includes('register'));
+    const topicLines = lines.filter((line) => !line.includes('register'));
     const value = (own: string[]) => world.trueReward({ instruction: own.join('\n') });
-    return lines.some((line) => line.includes('register plain') && value([...said, line]) < value(said));
+    return lines.some((line) => line.includes('register plain') && value([...topicLines, line]) < value(topicLines));
   }
 });
 
-test('the worlds are those that were frozen', () => {
+test('the worlds match the frozen hash', () => {
   expect(worldsHash()).toBe(frozenHash);
 });

@@ -34,7 +34,7 @@ const optuna = startOptuna(await optunaPython(join(import.meta.dirname, '..', '.
 const lines: Line[] = [];
 try {
   for (const mode of values.modes.split(';').map(parseMode)) {
-    const measured: { ours: number; theirs: number }[] = [];
+    const measured: { ours: number; peer: number }[] = [];
     for (const family of chosen) {
       const { line, ...means } = await compare(family, mode);
       lines.push(line);
@@ -48,26 +48,26 @@ try {
 }
 process.stdout.write(`${markdown(lines)}\n`);
 
-async function compare(family: Family, mode: Mode): Promise<{ line: Line; ours: number; theirs: number }> {
+async function compare(family: Family, mode: Mode): Promise<{ line: Line; ours: number; peer: number }> {
   const ours: number[] = [];
-  const theirs: number[] = [];
+  const peer: number[] = [];
   for (const seed of seeds) {
     ours.push(await trialsToOptimum(family, mode, seed, openOurs));
-    theirs.push(await trialsToOptimum(family, mode, seed, optuna.open));
+    peer.push(await trialsToOptimum(family, mode, seed, optuna.open));
   }
-  const means = { ours: mean(ours), theirs: mean(theirs) };
-  return { line: tableLine(`${mode.name}: ${family.name}`, ours, theirs, [means]), ...means };
+  const means = { ours: mean(ours), peer: mean(peer) };
+  return { line: tableLine(`${mode.name}: ${family.name}`, ours, peer, [means]), ...means };
 }
 
 /** A line of the table; the ratio is the geometric mean of those of `means`. */
-function tableLine(what: string, ours: number[], theirs: number[], means: { ours: number; theirs: number }[]): Line {
+function tableLine(what: string, ours: number[], peer: number[], means: { ours: number; peer: number }[]): Line {
   const geometric = (of: number[]) => Math.exp(mean(of.map(Math.log)));
   const left = geometric(means.map(({ ours }) => ours));
-  const right = geometric(means.map(({ theirs }) => theirs));
+  const right = geometric(means.map(({ peer }) => peer));
   return {
     what,
     measured: `${figure(left)}${interval(ours)} trials`,
-    beside: `${figure(right)}${interval(theirs)} trials: Optuna ${optunaVersion}`,
+    beside: `${figure(right)}${interval(peer)} trials: Optuna ${optunaVersion}`,
     ratio: figure(left / right),
     aim: 'at most 1, as ratio',
     met: left <= right ? 'met' : 'not met',

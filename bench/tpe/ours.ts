@@ -5,18 +5,18 @@ import type { Proposer } from './trial-run.js';
 /** Our sampler as a proposer; proposals of one answer are pending for each other. */
 export function openOurs(space: number[], seed: number): Proposer {
   let rng = seedRng(seed, 3);
-  let asked: number[][] = [];
+  let suggested: number[][] = [];
   const trials: Trial[] = [];
   return {
     ask: (count, values) => {
-      trials.push(...asked.map((choices, at) => ({ choices, value: values[at]! })));
-      asked = [];
+      trials.push(...suggested.map((choices, at) => ({ choices, value: values[at]! })));
+      suggested = [];
       for (let at = 0; at < count; at += 1) {
-        const [choices, next] = suggest(rng, space, trials, asked);
-        asked.push(choices);
+        const [choices, next] = suggest(rng, space, trials, suggested);
+        suggested.push(choices);
         rng = next;
       }
-      return Promise.resolve(asked);
+      return Promise.resolve(suggested);
     },
   };
 }

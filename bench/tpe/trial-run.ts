@@ -37,12 +37,12 @@ export async function trialsToOptimum(
   const proposer = open(space, seed);
   let values: number[] = [];
   for (let tried = 0; tried < cap;) {
-    const asked = await proposer.ask(batch, values);
-    for (const choices of asked) {
+    const suggested = await proposer.ask(batch, values);
+    for (const choices of suggested) {
       tried += 1;
       if (valueOf(choices) >= best - 1e-9) return tried;
     }
-    values = asked.map((choices) => valueOf(choices) + noise * spread * draw());
+    values = suggested.map((choices) => valueOf(choices) + noise * spread * draw());
   }
   return cap;
 }

@@ -99,8 +99,8 @@ export async function startWorlds(): Promise<Worlds> {
         model: id,
         ledger: () => call<Entry[]>(`${containerUrl}/ledger`),
         async trueReward(prompt) {
-          const asked = typeof prompt === 'string' ? { prompt } : { texts: prompt };
-          return (await call<{ reward: number }>(`${containerUrl}/truth`, asked)).reward;
+          const body = typeof prompt === 'string' ? { prompt } : { texts: prompt };
+          return (await call<{ reward: number }>(`${containerUrl}/truth`, body)).reward;
         },
       };
     },

@@ -40,8 +40,8 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
     const stated = new Map(components.map((component) => [component, readPrompt(texts[component]!).stated]));
     return (topic) => indexes.get(topic)!.filter((component) => stated.get(component)!.get(topic) !== rules.get(topic));
   }
-  const reward = (asked: readonly string[], lacks: (topic: string) => Component[]) =>
-    asked.filter((topic) => lacks(topic).length === 0).length / asked.length;
+  const reward = (wanted: readonly string[], lacks: (topic: string) => Component[]) =>
+    wanted.filter((topic) => lacks(topic).length === 0).length / wanted.length;
 
   return {
     kind: 'components',
@@ -54,16 +54,16 @@ export function componentsWorld(worldSeed: number, shuffledFeedback = false): Wo
       }),
     ),
     score(texts, seed) {
-      const asked = about(seed);
+      const wanted = about(seed);
       const lacks = missing(texts);
-      const said = asked.flatMap((topic) => {
+      const lines = wanted.flatMap((topic) => {
         const lacking = lacks(topic);
         if (lacking.length === 0) return `Right on ${topic}.`;
         return lacking.map(
           (component) => `Wrong on ${topic}: the ${named(component)} must say "${taught.get(topic)}".`,
         );
       });
-      return { reward: reward(asked, lacks), feedback: said.join(' ') };
+      return { reward: reward(wanted, lacks), feedback: lines.join(' ') };
     },
     trueReward(texts) {
       const lacks = missing(texts);

@@ -16,22 +16,22 @@ const plain = { least: 35, most: 45 };
 
 export function conflictsWorld(worldSeed: number, shuffledFeedback = false): World {
   const topics = drawTopics(worldSeed, { ...shape, shuffledFeedback });
-  const { rules, about, said } = topics;
+  const { rules, about, feedbackOn } = topics;
   const { registers, gravest } = drawRegisters(worldSeed, topics);
 
   function judge(stated: ReadonlyMap<string, string>, seed: number): Judgement {
-    const asked = about(seed);
-    const kept = asked.filter((topic) => stated.get(topic) === rules.get(topic));
-    const cause = gravest(asked)!;
+    const wantedTopics = about(seed);
+    const kept = wantedTopics.filter((topic) => stated.get(topic) === rules.get(topic));
+    const cause = gravest(wantedTopics)!;
     const wanted = registers.get(cause)!;
-    const excepted = gravest(asked.filter((topic) => stated.has(registerOn(topic))));
+    const excepted = gravest(wantedTopics.filter((topic) => stated.has(registerOn(topic))));
     const register = stated.get(excepted === undefined ? everyRegister : registerOn(excepted)) ?? 'formal';
     const right = register === wanted;
     const demanded = shuffledFeedback ? other(wanted) : wanted;
     const onRegister = right ? 'Right register.' : `Wrong register on ${cause}: it must be ${demanded}.`;
     return {
-      reward: (kept.length / asked.length) * (right ? 1 : 0.5),
-      feedback: [...said(asked, kept), onRegister].join(' '),
+      reward: (kept.length / wantedTopics.length) * (right ? 1 : 0.5),
+      feedback: [...feedbackOn(wantedTopics, kept), onRegister].join(' '),
     };
   }
 

@@ -53,10 +53,10 @@ function lookupBehaviour(world: LookupWorld): unknown {
   const scored = prompts.flatMap((system) =>
     range(0, 20).map((seed) => {
       const question = { role: 'user', content: world.input(seed) };
-      const said = ['', `The town: ${world.input(seed).split(' ')[3]!.slice(0, -1)}`, 'Think step by step.'].map(
+      const answers = ['', `The town: ${world.input(seed).split(' ')[3]!.slice(0, -1)}`, 'Think step by step.'].map(
         (more) => world.answer([{ role: 'system', content: `${system}\n${more}` }, question]),
       );
-      return [said, world.score(seed, said[0]!)];
+      return [answers, world.score(seed, answers[0]!)];
     }),
   );
   const proposed = prompts.flatMap((system) =>
@@ -68,7 +68,7 @@ function lookupBehaviour(world: LookupWorld): unknown {
         ];
         return { input, output, ...world.score(seed, output), steps: [], calls: 1, tokens: null };
       });
-      const asked = buildEditProposal({
+      const editRequest = buildEditProposal({
         graph: graphText(promptGraph(system)),
         failures,
         models: ['m'],
@@ -77,7 +77,7 @@ function lookupBehaviour(world: LookupWorld): unknown {
       });
       const shown = failures.map(({ input, feedback }, at) => `# Example ${at + 1}\n${input}\n${feedback}`);
       const text = { role: 'user', content: `\`\`\`\n${system}\n\`\`\`\n${shown.join('\n')}` };
-      return [world.propose(asked), world.propose([text])];
+      return [world.propose(editRequest), world.propose([text])];
     }),
   );
   return { kind, baseline, perfect, scored, proposed };
@@ -125,12 +125,12 @@ function taskBehaviour(world: TaskWorld): unknown {
       return [answer, world.score(seed, answer)];
     }),
   );
-  const asked = [baseline, half].flatMap((text) =>
+  const questions = [baseline, half].flatMap((text) =>
     range(0, 10).flatMap((round) => {
-      const [one, other] = [world.input(2 * round), world.expected(2 * round)];
+      const [input, output] = [world.input(2 * round), world.expected(2 * round)];
       const { feedback } = world.score(2 * round + 1, '');
-      const example = `# Example 1\n## Inputs\n> ${one}\n## Generated Outputs\n> ${other}\n## Feedback\n> ${feedback}`;
-      const dspy = `[[ ## task_demos ## ]]\n${one}\n${other}\n\n[[ ## basic_instruction ## ]]\n${text}\n\n`;
+      const example = `# Example 1\n## Inputs\n> ${input}\n## Generated Outputs\n> ${output}\n## Feedback\n> ${feedback}`;
+      const dspy = `[[ ## task_demos ## ]]\n${input}\n${output}\n\n[[ ## basic_instruction ## ]]\n${text}\n\n`;
       const ending =
         'Respond with the corresponding output fields, starting with the field `[[ ## proposed_instruction ## ]]`.';
       return [`\`\`\`\n${text}\n\`\`\`\n${example}\n## Reward\n1`, `${dspy}${ending}`];
@@ -141,7 +141,7 @@ function taskBehaviour(world: TaskWorld): unknown {
     baseline,
     perfect,
     scores,
-    answers: asked.map((content) => world.propose([{ role: 'user', content }])),
+    answers: questions.map((content) => world.propose([{ role: 'user', content }])),
   };
 }
 

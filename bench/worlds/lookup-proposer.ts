@@ -44,8 +44,8 @@ function learn(shown: string, instruction: string): Learned {
     const [, expected] = /\bExpected: "?([\w-]+)/.exec(example) ?? [];
     const [, given] = /\bGiven: "?([\w-]+)/.exec(example) ?? [];
     if (!found || expected === undefined) continue;
-    const { lives, keeps, asked } = found.lookup;
-    const thing = keeps.get('town' in asked ? asked.town : lives.get(asked.person)!)!;
+    const { lives, keeps, query } = found.lookup;
+    const thing = keeps.get('town' in query ? query.town : lives.get(query.person)!)!;
     if (expected !== thing && stated.get(thing) !== expected) learned.words.push([thing, expected]);
     if (given !== undefined && (things.get(given) ?? given) !== thing) learned.lookups += 1;
   }

@@ -13,10 +13,10 @@ export function createLookupRun({ kind, world: seed }: LookupSetup): ServedRun {
   const world = openLookupWorld(kind, seed);
   const ledger: Entry[] = [];
   return {
-    complete(asked, messages) {
+    complete(kind, messages) {
       const startedAt = now();
-      const content = asked === 'call' ? world.answer(messages) : world.propose(messages);
-      ledger.push({ kind: asked, startedAt, endedAt: now() });
+      const content = kind === 'call' ? world.answer(messages) : world.propose(messages);
+      ledger.push({ kind: kind, startedAt, endedAt: now() });
       return Promise.resolve(content);
     },
     serve(what, body) {

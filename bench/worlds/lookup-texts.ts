@@ -8,7 +8,7 @@ export interface Lookup {
   lives: ReadonlyMap<string, string>;
   /** Town to the things kept there. */
   keeps: ReadonlyMap<string, string>;
-  asked: { person: string } | { town: string };
+  query: { person: string } | { town: string };
 }
 
 /** In a prompt: answer with the town of the question, a single lookup. */
@@ -17,10 +17,10 @@ export const townWanted = 'Name the town that the question is about.';
 export const steps = 'Think step by step.';
 
 /** An input, in one line. */
-export function writeLookup({ lives, keeps, asked }: Lookup): string {
+export function writeLookup({ lives, keeps, query }: Lookup): string {
   const lived = [...lives].map(([person, town]) => `${person} lives in ${town}.`);
   const kept = [...keeps].map(([town, thing]) => `In ${town} they keep ${thing}.`);
-  const where = 'town' in asked ? `in ${asked.town}` : `where ${asked.person} lives`;
+  const where = 'town' in query ? `in ${query.town}` : `where ${query.person} lives`;
   return `${[...lived, ...kept].join(' ')} Question: what do they keep ${where}?`;
 }
 
@@ -35,9 +35,9 @@ export function readLookup(text: string): { lookup: Lookup; text: string; rest: 
     text: whole,
     rest: text.replace(inputs, ''),
     lookup: {
-      lives: new Map([...whole.matchAll(/(\w+) lives in (\w+)\./g)].map(([, one, index]) => [one!, index!])),
+      lives: new Map([...whole.matchAll(/(\w+) lives in (\w+)\./g)].map(([, person, index]) => [person!, index!])),
       keeps: new Map([...whole.matchAll(/In (\w+) they keep (\w+)\./g)].map(([, index, thing]) => [index!, thing!])),
-      asked: person === undefined ? { town: town! } : { person },
+      query: person === undefined ? { town: town! } : { person },
     },
   };
 }

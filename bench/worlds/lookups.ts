@@ -72,14 +72,14 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     );
     const person = people![0]!;
     return {
-      lives: new Map(people!.map((one, at) => [one, towns![at]!])),
+      lives: new Map(people!.map((person, at) => [person, towns![at]!])),
       keeps: new Map(own.shuffled(towns!.map((town, at) => [town, kept![at]!] as const))),
-      asked: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
+      query: kind === 'two-step' ? { person } : { town: towns![own.below(facts)]! },
     };
   }
   const input = (seed: number) => writeLookup(lookup(seed));
-  const thingOf = ({ lives, keeps, asked }: Lookup) =>
-    keeps.get('town' in asked ? asked.town : lives.get(asked.person)!)!;
+  const thingOf = ({ lives, keeps, query }: Lookup) =>
+    keeps.get('town' in query ? query.town : lives.get(query.person)!)!;
   const expected = (seed: number) => {
     const thing = thingOf(lookup(seed));
     return rules.get(thing) ?? thing;
@@ -89,25 +89,25 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     const found = readLookup(messages.map(({ content }) => content).join('\n'));
     if (!found) return 'Which question?';
     const { lookup: known, rest, text } = found;
-    const { lives, keeps, asked } = known;
-    const town = 'town' in asked ? asked.town : lives.get(asked.person)!;
+    const { lives, keeps, query } = known;
+    const town = 'town' in query ? query.town : lives.get(query.person)!;
     if (rest.includes(townWanted)) return town;
     const { stated } = readPrompt(rest);
     const [, draft] = /^(?:Draft: |Its answer:\n)(.*)$/m.exec(rest) ?? [];
-    const told = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
+    const givenTown = [...rest.matchAll(/^The town: (\S+)$/gm)].findLast(([, name]) => keeps.has(name!))?.[1];
     // A verifier knows no more than the author of the draft, nor the answer's format.
-    if (draft !== undefined && told === undefined && stated.size === 0) return draft;
-    const thing = told === undefined ? guess(known, town, text, rest) : keeps.get(told)!;
+    if (draft !== undefined && givenTown === undefined && stated.size === 0) return draft;
+    const thing = givenTown === undefined ? guess(known, town, text, rest) : keeps.get(givenTown)!;
     return stated.get(thing) ?? thing;
   }
 
-  function guess({ keeps, asked }: Lookup, town: string, text: string, rest: string): string {
+  function guess({ keeps, query }: Lookup, town: string, text: string, rest: string): string {
     const right = keeps.get(town)!;
-    if ('town' in asked) return right;
+    if ('town' in query) return right;
     const own = textDraws(`${worldSeed}\nguess ${text}`);
     const isRight = own.below(100) < (rest.includes(steps) ? second.stepwise : second.plain);
-    const others = [...keeps.values()].filter((thing) => thing !== right).sort();
-    return isRight ? right : others[own.below(others.length)]!;
+    const wrong = [...keeps.values()].filter((thing) => thing !== right).sort();
+    return isRight ? right : wrong[own.below(wrong.length)]!;
   }
 
   const judge = (seed: number, given: string): Judgement =>
@@ -124,7 +124,7 @@ export function openLookupWorld(kind: LookupKind, worldSeed: number): LookupWorl
     async trueReward(graph) {
       let sum = 0;
       for (let seed = fresh.from; seed < fresh.from + fresh.count; seed += 1) {
-        const ask = (asked: readonly ChatMessage[]) => ({ ok: true as const, text: answer(asked) });
+        const ask = (request: readonly ChatMessage[]) => ({ ok: true as const, text: answer(request) });
         const { run } = await driveGraph(graph, { question: input(seed) }, ({ messages }) =>
           Promise.resolve(ask(messages)),
         );

@@ -19,11 +19,11 @@ interface Manner {
   kind: WorldKind;
   /** Topics of a world, and maximum per instance. */
   shape: Pick<TopicsShape, 'topics' | 'most'>;
-  reward(kept: number, asked: number): number;
+  reward(kept: number, total: number): number;
   noisy?: boolean;
 }
 
-const share = (kept: number, asked: number) => kept / asked;
+const share = (kept: number, total: number) => kept / total;
 
 export function rulesWorld(worldSeed: number, shuffledFeedback = false): World {
   return worldOf({ kind: 'rules', shape: { topics: 18, most: 3 }, reward: share }, worldSeed, shuffledFeedback);
@@ -31,7 +31,7 @@ export function rulesWorld(worldSeed: number, shuffledFeedback = false): World {
 
 export function strictWorld(worldSeed: number, shuffledFeedback = false): World {
   return worldOf(
-    { kind: 'strict', shape: { topics: 14, most: 2 }, reward: (kept, asked) => Number(kept === asked) },
+    { kind: 'strict', shape: { topics: 14, most: 2 }, reward: (kept, total) => Number(kept === total) },
     worldSeed,
     shuffledFeedback,
   );
@@ -46,12 +46,12 @@ export function noisyWorld(worldSeed: number, shuffledFeedback = false): World {
 }
 
 function worldOf({ kind, shape, reward, noisy }: Manner, worldSeed: number, shuffledFeedback: boolean): World {
-  const { rules, about, said } = drawTopics(worldSeed, { ...shape, shuffledFeedback });
+  const { rules, about, feedbackOn } = drawTopics(worldSeed, { ...shape, shuffledFeedback });
 
   function judge(stated: ReadonlyMap<string, string>, seed: number, flipped: () => boolean): Judgement {
-    const asked = about(seed);
-    const kept = asked.filter((topic) => (stated.get(topic) === rules.get(topic)) !== flipped());
-    return { reward: reward(kept.length, asked.length), feedback: said(asked, kept).join(' ') };
+    const wanted = about(seed);
+    const kept = wanted.filter((topic) => (stated.get(topic) === rules.get(topic)) !== flipped());
+    return { reward: reward(kept.length, wanted.length), feedback: feedbackOn(wanted, kept).join(' ') };
   }
   const never = () => false;
 

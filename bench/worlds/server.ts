@@ -101,8 +101,8 @@ function initialMessages({ components, baseline }: World) {
   }));
 }
 
-function textsOf({ components }: World, asked: { texts: Texts } | { prompt: string }): Texts {
-  return 'texts' in asked ? asked.texts : { [components[0]!]: asked.prompt };
+function textsOf({ components }: World, given: { texts: Texts } | { prompt: string }): Texts {
+  return 'texts' in given ? given.texts : { [components[0]!]: given.prompt };
 }
 
 async function rollout(run: Run, body: RolloutBody): Promise<unknown> {
@@ -132,8 +132,8 @@ function judge({ world, answered, occurrences }: Run, { rollout_id: id, env, pol
 async function complete({ model, messages }: ChatBody): Promise<unknown> {
   const id = model.replace(/^task:/, '');
   const taskRun = taskRuns.get(id);
-  const asked = id === model ? 'proposal' : 'call';
-  const content = taskRun ? await taskRun.complete(asked, messages) : await propose(model, messages);
+  const kind = id === model ? 'proposal' : 'call';
+  const content = taskRun ? await taskRun.complete(kind, messages) : await propose(model, messages);
   return {
     id: `chatcmpl-${++completions}`,
     object: 'chat.completion',

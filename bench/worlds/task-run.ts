@@ -12,7 +12,7 @@ export interface ServedRun {
   /** null: unknown path. */
   serve(what: string, body: unknown): unknown;
   /** An answer of the task model (`call`) or the proposer. */
-  complete(asked: 'call' | 'proposal', messages: readonly ChatMessage[]): Promise<string>;
+  complete(kind: 'call' | 'proposal', messages: readonly ChatMessage[]): Promise<string>;
 }
 
 interface RolloutBody {
@@ -51,9 +51,12 @@ export function createTaskRun({ kind, world: seed, rolloutMs, proposerMs, feedba
       { role: 'user', content: world.input(env.seed) },
     ]);
     const judged = world.score(env.seed, answer);
-    const said = [...(feedback ? [judged.feedback] : []), ...(labels ? [`Expected: ${world.expected(env.seed)}`] : [])];
+    const lines = [
+      ...(feedback ? [judged.feedback] : []),
+      ...(labels ? [`Expected: ${world.expected(env.seed)}`] : []),
+    ];
     ledger.push({ kind: 'rollout', startedAt, endedAt: now() });
-    const details = said.length > 0 && { details: { feedback: said.join('\n') } };
+    const details = lines.length > 0 && { details: { feedback: lines.join('\n') } };
     return { rollout_id: body.rollout_id, reward_info: { outcome_reward: judged.reward, ...details } };
   }
 
@@ -69,13 +72,13 @@ export function createTaskRun({ kind, world: seed, rolloutMs, proposerMs, feedba
   }
 
   return {
-    async complete(asked, messages) {
+    async complete(kind, messages) {
       const startedAt = now();
-      const ms = asked === 'call' ? rolloutMs : proposerMs;
-      if (asked === 'call') last = messages;
+      const ms = kind === 'call' ? rolloutMs : proposerMs;
+      if (kind === 'call') last = messages;
       if (ms > 0) await delay(ms);
-      const content = asked === 'call' ? world.answer(messages) : world.propose(messages);
-      ledger.push({ kind: asked, startedAt, endedAt: now() });
+      const content = kind === 'call' ? world.answer(messages) : world.propose(messages);
+      ledger.push({ kind: kind, startedAt, endedAt: now() });
       return content;
     },
     serve(what, body) {

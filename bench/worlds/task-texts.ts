@@ -57,8 +57,8 @@ export function demonstrated(messages: readonly ChatMessage[]): Map<string, stri
 
 /** ChatAdapter's fields at the end of the last message; empty: not its format. */
 function fieldsAsked(messages: readonly ChatMessage[]): string[] {
-  const [asked] = /Respond with the corresponding output fields, [^\n]*$/.exec(lastContent(messages)) ?? [];
-  const names = [...(asked ?? '').matchAll(/\[\[ ## (\w+) ## \]\]/g)].map(([, name]) => name!);
+  const [request] = /Respond with the corresponding output fields, [^\n]*$/.exec(lastContent(messages)) ?? [];
+  const names = [...(request ?? '').matchAll(/\[\[ ## (\w+) ## \]\]/g)].map(([, name]) => name!);
   return names.filter((name) => name !== 'completed');
 }
 

@@ -39,19 +39,19 @@ const shape = { topics: 18, most: 3 };
 const guesses = 4;
 
 export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
-  const { rules, about, said } = drawTopics(worldSeed, { ...shape, shuffledFeedback: false });
+  const { rules, about, feedbackOn } = drawTopics(worldSeed, { ...shape, shuffledFeedback: false });
   const guessable = drawGuesses(worldSeed, rules);
 
   const input = (seed: number) => writeInput(about(seed), seed);
 
   function answer(messages: readonly ChatMessage[]): string {
-    const asked = inputIn(messages.findLast(({ role }) => role === 'user')?.content ?? '');
-    if (!asked) return reply(messages, () => 'Which topic is it about?');
+    const input = inputIn(messages.findLast(({ role }) => role === 'user')?.content ?? '');
+    if (!input) return reply(messages, () => 'Which topic is it about?');
     const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
     const stated = statedIn(system.join('\n'));
     const shown = kind === 'examples' ? demonstrated(messages) : new Map<string, string>();
-    const words = asked.topics.map((topic) => {
-      return [topic, stated.get(topic) ?? shown.get(topic) ?? guess(topic, asked.text)] as const;
+    const words = input.topics.map((topic) => {
+      return [topic, stated.get(topic) ?? shown.get(topic) ?? guess(topic, input.text)] as const;
     });
     return reply(messages, () => writeAnswer(words));
   }
@@ -62,10 +62,10 @@ export function openTaskWorld(kind: TaskKind, worldSeed: number): TaskWorld {
   }
 
   function score(seed: number, given: string): Judgement {
-    const asked = about(seed);
+    const topics = about(seed);
     const words = readAnswer(given);
-    const kept = asked.filter((topic) => words.get(topic) === rules.get(topic));
-    return { reward: kept.length / asked.length, feedback: said(asked, kept).join(' ') };
+    const kept = topics.filter((topic) => words.get(topic) === rules.get(topic));
+    return { reward: kept.length / topics.length, feedback: feedbackOn(topics, kept).join(' ') };
   }
 
   return {

@@ -19,7 +19,7 @@ export interface Topics {
   /** The topics of an instance. */
   about(seed: number): readonly string[];
   /** Feedback on topics, of which a prompt has `kept`. */
-  said(asked: readonly string[], kept: readonly string[]): string[];
+  feedbackOn(wanted: readonly string[], kept: readonly string[]): string[];
 }
 
 export interface TopicsShape {
@@ -49,8 +49,8 @@ export function drawTopics(worldSeed: number, { topics, most, shuffledFeedback }
     rules,
     taught,
     about: (seed) => about[seed % instances]!,
-    said: (asked, kept) =>
-      asked.map((topic) =>
+    feedbackOn: (wanted, kept) =>
+      wanted.map((topic) =>
         kept.includes(topic) ? `Right on ${topic}.` : `Wrong on ${topic}: it must say "${taught.get(topic)}".`,
       ),
   };

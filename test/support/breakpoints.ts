@@ -1,49 +1,48 @@
 import { gate, type Gate } from './gate.js';
 
-/** When a call blocks its session: on arrival, or after the answer, which is then not delivered. */
+/** When a breakpoint stops a call: on arrival, or after its answer, which is not delivered. */
 export const moments = ['arrived', 'answered', 'delivered'] as const;
 export type Moment = (typeof moments)[number];
 
-/** A call as seen from outside. Calls with the same request have the same `key`. */
+/** A call of the service. Equal requests have the same `key`. */
 export interface Call {
   session: string;
   key: string;
   what: 'rollout' | 'question' | 'completion';
-  /** Of the rollout that it belongs to; null: to none. */
+  /** Ordinal of its rollout; null: none. */
   ordinal: number | null;
 }
 
-/** Where a session is to stand still: at the first call of a kind from a rollout on. */
+/** A breakpoint: the first call of a kind from a rollout on. */
 export interface Point {
   what: Call['what'];
   from: number;
   moment: Moment;
 }
 
-/** A call that came, and in which of the service's lives. */
+/** A received call, with the number of service kills before it. */
 export interface Noted extends Call {
   life: number;
 }
 
-interface Stand {
+interface Breakpoint {
   point: Point;
-  /** The call that the session stands still at; null: it still moves. */
+  /** The call that the session is stopped at; null: not stopped. */
   at: Call | null;
   gate: Gate;
 }
 
 /**
- * Every call to containers and models passes here, outside the killed processes. It is the ledger,
- * and it blocks sessions: from its point on, no call of a session is answered, so that the test can
- * kill.
+ * Records every call to containers and models, outside the killed processes, and stops sessions: no
+ * call of a session is answered from its breakpoint on, so that the test can kill the service.
  */
 export class Breakpoints {
   readonly noted: Noted[] = [];
   private life = 0;
-  private readonly stands = new Map<string, Stand>();
+  private readonly breakpoints = new Map<string, Breakpoint>();
   private readonly reached = new Map<string, number>();
 
-  /** Answers a call of this life; rejects if the service is killed before delivery. */
+  /** Answers a call; rejects if the service is killed before delivery. */
   async pass<T>(call: Call, answer: () => Promise<T> | T): Promise<T> {
     const { life } = this;
     this.noted.push({ ...call, life });
@@ -55,33 +54,34 @@ export class Breakpoints {
     return answered;
   }
 
-  /** From now on the session stands still at this point. */
+  /** Sets the breakpoint of a session. */
   stopAt(session: string, point: Point): void {
-    this.stands.set(session, { point, at: null, gate: gate() });
+    this.breakpoints.set(session, { point, at: null, gate: gate() });
   }
 
-  /** The call that the session stands still at, null: it does not. */
+  /** The breakpoint and call that the session is stopped at; null: not stopped. */
   standing(session: string): { point: Point; at: Call } | null {
-    const stand = this.stands.get(session);
-    return stand?.at ? { point: stand.point, at: stand.at } : null;
+    const breakpoint = this.breakpoints.get(session);
+    return breakpoint?.at ? { point: breakpoint.point, at: breakpoint.at } : null;
   }
 
-  /** Delivers what is answered: the session goes on. */
+  /** Removes the breakpoint and delivers held answers. */
   release(session: string): void {
-    this.stands.get(session)?.gate.open();
-    this.stands.delete(session);
+    this.breakpoints.get(session)?.gate.open();
+    this.breakpoints.delete(session);
   }
 
-  /** The service was killed: nobody waits for what is held. */
+  /** Drops all held calls after the service was killed. */
   killed(): void {
     this.life += 1;
-    for (const session of [...this.stands.keys()]) this.release(session);
+    for (const session of [...this.breakpoints.keys()]) this.release(session);
   }
 
   private async halt(call: Call, life: number, isNow: (moment: Moment) => boolean): Promise<void> {
-    const stand = this.stands.get(call.session);
-    if (stand && !stand.at && isNow(stand.point.moment) && this.isReached(call, stand.point)) stand.at = call;
-    if (stand?.at) await stand.gate.opened;
+    const breakpoint = this.breakpoints.get(call.session);
+    if (breakpoint && !breakpoint.at && isNow(breakpoint.point.moment) && this.isReached(call, breakpoint.point))
+      breakpoint.at = call;
+    if (breakpoint?.at) await breakpoint.gate.opened;
     if (this.life !== life) throw new Error('the service was killed meanwhile');
   }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Client } from '@temporalio/client';
 import type * as Proto from '@temporalio/proto';
 
-// Its names are not seen by `import` where Node runs this file itself, as it does for the bench.
+// `import` does not find its names when Node runs this file directly, as for the bench.
 const proto = createRequire(import.meta.url)('@temporalio/proto') as typeof Proto;
 
 export const { History } = proto.temporal.api.history.v1;
@@ -20,13 +20,13 @@ export async function chainOf(client: Client, workflowId: string): Promise<Histo
   return runs;
 }
 
-/** What a run was started with, as JSON. */
+/** The parsed input of a run. */
 export function inputOf<T>(history: History): T {
   const data = history.events[0]!.workflowExecutionStartedEventAttributes!.input!.payloads![0]!.data!;
   return JSON.parse(Buffer.from(data).toString()) as T;
 }
 
-/** All that events of a history carry of ours. */
+/** All payloads of a history's events. */
 export function payloadsOf(history: History): Uint8Array[] {
   const found: Uint8Array[] = [];
   const walk = (value: unknown): void => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Runs a TypeScript file in its own process; `first` is its first line of output, as JSON. */
+/** A TypeScript file in its own process; `first` is its first line of output, parsed as JSON. */
 export interface Child<T> {
   process: ChildProcess;
   first: Promise<T>;
@@ -11,7 +11,7 @@ export interface Child<T> {
   ended: Promise<unknown>;
 }
 
-/** Starts `file` (a .ts, absolute) by the loader beside this one. */
+/** Starts the TypeScript file with an absolute path. */
 export function runTypeScript<T>(file: string, args: string[], options: SpawnOptions = {}): Child<T> {
   const loader = join(import.meta.dirname, '../../scripts/ts-loader.mjs');
   const child = spawn(process.execPath, ['--import', loader, file, ...args], {
@@ -23,7 +23,7 @@ export function runTypeScript<T>(file: string, args: string[], options: SpawnOpt
   const ended = once(child, 'close');
   const line = once(createInterface({ input: child.stdout! }), 'line') as Promise<[string]>;
   const silent = ended.then(([code]) => {
-    throw new Error(`${file} ended with ${code} and said nothing: ${errors}`);
+    throw new Error(`${file} ended with ${code} without output: ${errors}`);
   });
   silent.catch(() => undefined);
   return { process: child, ended, first: Promise.race([line, silent]).then(([text]) => JSON.parse(text) as T) };

@@ -1,6 +1,6 @@
 import type { DeploymentCounter } from '../../src/storage/deployments/counters.js';
 
-/** A counter of a deployment that has counted nothing but what is given. */
+/** A deployment's counter: 0 except for the given fields. */
 export function counterOf(given: Partial<DeploymentCounter>): DeploymentCounter {
   return {
     ...{ deploymentId: 'dep_1', counterId: 'process_1', requests: 0, errors: 0, aborted: 0 },

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { connect, type Db } from '../../src/storage/db/db.js';
 import { createDatabase } from './servers/embedded.js';
 
-/** A migrated database for the tests of a file, with at most so many connections. */
+/** A migrated database for the tests of a file, with at most `connections` connections. */
 export function databaseOfFile(connections: number): Db {
   const db = {} as Db;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { Api } from '../../src/cli/api.js';
 import { deployments } from './jobs-over-http.js';
 import { until } from './until.js';
 
-/** A deployment as its status is answered. */
+/** A deployment as in the response of its status route. */
 export type Deployment = z.output<typeof deploymentSchema>;
 
 interface Served {
@@ -13,7 +13,7 @@ interface Served {
   api: Api;
 }
 
-/** Creates a deployment; answers its id. */
+/** Creates a deployment; returns its id. */
 export async function deploy({ api }: Served, body: object): Promise<string> {
   return (await api.call<{ id: string }>('POST', deployments, body)).id;
 }
@@ -34,13 +34,13 @@ export function built(served: Served, id: string, seconds = 60): Promise<Deploym
   );
 }
 
-/** Messages given outright, whose system message says what they are. */
+/** A deployment source of given messages with a system message. */
 export const saying = (text: string, policy: object = { provider: 'fake', model: 'frozen-model' }) => ({
   messages: [{ role: 'system', content: text }],
   policy,
 });
 
-/** Asks a deployment, by its id or its name; a body that is a text is sent as it is. */
+/** Sends a request to a deployment, by id or name; a string body is sent unchanged. */
 export function ask(
   { url, apiKey }: Pick<Served, 'url' | 'apiKey'>,
   ref: string,

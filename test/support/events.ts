@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { JobEvent } from '../../src/cli/api.js';
 import { eventSchema, type EventType } from '../../src/contracts/events/schema.js';
 
-/** The event, if it has the form of its type and no field that the form does not name. */
+/** Returns the event; throws unless it fits the schema of its type without extra fields. */
 export function checkedEvent<Given extends { type: string; message: string; data: unknown }>(event: Given): Given {
   const { type, message, data } = event;
   const result = eventSchema.safeParse({ type, message, data });
   assert.ok(result.success, `${type} ${JSON.stringify(data)}: ${result.error?.message}`);
-  // As text: the objects may come from another realm, with prototypes of its own.
+  // Compares text: the objects may come from another realm with other prototypes.
   assert.equal(sorted(result.data.data), sorted(data), `${type} has a field that its schema does not name`);
   return event;
 }

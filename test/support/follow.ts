@@ -13,7 +13,7 @@ export async function follow(apis: () => string[], first: number, path: string, 
       accept: 'text/event-stream',
       'last-event-id': String(seen.at(-1)?.seq ?? 0),
     };
-    // What an API answers is judged; a connection may break, at its beginning or later.
+    // Connections may fail at any time; error responses may not occur.
     const response = await fetch(all[turn % all.length] + path, { headers }).catch(() => null);
     if (response?.status === 204) return seen;
     if (response && !response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);

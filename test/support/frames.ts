@@ -28,7 +28,7 @@ const sum = <Item>(items: readonly Item[], value: (item: Item) => number | null)
   items.reduce((total, item) => total + (value(item) ?? 0), 0);
 
 /**
- * Judges the frames of an ended session over HTTP: each finished rollout is in exactly one frame,
+ * Checks the frames of an ended session over HTTP: each finished rollout is in exactly one frame,
  * and each frame agrees with its traces. `live`: calls after the reward are in the trace only.
  */
 export async function judgeFrames(api: Api, id: string, { live = false } = {}): Promise<Frame[]> {
@@ -61,12 +61,16 @@ export async function judgeFrames(api: Api, id: string, { live = false } = {}): 
     if (ids.length < sensors.rollout!.count) continue;
     const traces = await Promise.all(ids.map((trace) => api.call<Trace>('GET', `${pathOf(id)}/traces/${trace}`)));
     for (const trace of traces) expect(trace).toMatchObject({ candidate_id: candidate, stage, generation });
-    judge(frame, traces, live);
+    checkFrame(frame, traces, live);
   }
   return frames;
 }
 
-function judge({ sensors, sensor_kinds: kinds, sensor_count: count }: Frame, traces: Trace[], live: boolean): void {
+function checkFrame(
+  { sensors, sensor_kinds: kinds, sensor_count: count }: Frame,
+  traces: Trace[],
+  live: boolean,
+): void {
   const { rollout, reward, resource } = sensors;
   expect(kinds).toEqual((['rollout', 'reward', 'resource'] as const).filter((kind) => sensors[kind] !== null));
   expect(count).toBe(kinds.length);
@@ -80,28 +84,28 @@ function judge({ sensors, sensor_kinds: kinds, sensor_count: count }: Frame, tra
   const rewards = succeeded.map((trace) => trace.reward!);
   expect(reward?.count ?? 0).toBe(rewards.length);
   if (reward) {
-    expect(reward.mean).toBeCloseTo(sum(rewards, (one) => one) / rewards.length, 9);
+    expect(reward.mean).toBeCloseTo(sum(rewards, (value) => value) / rewards.length, 9);
     expect([reward.min, reward.max]).toEqual([Math.min(...rewards), Math.max(...rewards)]);
   }
   if (live) return;
   const latencies = traces.map(({ latency_ms }) => latency_ms);
   expect(resource?.latency_ms_max ?? null).toBe(
-    latencies.every((one) => one === null) ? null : Math.max(...latencies.map((one) => one ?? 0)),
+    latencies.every((latency) => latency === null) ? null : Math.max(...latencies.map((latency) => latency ?? 0)),
   );
   expect(resource?.prompt_tokens ?? 0).toBe(sum(traces, ({ usage }) => usage.prompt_tokens));
   expect(resource?.completion_tokens ?? 0).toBe(sum(traces, ({ usage }) => usage.completion_tokens));
-  const asked = traces.filter(({ calls }) => calls.length > 0);
-  if (asked.length === 0 || asked.some(({ usage }) => usage.total_cost_usd === null)) {
+  const withCalls = traces.filter(({ calls }) => calls.length > 0);
+  if (withCalls.length === 0 || withCalls.some(({ usage }) => usage.total_cost_usd === null)) {
     expect(resource?.cost_usd ?? null).toBeNull();
   } else {
     expect(resource!.cost_usd).toBeCloseTo(
-      sum(asked, ({ usage }) => usage.total_cost_usd),
+      sum(withCalls, ({ usage }) => usage.total_cost_usd),
       9,
     );
   }
 }
 
-/** What all frames of a session add up to: rollouts, tokens and dollars. */
+/** Totals over all frames of a session: rollouts, tokens and dollars. */
 export function totalsOf(frames: readonly Frame[]) {
   return {
     count: sum(frames, ({ sensors }) => sensors.rollout?.count ?? 0),

@@ -1,4 +1,4 @@
-/** A promise that is kept when the test says so. */
+/** A promise that the test resolves by `open`. */
 export interface Gate {
   opened: Promise<void>;
   open(): void;

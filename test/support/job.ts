@@ -5,7 +5,7 @@ import type { BudgetSpec, EvaluationSpec } from '../../src/core/jobs/spec.js';
 import type { Db } from '../../src/storage/db/db.js';
 import type { JobRef } from '../../src/storage/jobs/events.js';
 
-/** A spec for tests that do not care what it says. */
+/** A spec for tests in which its values do not matter. */
 export const anySpec: EvaluationSpec = {
   kind: 'evaluation',
   appId: 'test',
@@ -35,7 +35,7 @@ export const anyGepa: GepaSearch = {
   rngSeed: 0,
 };
 
-/** Inserts a running job straight into the tables, for tests of what works below HTTP. */
+/** Inserts a running job into the tables, for tests below HTTP. */
 export async function insertJob(db: Db, orgId = 'default', spec = anySpec): Promise<JobRef> {
   const jobId = `evl_${randomUUID().replaceAll('-', '')}`;
   await db.org(orgId, async (tx) => {

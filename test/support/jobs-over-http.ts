@@ -13,7 +13,7 @@ export type Evaluation = z.output<typeof evaluationSchema>;
 export type GraphJob = z.output<typeof graphJobSchema>;
 type Job = Session | Evaluation | GraphJob;
 
-/** Whoever has a client of the API, such as a test's service. */
+/** An owner of an API client, such as a test service. */
 interface Served {
   api: Api;
 }
@@ -32,24 +32,24 @@ export function pathOf(id: string): string {
   return `${jobKinds[kindOf(id)].path}/${id}`;
 }
 
-/** Creates a GEPA session; answers its id. */
+/** Creates a GEPA session; returns its id. */
 export async function createSession({ api }: Served, spec: object): Promise<string> {
   const body = { policy_optimization: { algorithm: 'gepa', ...spec } };
   return (await api.call<{ session_id: string }>('POST', sessions, body)).session_id;
 }
 
-/** Creates an evaluation; answers its id. */
+/** Creates an evaluation; returns its id. */
 export async function createEvaluation({ api }: Served, spec: object): Promise<string> {
   const body = { app_id: 'test', env_name: 'test', ...spec };
   return (await api.call<{ job_id: string }>('POST', evaluations, body)).job_id;
 }
 
-/** Creates a graph job; answers its id. */
+/** Creates a graph job; returns its id. */
 export async function createGraphJob({ api }: Served, spec: object): Promise<string> {
   return (await api.call<{ job_id: string }>('POST', graphs, spec)).job_id;
 }
 
-/** Sends a command to a job; an answer that refuses it is an Error. */
+/** Sends a command to a job; rejects if it is refused. */
 export function command(
   { api }: Served,
   id: string,
@@ -78,10 +78,10 @@ export async function eventsOf({ api }: Served, id: string): Promise<JobEvent[]>
   }
 }
 
-/** An end stays: reading a job more often only takes the processor from what is waited for. */
-const endSeenWithinMs = 200;
+/** Polling interval; more frequent reads would slow down the awaited job. */
+const pollEndMs = 200;
 
-/** Waits until a job is completed, failed or cancelled, and answers how it is read then. */
+/** Waits until a job is completed, failed or cancelled; returns it. */
 export function ended<Ended extends Job>(served: Served, id: string, seconds = 60): Promise<Ended> {
   return until(
     `${id} has ended`,
@@ -90,6 +90,6 @@ export function ended<Ended extends Job>(served: Served, id: string, seconds = 6
       return isTerminal(job.status) && job;
     },
     seconds,
-    endSeenWithinMs,
+    pollEndMs,
   );
 }

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Where a test's server listens. */
+/** A listening test server. */
 export interface Listening {
   url: string;
-  /** Breaks what is connected and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
-/** Has a server, of TCP or HTTP, listen on loopback: on any free port, or on the one given. */
+/** Starts a TCP or HTTP server on loopback, by default on a free port. */
 export async function listen(server: Server, port = 0): Promise<Listening> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

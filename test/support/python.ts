@@ -1,4 +1,4 @@
-/** Python, in which the program of a graph's download is run. */
+/** Python for the program of a graph's download. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

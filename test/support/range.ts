@@ -1,4 +1,4 @@
-/** As many whole numbers in a row, for seeds. */
+/** `count` consecutive integers, for seeds. */
 export function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => from + i);
 }

@@ -1,6 +1,6 @@
 import { givenSeed, suite } from './environment.js';
 
-/** How often a long property runs: in the quick suite, and in all tests. */
+/** Number of runs of a long property, in the quick suite and in all tests. */
 export const runs = (quick: number, all: number): number => (suite === 'all' ? all : quick);
 
 /**

@@ -2,8 +2,8 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { startTestService, type TestService } from './service.js';
 
 /**
- * A service, started before the first test of a file and stopped after the last, on a world:
- * containers and models, and the settings under which the service knows them.
+ * A service for all tests of a file, with an optional world: containers, models and the service's
+ * settings for them.
  */
 export function serviceOfFile<W extends { env: Record<string, string>; close(): Promise<void> } | undefined>(
   startWorld?: () => Promise<W>,

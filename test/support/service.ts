@@ -20,20 +20,20 @@ export interface TestService {
   api: Api;
   db: Db;
   temporal: Client;
-  /** Runs a statement in the organization that the tests' key belongs to. */
+  /** Runs a statement in the organization of the tests' key. */
   query<Row extends Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** The workflow of a job of either kind. */
+  /** The workflow of a job. */
   workflow(jobId: string): WorkflowHandle;
   config: Config;
-  /** Starts another instance (another API, another worker) on the same database and Temporal. */
+  /** Starts another API or worker on the same database and Temporal. */
   another(roles: Roles, more?: Partial<Config>): Promise<Service>;
-  /** Stops the first instance, gracefully, and starts it again. */
+  /** Stops the first instance gracefully and starts it again. */
   restart(): Promise<void>;
-  /** Stops it; fails if an event that its jobs appended does not match its schema. */
+  /** Stops all instances; fails if an event of its jobs does not match its schema. */
   stop(): Promise<void>;
 }
 
-// Temporal's own log goes where ours goes; once a process.
+// The Temporal runtime, with our log, is installed once per process.
 let runtimeInstalled = false;
 
 export async function startTestService(
@@ -48,7 +48,7 @@ export async function startTestService(
   const apiKey = `test-key-${randomUUID()}`;
   const log: Logger = pino({ level: logLevel('error') }, pino.destination(2));
   const installFor = ({ work }: Roles) => {
-    // It ends with its last worker: where none is started, it would keep the process.
+    // The runtime ends with its last worker; without a worker it would keep the process alive.
     if (work && !runtimeInstalled) installRuntime(log);
     runtimeInstalled ||= work;
   };
@@ -111,13 +111,12 @@ async function checkEvents({ query }: TestService): Promise<void> {
   for (const event of events) checkedEvent(event);
 }
 
-/** Makes a namespace and waits until the server's parts know it. */
+/** Creates a namespace and waits until the server's parts know it. */
 export async function createNamespace(connection: Connection, namespace: string): Promise<void> {
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
-  // The server's other parts learn of a new namespace by and by.
   const client = new Client({ connection, namespace });
   await until(`namespace ${namespace} is known`, async () => {
     await client.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });

@@ -1,6 +1,6 @@
 import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
 
-/** The files of a ZIP, in their order; `date` as the archive says it, in no zone. */
+/** The files of a ZIP in order; `date` is the archive's, without time zone. */
 export async function unzip(bytes: Buffer): Promise<{ name: string; date: string; text: string }[]> {
   const zip = await new Promise<ZipFile>((resolve, reject) =>
     fromBuffer(bytes, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened))),

@@ -2,11 +2,11 @@
 
 Reads the job as JSON from standard input: container_url, models_url, task_model, proposer, baseline, train_seeds,
 evaluation_seeds, auto ("light", "medium", "heavy"), labels, max_bootstrapped_demos, max_labeled_demos, rng_seed. Writes JSON
-lines: "evaluated" whenever a program was evaluated on all evaluation seeds (instruction, demos, score, calls of the task
-model by then), then "end" with the program that MIPROv2 returns.
+lines: "evaluated" after each evaluation of a program on all evaluation seeds (instruction, demos, score, calls of the task
+model so far), then "end" with the program that MIPROv2 returns.
 
-The calls are the world's own count. DSPy's cache stays on in memory, as it is by default, so that what it knows is
-not counted; nothing is kept for the next run.
+The world counts the calls. DSPy's memory cache stays on, its default, so it does not count cached answers; the
+disk cache is off.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ def model(name):
     return dspy.LM(f"openai/{name}", api_base=job["models_url"], api_key="none", model_type="chat")
 
 
-def told(program):
+def fields_of(program):
     predictor = program.predictors()[0]
     demos = [{"input": demo["message"], "output": demo["answer"]} for demo in predictor.demos]
     return {"instruction": predictor.signature.instructions, "demos": demos}
@@ -71,10 +71,10 @@ evaluate_program = mipro_optimizer_v2.eval_candidate_program
 
 
 def eval_candidate_program(batch_size, trainset, candidate_program, *args, **kwargs):
-    """MIPROv2's own, which also reports fully evaluated programs."""
+    """MIPROv2's function, which also reports fully evaluated programs."""
     result = evaluate_program(batch_size, trainset, candidate_program, *args, **kwargs)
     if batch_size >= len(trainset):
-        say("evaluated", score=result.score / 100, calls=ask("calls")["calls"], **told(candidate_program))
+        say("evaluated", score=result.score / 100, calls=ask("calls")["calls"], **fields_of(candidate_program))
     return result
 
 
@@ -104,4 +104,4 @@ with contextlib.redirect_stdout(sys.stderr):
         trainset=[examples[seed] for seed in job["train_seeds"]],
         valset=[examples[seed] for seed in job["evaluation_seeds"]],
     )
-    say("end", calls=ask("calls")["calls"], **told(best))
+    say("end", calls=ask("calls")["calls"], **fields_of(best))

@@ -1,10 +1,10 @@
 """Runs the official gepa package in a world, with its defaults for unset options of the job.
 
 Reads the job as JSON from standard input: container_url, proposer_url, model, train_seeds, evaluation_seeds,
-minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge; where there is no container:
+minibatch_size, max_rollouts, max_concurrent, rng_seed, baseline (component to text), use_merge; without a container:
 task_model, inputs (seed to text), score_url. Writes JSON lines:
-"candidate" whenever one was fully evaluated (time in epoch milliseconds, texts, validation score, rollouts and proposals
-asked for by then), then "end". The clock starts when gepa does, not when Python does.
+"candidate" after each full evaluation (time in epoch milliseconds, texts, validation score, rollouts and proposals so far),
+then "end". The clock starts when gepa does, not when Python does.
 """
 
 import http.client

@@ -1,8 +1,8 @@
 """Optuna's TPE sampler, controlled over standard input and output.
 
-Each line of input is JSON: `space` (how many choices each dimension has) and `seed` begin a study; `values` are told for
-the combinations of the last answer, in its order (greater is better); `count` combinations are asked for, all of them
-before any is told. Each line of output is the list of combinations.
+Each line of input is JSON: `space` (number of choices per dimension) and `seed` start a study; `values` are those of the
+combinations of the last answer, in its order (greater is better); `count` is the number of combinations to suggest
+without values in between. Each line of output is the list of combinations.
 """
 
 import json

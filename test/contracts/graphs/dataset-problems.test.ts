@@ -9,16 +9,16 @@ const exact = { mode: 'exact' };
 const good = { tasks: [task('a'), task('b')], gold_outputs: [gold('a'), gold('b')], verifier_config: exact };
 const rubric = { tasks: good.tasks, verifier_config: { mode: 'rubric', model: 'm' } };
 /** The paths of the problems. */
-const told = (data: unknown) => datasetProblems(data).map(({ path }) => path.join('.'));
+const problemPaths = (data: unknown) => datasetProblems(data).map(({ path }) => path.join('.'));
 
 test.each<[string, Data]>([
   ['gold outputs', good],
-  ['in another order', { ...good, gold_outputs: [gold('b'), gold('a')] }],
-  ['a rubric for all', { ...rubric, default_rubric: 'r' }],
-  ['a rubric for each', { ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y', 'r')] }],
+  ['gold outputs in another order', { ...good, gold_outputs: [gold('b'), gold('a')] }],
+  ['a default rubric', { ...rubric, default_rubric: 'r' }],
+  ['a rubric for each task', { ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y', 'r')] }],
   ['rubric and gold output', { ...rubric, default_rubric: 'r', gold_outputs: [gold('a')] }],
   ['gold examples', { ...good, verifier_config: { mode: 'gold_examples', model: 'm', provider: 'p' } }],
-  ['a text where others have its field', { ...good, tasks: [task('a', 'x'), task('b', { input: 1 })] }],
+  ['a text among objects with one field', { ...good, tasks: [task('a', 'x'), task('b', { input: 1 })] }],
   ['null in a field', { ...good, tasks: [task('a', { q: null }), task('b', { q: 1 })] }],
   [
     'objects in mode json',
@@ -28,73 +28,75 @@ test.each<[string, Data]>([
       verifier_config: { mode: 'json', fields: ['x'], case_sensitive: true },
     },
   ],
-  ['options of numbers', { ...good, verifier_config: { mode: 'numeric', tolerance: 1, relative: false } }],
+  ['options of mode numeric', { ...good, verifier_config: { mode: 'numeric', tolerance: 1, relative: false } }],
 ])('accepts %s', (_, data) => {
-  expect(told(data)).toEqual([]);
+  expect(problemPaths(data)).toEqual([]);
 });
 
 describe('tasks', () => {
-  test('none', () => {
-    expect(told({ ...good, tasks: [] })).toEqual(['tasks']);
+  test('requires at least one', () => {
+    expect(problemPaths({ ...good, tasks: [] })).toEqual(['tasks']);
   });
 
-  test('too many', () => {
+  test('limits their number', () => {
     const tasks = (count: number) => Array.from({ length: count }, (_, at) => task(String(at), 'x'));
     const data = (count: number) => ({ ...rubric, default_rubric: 'r', tasks: tasks(count) });
-    expect(told(data(10_000))).toEqual([]);
-    expect(told(data(10_001))).toEqual(['tasks']);
+    expect(problemPaths(data(10_000))).toEqual([]);
+    expect(problemPaths(data(10_001))).toEqual(['tasks']);
   });
 
-  test('too many bytes', () => {
+  test('limits their size in bytes', () => {
     const data = (input: string) => ({ ...rubric, default_rubric: 'r', tasks: [task('a', input)] });
     const around = Buffer.byteLength(JSON.stringify(data('')));
     const room = 10 * 1024 * 1024 - around;
-    expect(told(data('x'.repeat(room)))).toEqual([]);
-    expect(told(data('x'.repeat(room + 1)))).toEqual(['']);
-    expect(told(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
+    expect(problemPaths(data('x'.repeat(room)))).toEqual([]);
+    expect(problemPaths(data('x'.repeat(room + 1)))).toEqual(['']);
+    expect(problemPaths(data('é'.repeat(room / 2 + 1)))).toHaveLength(1);
   });
 
-  test('a repeated id', () => {
-    expect(told({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
+  test('rejects a repeated id', () => {
+    expect(problemPaths({ ...good, tasks: [task('a'), task('b'), task('a'), task('a')] })).toEqual([
       'tasks.2.id',
       'tasks.3.id',
     ]);
     const [problem] = datasetProblems({ ...good, tasks: [task('a'), task('a')] });
-    // Names the id, and who has it.
+    // The message names the id and the first task that has it.
     expect(problem!.message).toMatch(/"a".*tasks\[0\]/);
   });
 });
 
 describe('gold outputs', () => {
-  test('without a task', () => {
+  test('rejects outputs without a task', () => {
     const data = { ...good, gold_outputs: [...good.gold_outputs, gold('c'), gold('d')] };
-    expect(told(data)).toEqual(['gold_outputs.2.task_id', 'gold_outputs.3.task_id']);
+    expect(problemPaths(data)).toEqual(['gold_outputs.2.task_id', 'gold_outputs.3.task_id']);
     expect(datasetProblems(data)[1]!.path).toEqual(['gold_outputs', 3, 'task_id']);
   });
 
-  test('two for one task', () => {
-    expect(told({ ...good, gold_outputs: [gold('a'), gold('b'), gold('a')] })).toEqual(['gold_outputs.2.task_id']);
+  test('rejects two outputs for a task', () => {
+    expect(problemPaths({ ...good, gold_outputs: [gold('a'), gold('b'), gold('a')] })).toEqual([
+      'gold_outputs.2.task_id',
+    ]);
   });
 
-  test.each(['exact', 'contains', 'numeric', 'json', 'gold_examples'])('are needed in mode %s', (mode) => {
+  test.each(['exact', 'contains', 'numeric', 'json', 'gold_examples'])('are required in mode %s', (mode) => {
     const verifier_config = { mode, ...(mode === 'gold_examples' && { model: 'm' }) };
-    expect(told({ tasks: good.tasks, gold_outputs: [gold('a', {})], verifier_config })).toEqual(['tasks.1']);
-    expect(told({ tasks: good.tasks, verifier_config })).toHaveLength(2);
+    expect(problemPaths({ tasks: good.tasks, gold_outputs: [gold('a', {})], verifier_config })).toEqual(['tasks.1']);
+    expect(problemPaths({ tasks: good.tasks, verifier_config })).toHaveLength(2);
   });
 
-  test('are objects in mode json', () => {
+  test('must be objects in mode json', () => {
     const data = { ...good, gold_outputs: [gold('a', {}), gold('b', [1])], verifier_config: { mode: 'json' } };
-    expect(told(data)).toEqual(['gold_outputs.1.output']);
+    expect(problemPaths(data)).toEqual(['gold_outputs.1.output']);
   });
 });
 
 describe('rubrics', () => {
-  test('none at all', () => {
-    expect(told(rubric)).toEqual(['default_rubric']);
+  test('requires rubrics or a default rubric', () => {
+    expect(problemPaths(rubric)).toEqual(['default_rubric']);
   });
 
-  test('one is missing', () => {
-    expect(told({ ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y')] })).toEqual(['tasks.1.rubric']);
+  test('requires a rubric for each task without a default rubric', () => {
+    expect(problemPaths({ ...rubric, tasks: [task('a', 'x', 'r'), task('b', 'y')] })).toEqual(['tasks.1.rubric']);
   });
 });
 
@@ -103,18 +105,20 @@ describe('the description in the metadata', () => {
   const fault = (name: string) => [`metadata.${name}`];
 
   test.each<[string, object, string[]]>([
-    ['as long as a prompt', { task_description: long.slice(1), more: long }, []],
-    ['longer', { task_description: long }, fault('task_description')],
-    ['longer, by its other name', { description: long, task_description: ' ' }, fault('description')],
-    ['not that which is not looked at', { description: long, task_description: 'd' }, []],
+    ['is accepted at the limit', { task_description: long.slice(1), more: long }, []],
+    ['is rejected above the limit', { task_description: long }, fault('task_description')],
+    ['is rejected above the limit as description', { description: long, task_description: ' ' }, fault('description')],
+    ['is ignored as description beside task_description', { description: long, task_description: 'd' }, []],
   ])('%s', (_, metadata, problems) => {
-    expect(told({ ...good, metadata })).toEqual(problems);
+    expect(problemPaths({ ...good, metadata })).toEqual(problems);
   });
 });
 
 describe('the verifier', () => {
-  test.each(['rubric', 'gold_examples'])('mode %s needs a model', (mode) => {
-    expect(told({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual(['verifier_config.model']);
+  test.each(['rubric', 'gold_examples'])('requires a model in mode %s', (mode) => {
+    expect(problemPaths({ ...good, default_rubric: 'r', verifier_config: { mode } })).toEqual([
+      'verifier_config.model',
+    ]);
   });
 
   const all = { model: 'm', provider: 'p', tolerance: 1, relative: true, case_sensitive: true, fields: ['a'] };
@@ -128,17 +132,17 @@ describe('the verifier', () => {
   ])('rejects options that mode %s does not use', (mode, unused) => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
     const data = { ...good, gold_outputs, default_rubric: 'r', verifier_config: { mode, ...all } };
-    expect(told(data)).toEqual(unused.map((option) => `verifier_config.${option}`));
+    expect(problemPaths(data)).toEqual(unused.map((option) => `verifier_config.${option}`));
   });
 
-  test('weights of no field', () => {
+  test('requires a weight if fields are given', () => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
-    expect(told({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
+    expect(problemPaths({ ...good, gold_outputs, verifier_config: { mode: 'json', fields: {} } })).toEqual([
       'verifier_config.fields',
     ]);
   });
 
-  test('weights of too many fields', () => {
+  test('limits the number of weights', () => {
     const gold_outputs = [gold('a', {}), gold('b', {})];
     const weights = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 1]));
     const data = (count: number) => ({
@@ -146,8 +150,8 @@ describe('the verifier', () => {
       gold_outputs,
       verifier_config: { mode: 'json', fields: weights(count) },
     });
-    expect(told(data(200))).toEqual([]);
-    expect(told(data(201))).toEqual(['verifier_config.fields']);
+    expect(problemPaths(data(200))).toEqual([]);
+    expect(problemPaths(data(201))).toEqual(['verifier_config.fields']);
   });
 });
 
@@ -160,39 +164,41 @@ describe('fields of inputs', () => {
 
   test('reports the tasks that lack a field', () => {
     const lacking = of({ a: 1, b: 1 }, { b: 2, a: 2 }, { a: 3 }, { a: 1, b: 2 });
-    expect(told(lacking)).toEqual(['tasks.2.input']);
+    expect(problemPaths(lacking)).toEqual(['tasks.2.input']);
     expect(datasetProblems(lacking)[0]!.message).toMatch(/"t2".*"b"/);
-    expect(told(of({ a: 1, b: 1 }, { a: 1 }))).toHaveLength(1);
-    expect(told(of({ a: 1 }, 'text'))).toEqual(['tasks.1.input', 'tasks.0.input']);
+    expect(problemPaths(of({ a: 1, b: 1 }, { a: 1 }))).toHaveLength(1);
+    expect(problemPaths(of({ a: 1 }, 'text'))).toEqual(['tasks.1.input', 'tasks.0.input']);
   });
 
   test('reports the tasks that have a field if they are fewer', () => {
     const extra = of({ a: 1 }, { a: 2, b: 1 }, { a: 3 });
-    expect(told(extra)).toEqual(['tasks.1.input']);
+    expect(problemPaths(extra)).toEqual(['tasks.1.input']);
     expect(datasetProblems(extra)[0]!.message).toMatch(/"t1".*"b"/);
-    expect(told(of({}, { constructor: 1 }, {}))).toHaveLength(1);
+    expect(problemPaths(of({}, { constructor: 1 }, {}))).toHaveLength(1);
   });
 
   test('reports at most 20 for tasks with different fields', () => {
     const inputs = Array.from({ length: 10_000 }, (_, at) => ({ [`f${at}`]: 1, [`g${at}`]: 1 }));
-    expect(told(of(...inputs))).toHaveLength(20);
+    expect(problemPaths(of(...inputs))).toHaveLength(20);
   });
 });
 
 test('reports all kinds of problems, at most 20 of each', () => {
   const tasks = Array.from({ length: 50 }, (_, at) => task(String(at), 'x'));
   const gold_outputs = Array.from({ length: 25 }, () => gold('none'));
-  const problems = told({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
-  // Twenty that name no task, and twenty that come after another one for the same.
-  expect(problems.filter((one) => /^gold_outputs\.\d+\.task_id$/.test(one))).toHaveLength(40);
-  expect(problems.filter((one) => one === 'verifier_config.model')).toHaveLength(1);
-  expect(problems).toHaveLength(41);
+  const reported = problemPaths({ tasks, gold_outputs, verifier_config: { mode: 'exact', model: 'm' } });
+  // Twenty outputs without a task, and twenty repeated outputs for a task.
+  expect(reported.filter((path) => /^gold_outputs\.\d+\.task_id$/.test(path))).toHaveLength(40);
+  expect(reported.filter((path) => path === 'verifier_config.model')).toHaveLength(1);
+  expect(reported).toHaveLength(41);
 });
 
 test('ignores values that do not match the schema', () => {
-  for (const other of [undefined, null, 1, 'x', [], {}, { tasks: {} }]) expect(datasetProblems(other)).toEqual([]);
-  expect(told({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual([]);
-  expect(told({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);
+  for (const value of [undefined, null, 1, 'x', [], {}, { tasks: {} }]) expect(datasetProblems(value)).toEqual([]);
+  expect(problemPaths({ tasks: [null, 1, { id: 2, input: 'x' }, { id: 'a', input: 3 }], gold_outputs: 'x' })).toEqual(
+    [],
+  );
+  expect(problemPaths({ tasks: [task('a')], verifier_config: { mode: 'best', x: 1 } })).toEqual([]);
   const shape = fc.record(
     {
       tasks: fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.jsonValue(), input: fc.jsonValue() }))),

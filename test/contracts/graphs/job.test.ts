@@ -80,19 +80,19 @@ describe('the body of a graph job', () => {
     ['an unknown field', { ...good, x: 1 }, ''],
     ['no budget', { ...good, rollout_budget: undefined }, 'rollout_budget'],
     ['a budget of 0', { ...good, rollout_budget: 0 }, 'rollout_budget'],
-    ['half a rollout', { ...good, rollout_budget: 1.5 }, 'rollout_budget'],
+    ['a fractional budget', { ...good, rollout_budget: 1.5 }, 'rollout_budget'],
     ['no model', { ...good, policy_model: undefined }, 'policy_model'],
-    ['model and models', { ...good, policy_models: ['m'] }, 'policy_models'],
-    ['a model twice', { ...good, policy_model: undefined, policy_models: ['m', 'n', 'm'] }, 'policy_models.2'],
+    ['policy_model beside policy_models', { ...good, policy_models: ['m'] }, 'policy_models'],
+    ['a repeated model', { ...good, policy_model: undefined, policy_models: ['m', 'n', 'm'] }, 'policy_models.2'],
     ['no models', { ...good, policy_model: undefined, policy_models: [] }, 'policy_models'],
     ['two budgets', { ...good, budget: { max_rollouts: 21 } }, 'budget.max_rollouts'],
-    ['a budget of no money', { ...good, budget: { max_cost_usd: 0 } }, 'budget.max_cost_usd'],
+    ['a cost limit of 0', { ...good, budget: { max_cost_usd: 0 } }, 'budget.max_cost_usd'],
     ['a key', { ...good, proposer: { model: 'm', provider: 'p', api_key: 'k' } }, 'proposer.api_key'],
     ['an effort', { ...good, proposer_effort: 'max' }, 'proposer_effort'],
-    ['too many at once', { ...good, max_concurrent: 257 }, 'max_concurrent'],
-    ['a long rollout', { ...good, rollout_timeout: 3_601 }, 'rollout_timeout'],
-    ['half a seed', { ...good, rng_seed: 0.5 }, 'rng_seed'],
-    ['no data set', { ...good, dataset: undefined }, 'dataset'],
+    ['a concurrency above the limit', { ...good, max_concurrent: 257 }, 'max_concurrent'],
+    ['a rollout timeout above the limit', { ...good, rollout_timeout: 3_601 }, 'rollout_timeout'],
+    ['a fractional seed', { ...good, rng_seed: 0.5 }, 'rng_seed'],
+    ['a missing dataset', { ...good, dataset: undefined }, 'dataset'],
   ])('rejects %s', (_, body, path) => {
     const found = problemsOf(body);
     expect(Object.keys(found)).toContain(path);
@@ -121,7 +121,7 @@ describe('the body of a graph job', () => {
 describe('the form of a data set', () => {
   test.each<[string, object, string]>([
     ['no tasks', { tasks: undefined }, 'dataset.tasks'],
-    ['tasks that are no list', { tasks: {} }, 'dataset.tasks'],
+    ['tasks that are not a list', { tasks: {} }, 'dataset.tasks'],
     ['an empty id', { tasks: [{ id: '', input: 'x' }] }, 'dataset.tasks.0.id'],
     ['an input that is a number', { tasks: [{ id: 'a', input: 1 }] }, 'dataset.tasks.0.input'],
     ['an input that is a list', { tasks: [{ id: 'a', input: [1] }] }, 'dataset.tasks.0.input'],
@@ -145,7 +145,7 @@ describe('the form of a data set', () => {
       'dataset.default_rubric',
     ],
     [
-      'two criteria of one name',
+      'a repeated criterion',
       { default_rubric: { criteria: [{ name: 'a' }, { name: ' A' }] } },
       'dataset.default_rubric.criteria.1.name',
     ],

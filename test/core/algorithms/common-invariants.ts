@@ -1,11 +1,11 @@
 /**
  * Invariants of every search algorithm:
  *  1. ordinals are 0..N-1 in the order of the requests;
- *  2. the planned number is never below the requested number, and equals it at the end;
+ *  2. the planned number is never below the requested number and equals it at the end;
  *  3. the same config and answers give the same path, through JSON at every turn and with the
- *     answers of a batch in any order; `apply` leaves its argument alone and `next` only reads;
- *  4. only failures of the infrastructure are requested again, at most twice;
- *  5. a budget warning comes once, when 80 % of the budget is used.
+ *     answers of a batch in any order; `apply` and `next` do not modify their arguments;
+ *  4. only infrastructure failures are requested again, at most twice;
+ *  5. one budget warning, when 80 % of the budget is used.
  */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -57,7 +57,7 @@ export function testCommonInvariants<State extends { asked: number; phase: objec
     }
   });
 
-  check('requests failures of the infrastructure again, at most twice', (run, { config }) => {
+  check('requests infrastructure failures again, at most twice', (run, { config }) => {
     for (const { work, answers, after } of run.turns) {
       if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
       const next = search.next(after);

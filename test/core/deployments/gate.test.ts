@@ -115,10 +115,10 @@ describe('min_improvement', () => {
       fc.property(
         ...[fc.double({ noNaN: true, min: -1e9, max: 1e9 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
         ...[fc.array(reward, { maxLength: 3 }), fc.double({ noNaN: true, min: -1e9, max: 1e9 })],
-        (ours, theirs, others, least) => {
+        (ours, theirs, newSeeds, least) => {
           const verdict = evaluateGate(betterBy(least), {
-            candidate: [...others, ours],
-            incumbent: [...others.map(() => null), theirs],
+            candidate: [...newSeeds, ours],
+            incumbent: [...newSeeds.map(() => null), theirs],
           });
           expect(verdict).toMatchObject({ passed: false, comparison: { seeds: 1 } });
           expect(verdict.message).toContain('infinity (one seed shows nothing)');

@@ -49,7 +49,7 @@ const events: NewEvent[] = [
   }),
 ];
 
-test('each event has the form of its type', () => {
+test('each event fits the schema of its type', () => {
   for (const event of events) checkedEvent(event);
 });
 

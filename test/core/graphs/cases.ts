@@ -85,13 +85,13 @@ export const anyGraph: fc.Arbitrary<Graph> = fc.array(stepPlan, { minLength: 1, 
   for (const [at, { kind, by, form, words, model, limits }] of plans.entries()) {
     const id = `s${at}`;
     const [text, other, list] = [pick(texts, by[0]), pick(texts, by[1]), pick(lists, by[2])];
-    const asked = { ...(model === undefined ? {} : { model }), ...limits };
+    const limitsAndModel = { ...(model === undefined ? {} : { model }), ...limits };
     const messages: PromptMessage[] = [
       { role: 'system', content: `Be ${words[0]}.` },
       { role: 'user', content: `${words[1]} {{a}} and {{ b }}` },
     ];
-    const prompt = { inputs: { a: text, b: other }, messages, ...asked };
-    const judge = { inputs: { a: text }, messages: user('{{a}}: which?\n{{candidates}}'), ...asked };
+    const prompt = { inputs: { a: text, b: other }, messages, ...limitsAndModel };
+    const judge = { inputs: { a: text }, messages: user('{{a}}: which?\n{{candidates}}'), ...limitsAndModel };
     const ways: VoteStep['by'] = kind === 'judge' ? { judge } : 'majority';
     const made = ((): GeneratedStep => {
       switch (kind) {

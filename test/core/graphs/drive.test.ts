@@ -16,18 +16,18 @@ const step = (id: string, more: Partial<LlmStep> = {}): LlmStep => ({
 });
 const graphOf = (steps: Graph['steps'], output: string): Graph => ({ inputs: ['text'], steps, output });
 const input = { text: 't' };
-const said = (text: string): ModelReply => ({ ok: true, text });
-const answer = async (text: string) => Promise.resolve(said(text));
+const reply = (text: string): ModelReply => ({ ok: true, text });
+const answer = async (text: string) => Promise.resolve(reply(text));
 
 describe('driveGraph', () => {
   test('makes a call once its dependencies have values', async () => {
-    const asked: string[] = [];
+    const called: string[] = [];
     const second = step('b', { inputs: { text: 'a.said' } });
     const { run, fault } = await driveGraph(graphOf([step('a'), second], 'b.said'), input, (call) => {
-      asked.push(`${call.key}: ${call.messages[0]!.content}`);
+      called.push(`${call.key}: ${call.messages[0]!.content}`);
       return answer(`${call.key}!`);
     });
-    expect(asked).toEqual(['a: t', 'b: a!']);
+    expect(called).toEqual(['a: t', 'b: a!']);
     expect([outcomeOf(run), fault]).toEqual([{ status: 'done', value: 'b!' }, null]);
     expect(stepValues(run)).toEqual({ a: { said: 'a!' }, b: { said: 'b!' } });
   });
@@ -40,7 +40,7 @@ describe('driveGraph', () => {
       most = Math.max(most, (underWay += 1));
       await new Promise((later) => setImmediate(later));
       underWay -= 1;
-      return said(call.key);
+      return reply(call.key);
     });
     expect(outcomeOf(run)).toMatchObject({ status: 'done' });
     expect(most).toBe(8);
@@ -92,10 +92,10 @@ describe('driveGraph', () => {
     );
     /** Drives the graph with these answers in this order. */
     async function inOrder(answers: Record<string, ModelReply>, order: readonly string[]) {
-      const asked: string[] = [];
+      const called: string[] = [];
       const comes = new Map<string, () => void>();
       const driven = driveGraph(graph, input, async ({ key }) => {
-        asked.push(key);
+        called.push(key);
         await new Promise<void>((come) => comes.set(key, come));
         return answers[key]!;
       });
@@ -104,20 +104,20 @@ describe('driveGraph', () => {
         await new Promise((later) => setImmediate(later));
       }
       const { run, fault } = await driven;
-      return { outcome: outcomeOf(run), fault, asked };
+      return { outcome: outcomeOf(run), fault, called };
     }
 
     test('finishes the other branches and reports the first failed step of the graph', async () => {
-      const answers = { a: said('x'), b: said('y'), c: said('z') };
+      const answers = { a: reply('x'), b: reply('y'), c: reply('z') };
       const first = await inOrder(answers, ['a', 'b', 'c']);
-      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, asked: ['a', 'b', 'c'] });
+      expect(first).toMatchObject({ outcome: { status: 'failed', step: 'a' }, called: ['a', 'b', 'c'] });
       expect(await inOrder(answers, ['c', 'b', 'a'])).toEqual(first);
       expect(await inOrder(answers, ['b', 'a', 'c'])).toEqual(first);
     });
 
     test('reports an infrastructure failure first', async () => {
       const refused: ModelReply = { ok: false, code: 'step_refused', message: '503', infrastructure: true };
-      const answers = { a: said('x'), b: refused, c: said('z') };
+      const answers = { a: reply('x'), b: refused, c: reply('z') };
       for (const order of [
         ['a', 'b', 'c'],
         ['b', 'a', 'c'],
@@ -130,16 +130,16 @@ describe('driveGraph', () => {
 
   test('rejects once no call is in flight, and starts no other call', async () => {
     let ended = 0;
-    let begun = 0;
+    let started = 0;
     const graph = graphOf([step('a', { samples: 20 })], 'a');
     const driven = driveGraph(graph, input, async (call) => {
-      begun += 1;
+      started += 1;
       if (call.key === 'a') throw new Error('stop');
       await new Promise((later) => setImmediate(later));
       ended += 1;
-      return said('x');
+      return reply('x');
     });
     await expect(driven).rejects.toThrow('stop');
-    expect([begun, ended]).toEqual([8, 7]);
+    expect([started, ended]).toEqual([8, 7]);
   });
 });

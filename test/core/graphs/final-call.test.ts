@@ -20,13 +20,13 @@ const answersAndSelects: fc.Arbitrary<Graph> = fc
   .map((plans) => {
     const texts = ['input.question'];
     const steps = plans.map(([isSelect, ...by], at): Step => {
-      const [one, other, third] = by.map((n) => texts[n % texts.length]!) as [string, string, string];
+      const [first, second, third] = by.map((n) => texts[n % texts.length]!) as [string, string, string];
       const id = `s${at}`;
       texts.push(isSelect ? id : `${id}.answer`);
-      const when = { of: one, is: 'contains' as const, value: 'yes' };
+      const when = { of: first, is: 'contains' as const, value: 'yes' };
       return isSelect
-        ? { id, type: 'select', cases: [{ when, then: other }], otherwise: third }
-        : llm(id, { a: one, b: other });
+        ? { id, type: 'select', cases: [{ when, then: second }], otherwise: third }
+        : llm(id, { a: first, b: second });
     });
     const output = texts.at(-1)!;
     const used = usedSteps({ steps, output });

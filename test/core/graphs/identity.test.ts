@@ -20,8 +20,8 @@ test.each<[string, Graph, Graph]>([
 
 test('the order of other fields does not change identity', () => {
   const left = graphWith([llm('solve', { q: 'input.question' }, { tries: 2, model: 'm' })], 'solve');
-  const [{ id, ...others }] = left.steps as [Graph['steps'][number]];
-  const right = { output: left.output, steps: [{ ...others, id }], inputs: left.inputs } as Graph;
+  const [{ id, ...rest }] = left.steps as [Graph['steps'][number]];
+  const right = { output: left.output, steps: [{ ...rest, id }], inputs: left.inputs } as Graph;
   expect(graphIdentity(right)).toBe(graphIdentity(left));
   expect(structureKey(right)).toBe(structureKey(left));
 });

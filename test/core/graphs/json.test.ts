@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { editsSchema, type EditJson } from '../../../src/contracts/graphs/graph.js';
 import { editToJson, editFromJson } from '../../../src/core/graphs/json.js';
 
-const asked = {
+const prompt = {
   inputs: { question: 'input.question' },
   messages: [{ role: 'user' as const, content: '{{question}}' }],
   timeout_s: 9,
@@ -13,10 +13,10 @@ test('edits use the wire names of fields', () => {
   const edits: EditJson[] = [
     {
       edit: 'add',
-      step: { id: 'a', type: 'map', ...asked, output: { field: 'x' }, over: 'b', as: 'it', max_items: 3 },
+      step: { id: 'a', type: 'map', ...prompt, output: { field: 'x' }, over: 'b', as: 'it', max_items: 3 },
     },
-    { edit: 'add', step: { id: 'a', type: 'vote', of: ['b', 'c'], by: { judge: asked } } },
-    { edit: 'vote', step: 'a', samples: 3, by: { judge: asked } },
+    { edit: 'add', step: { id: 'a', type: 'vote', of: ['b', 'c'], by: { judge: prompt } } },
+    { edit: 'vote', step: 'a', samples: 3, by: { judge: prompt } },
     { edit: 'vote', step: 'a', samples: 3, by: 'majority' },
     { edit: 'model', step: 'a', model: null },
   ];

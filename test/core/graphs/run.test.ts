@@ -55,7 +55,7 @@ function play(graph: Graph, input: Json, salt: number, order: readonly number[])
     answeredKeys.push(key);
     run = answered(run, key, answerTo(graph, key, salt));
   }
-  return { run, asked: answeredKeys, outcome: outcomeOf(run) };
+  return { run, keys: answeredKeys, outcome: outcomeOf(run) };
 }
 
 const orders = fc.array(fc.nat(), { minLength: 1, maxLength: 10 });
@@ -64,15 +64,15 @@ describe('any run', () => {
   test('has the same outcome for any order of answers', () => {
     let done = 0;
     fc.assert(
-      fc.property(anyGraph, anyInput, fc.nat(5), orders, orders, (graph, input, salt, one, other) => {
-        const first = play(graph, input, salt, one);
-        const second = play(graph, input, salt, other);
+      fc.property(anyGraph, anyInput, fc.nat(5), orders, orders, (graph, input, salt, order, otherOrder) => {
+        const first = play(graph, input, salt, order);
+        const second = play(graph, input, salt, otherOrder);
         expect(first.outcome.status).not.toBe('running');
         expect(second.outcome.status).toBe(first.outcome.status);
         if (first.outcome.status !== 'done') return;
         done++;
         expect(second.outcome).toEqual(first.outcome);
-        expect(new Set(second.asked)).toEqual(new Set(first.asked));
+        expect(new Set(second.keys)).toEqual(new Set(first.keys));
         expect(stepValues(second.run)).toEqual(stepValues(first.run));
       }),
       { numRuns: 300 },
@@ -83,7 +83,7 @@ describe('any run', () => {
   test('has each call pending once, within the limit', () => {
     fc.assert(
       fc.property(anyGraph, anyInput, fc.nat(5), orders, (graph, input, salt, order) => {
-        const { asked: answeredKeys } = play(graph, input, salt, order);
+        const { keys: answeredKeys } = play(graph, input, salt, order);
         expect(new Set(answeredKeys).size).toBe(answeredKeys.length);
         expect(answeredKeys.length).toBeLessThanOrEqual(maxCalls(graph));
       }),
@@ -93,7 +93,7 @@ describe('any run', () => {
   test('is restored by replaying its answers, even twice', () => {
     fc.assert(
       fc.property(anyGraph, anyInput, fc.nat(5), orders, fc.nat(20), (graph, input, salt, order, until) => {
-        const { asked: answeredKeys } = play(graph, input, salt, order);
+        const { keys: answeredKeys } = play(graph, input, salt, order);
         const part = answeredKeys.slice(0, until);
         const give = (run: Run, key: string) => answered(run, key, answerTo(graph, key, salt));
         const before = part.reduce(give, openRun(graph, input));
@@ -216,8 +216,8 @@ describe('a run', () => {
       status: 'done',
       value: [{ answer: '1' }, { answer: '2' }],
     });
-    const one = openRun(graph, { question: 'Q', list: [{ text: 'x' }] });
-    expect(outcomeOf(answerAll(one, { each: '1' }))).toEqual({ status: 'done', value: [{ answer: '1' }] });
+    const run = openRun(graph, { question: 'Q', list: [{ text: 'x' }] });
+    expect(outcomeOf(answerAll(run, { each: '1' }))).toEqual({ status: 'done', value: [{ answer: '1' }] });
     const on = (list: Json) => outcomeWith(graph, { question: 'Q', list });
     expect(on([])).toEqual({ status: 'done', value: [] });
     expect(on([1, 2, 3])).toEqual(failed('each', 'map accepts at most 2 items, but got a list of 3'));

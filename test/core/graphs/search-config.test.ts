@@ -4,7 +4,7 @@ import { configProblems, estimateRollouts, gepaLimits } from '../../../src/core/
 import { graphSearch, type GraphSearchRequest } from '../../../src/core/graphs/search-config.js';
 import { range } from '../../support/range.js';
 
-const request = fc.record<GraphSearchRequest>({
+const requests = fc.record<GraphSearchRequest>({
   tasks: fc.integer({ min: 1, max: 2_000 }),
   rolloutBudget: fc.integer({ min: 1, max: 20_000 }),
   effort: fc.constantFrom('low', 'medium', 'high'),
@@ -14,15 +14,15 @@ const request = fc.record<GraphSearchRequest>({
 describe('graphSearch', () => {
   test('gives a valid configuration unless the budget is too small, and assigns every task once', () => {
     fc.assert(
-      fc.property(request, (asked) => {
-        const config = graphSearch(asked);
+      fc.property(requests, (request) => {
+        const config = graphSearch(request);
         const problems = configProblems(config);
         expect(problems.filter(({ field }) => field !== 'maxRollouts')).toEqual([]);
-        if (asked.rolloutBudget >= 60) expect(problems).toEqual([]);
-        expect(estimateRollouts(config)).toBeLessThanOrEqual(asked.rolloutBudget);
+        if (request.rolloutBudget >= 60) expect(problems).toEqual([]);
+        expect(estimateRollouts(config)).toBeLessThanOrEqual(request.rolloutBudget);
         const { trainSeeds, evaluationSeeds, heldoutSeeds = [] } = config;
         const all = new Set([...trainSeeds, ...evaluationSeeds, ...heldoutSeeds]);
-        if (asked.tasks >= 10) expect(all).toEqual(new Set(range(0, asked.tasks)));
+        if (request.tasks >= 10) expect(all).toEqual(new Set(range(0, request.tasks)));
         expect(1 + config.populationSize * config.generations).toBeLessThanOrEqual(gepaLimits.candidates);
       }),
     );

@@ -47,7 +47,7 @@ describe('the JSON form', () => {
   test.each<[string, (json: GraphJson) => unknown, string]>([
     ['an unknown field', (json) => ({ ...json, edges: [] }), 'edges'],
     ['an unknown field of a step', (json) => ({ ...json, steps: [{ ...json.steps[0], code: 'x' }] }), 'code'],
-    ['the inner name of a field', (json) => ({ ...json, steps: [{ ...json.steps[0], timeoutS: 1 }] }), 'timeoutS'],
+    ['the internal name of a field', (json) => ({ ...json, steps: [{ ...json.steps[0], timeoutS: 1 }] }), 'timeoutS'],
     ['an unknown type', (json) => ({ ...json, steps: [{ id: 'a', type: 'python' }] }), 'type'],
     ['an unknown op', (json) => ({ ...json, steps: [{ id: 'a', type: 'transform', op: 'eval', inputs: {} }] }), 'op'],
     [
@@ -57,12 +57,12 @@ describe('the JSON form', () => {
     ],
     ['a step without an output', (json) => ({ ...json, steps: [{ ...json.steps[0], output: undefined }] }), 'output'],
     [
-      'an output of two forms',
+      'an output with two forms',
       (json) => ({ ...json, steps: [{ ...json.steps[0], output: { field: 'a', schema: {} } }] }),
       'must be {\\"field\\": name}',
     ],
     [
-      'a vote by nobody',
+      'a vote by an unknown method',
       (json) => ({ ...json, steps: [{ id: 'v', type: 'vote', over: 'a', by: 'chance' }] }),
       'must be \\"majority\\"',
     ],
@@ -143,11 +143,11 @@ step cut: transform, between
     fc.assert(
       fc.property(anyGraph, change, anyGraph, (graph, [at, text], other) => {
         const step = graph.steps[at % graph.steps.length]!;
-        const texts = (one: Step): Step =>
-          one.type === 'llm' || one.type === 'map'
-            ? { ...one, messages: one.messages.map((message) => ({ ...message, content: message.content + text })) }
-            : { ...one, id: `${one.id}${text}` };
-        const changed = { ...graph, steps: graph.steps.map((one) => (one === step ? texts(one) : one)) };
+        const texts = (given: Step): Step =>
+          given.type === 'llm' || given.type === 'map'
+            ? { ...given, messages: given.messages.map((message) => ({ ...message, content: message.content + text })) }
+            : { ...given, id: `${given.id}${text}` };
+        const changed = { ...graph, steps: graph.steps.map((item) => (item === step ? texts(item) : item)) };
         expect(graphText(changed)).not.toBe(graphText(graph));
         expect(graphText(graph) === graphText(other)).toBe(JSON.stringify(graph) === JSON.stringify(other));
       }),

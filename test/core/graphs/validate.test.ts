@@ -43,34 +43,34 @@ const inputA = 'steps[1].inputs.a';
 const many = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
 const refs = (count: number, ref: (at: number) => string) =>
   Object.fromEntries(many(count, (at) => [`i${at}`, ref(at)] as const));
-const asked = (count: number, changes: Partial<LlmStep>) => many(count, (at) => llm(`s${at}`, { a: 'input' }, changes));
+const steps = (count: number, changes: Partial<LlmStep>) => many(count, (at) => llm(`s${at}`, { a: 'input' }, changes));
 const lower = op({ op: 'lower', inputs: { text: 'input' } });
 const closed = { type: 'object', properties: { a: {} }, additionalProperties: false };
 
 describe('graphProblems rejects a graph', () => {
   test.each<[string, Graph, string]>([
     ['without steps', graphWith([], 'input'), 'steps'],
-    ['with too many steps', graphWith(asked(51, {}), 's0'), 'steps'],
+    ['with too many steps', graphWith(steps(51, {}), 's0'), 'steps'],
     ['with too many texts', oneStepGraph({ messages: user('x'.repeat(500_000)) }), ''],
     ['with too many inputs', { ...oneStep, inputs: ['question', ...many(50, (at) => `i${at}`)] }, 'inputs'],
-    ['with an input of two names', { ...oneStep, inputs: ['question', 'a.b'] }, 'inputs[1]'],
+    ['with a bad name of an input', { ...oneStep, inputs: ['question', 'a.b'] }, 'inputs[1]'],
     ['with a repeated input', { ...oneStep, inputs: ['question', 'question'] }, 'inputs[1]'],
     ['with a bad id', graphWith([llm('so-lve', { a: 'input' })], 'so-lve'), 'steps[0].id'],
     ['with a step called input', graphWith([llm('input', { a: 'input.question' })], 'input'), 'steps[0].id'],
     ['with a repeated id', graphWith([solve, { ...solve }], 'solve'), 'steps[1].id'],
     ['with an unused step', graphWith([solve, llm('idle', { a: 'solve' })], 'solve'), 'steps[1]'],
     ['with a cycle', graphWith([cycleStep('a', 'c'), cycleStep('b', 'a'), cycleStep('c', 'b')], 'a'), 'steps[0]'],
-    ['with a step that takes itself', graphWith([cycleStep('a', 'a')], 'a'), 'steps[0]'],
+    ['with a step that uses itself', graphWith([cycleStep('a', 'a')], 'a'), 'steps[0]'],
     [
       'with too many tries',
-      graphWith([...asked(8, { samples: 20, tries: 10 }), op({ op: 'list', inputs: refs(8, (at) => `s${at}`) })], 'op'),
+      graphWith([...steps(8, { samples: 20, tries: 10 }), op({ op: 'list', inputs: refs(8, (at) => `s${at}`) })], 'op'),
       'steps',
     ],
     [
       'with too many model calls',
       graphWith(
         [
-          ...asked(26, { samples: 20 }),
+          ...steps(26, { samples: 20 }),
           op({ op: 'list', inputs: refs(20, (at) => `s${at}`) }),
           op({ id: 'more', op: 'list', inputs: { o: 'op', ...refs(6, (at) => `s${at + 20}`) } }),
         ],
@@ -84,12 +84,12 @@ describe('graphProblems rejects a graph', () => {
     ['with a path into a list', graphWith([{ ...solve, samples: 2 }, llm('b', { a: 'solve.answer' })], 'b'), inputA],
     ['with a path into a text', graphWith([lower, llm('b', { a: 'op.x' })], 'b'), inputA],
     [
-      'with a path into an object without it',
+      'with a path to a missing field',
       graphWith([op({ op: 'object', inputs: { x: 'input' } }), llm('b', { a: 'op.y' })], 'b'),
       inputA,
     ],
     [
-      'with a path that a schema rules out',
+      'with a path outside the schema',
       graphWith([llm('s', { q: 'input' }, { output: { schema: closed } as AnswerForm })], 's.b'),
       'output',
     ],
@@ -112,9 +112,9 @@ describe('graphProblems rejects a graph', () => {
       'inputs',
     ],
     ['a bad name of an input', { inputs: { question: 'input', 'a b': 'input' } }, 'inputs.a b'],
-    ['an input that no message has', { inputs: { question: 'input', other: 'input' } }, 'inputs.other'],
-    ['a placeholder that is no input', says(' {{other}}'), 'messages[0].content'],
-    ['the item of no map', says(' {{item}}'), 'messages[0].content'],
+    ['an unused input', { inputs: { question: 'input', other: 'input' } }, 'inputs.other'],
+    ['an unknown placeholder', says(' {{other}}'), 'messages[0].content'],
+    ['the item of a map outside of it', says(' {{item}}'), 'messages[0].content'],
     ['a malformed placeholder', says(' {{input.question}}'), 'messages[0].content'],
     ['no messages', { inputs: {}, messages: [] }, 'messages'],
     ['too many messages', { messages: many(21, () => user('{{question}}')[0]) }, 'messages'],
@@ -125,10 +125,10 @@ describe('graphProblems rejects a graph', () => {
     ['a model of a long name', { model: 'x'.repeat(201) }, 'model'],
     ['a model that cannot be stored', { model: 'a\0' }, 'model'],
     ['no try', { tries: 0 }, 'tries'],
-    ['half a try', { tries: 1.5 }, 'tries'],
+    ['fractional tries', { tries: 1.5 }, 'tries'],
     ['no time', { timeoutS: 0 }, 'timeoutS'],
-    ['a long time', { timeoutS: 3_601 }, 'timeoutS'],
-    ['a time that is no number', { timeoutS: NaN }, 'timeoutS'],
+    ['a timeout above the limit', { timeoutS: 3_601 }, 'timeoutS'],
+    ['a timeout of NaN', { timeoutS: NaN }, 'timeoutS'],
     ['too many samples', { samples: 21 }, 'samples'],
     ['a bad field', { output: { field: 'a.b' } }, 'output.field'],
     ['a malformed schema', { output: { schema: { ...closed, properties: null } } }, 'output.schema.properties'],
@@ -152,9 +152,9 @@ describe('graphProblems rejects a graph', () => {
     ['a map of too many items', each({ maxItems: 101 }), 'maxItems'],
     ['a map over its own item', each({ over: 'one' }), 'over'],
     ['a vote over nothing', pick({}), 'over'],
-    ['a vote over two things', pick({ over: 'input', of: ['input', 'input'] }), 'over'],
-    ['a vote of one', pick({ of: ['input'] }), 'of'],
-    ['a vote of many', pick({ of: many(21, () => 'input') }), 'of'],
+    ['a vote with over and of', pick({ over: 'input', of: ['input', 'input'] }), 'over'],
+    ['a vote of a single value', pick({ of: ['input'] }), 'of'],
+    ['a vote of too many values', pick({ of: many(21, () => 'input') }), 'of'],
     ['a vote of an unknown step', pick({ of: ['input', 'x'] }), 'of[1]'],
     ['a judge that does not see the candidates', judged({ messages: user('{{q}}') }), 'by.judge.messages'],
     ['a judge that has candidates already', judgedWith({ candidates: 'input' }), 'by.judge.inputs.candidates'],
@@ -170,11 +170,11 @@ describe('graphProblems rejects a graph', () => {
     ['a template of unknown inputs', transform({ op: 'template', text: '{{x}}' }), 'text'],
     ['a template without an input', transform({ op: 'template', text: 'x', inputs: { a: 'input' } }), 'inputs.a'],
     ['a template that is too long', transform({ op: 'template', text: 'x'.repeat(10_001) }), 'text'],
-    ['a split by nothing', transform({ op: 'split', by: '', inputs: { text: 'input' } }), 'by'],
+    ['a split by an empty text', transform({ op: 'split', by: '', inputs: { text: 'input' } }), 'by'],
     ['a join by a long text', transform({ op: 'join', by: 'x'.repeat(10_001), inputs: { list: 'input' } }), 'by'],
     ['between without a start', between('', 'x'), 'start'],
     ['between without an end', between('x', ''), 'end'],
-    ['half an index', transform({ op: 'item', index: 0.5, inputs: { list: 'input' } }), 'index'],
+    ['a fractional index', transform({ op: 'item', index: 0.5, inputs: { list: 'input' } }), 'index'],
     ['a malformed path', transform({ op: 'pluck', path: 'a..b', inputs: { list: 'input' } }), 'path'],
   ])('with %s', (_, graph, path) => {
     expect(graphProblems(graph)).toContainEqual({ path: `steps[0].${path}`, message: expect.any(String) });
@@ -198,24 +198,24 @@ describe('graphProblems accepts', () => {
   test.each<[string, Graph]>([
     ['of one step', oneStep],
     [
-      'whose map looks at its item through an input alone',
+      'whose map uses its item only through an input',
       singleStep(map({ inputs: { q: 'one.text' }, messages: user('{{q}}') })),
     ],
-    ['whose maps call their items alike', graphWith([map(), map({ id: 'next', over: 'each' })], 'next')],
+    ['whose maps have equal item names', graphWith([map(), map({ id: 'next', over: 'each' })], 'next')],
     ['whose template has no inputs', singleStep(op({ op: 'template', text: '' }))],
-    ['whose join is by nothing', singleStep(op({ op: 'join', by: '', inputs: { list: 'input' } }))],
+    ['whose join is by an empty text', singleStep(op({ op: 'join', by: '', inputs: { list: 'input' } }))],
     [
-      'whose id is that of something that every object has',
+      'whose id is a property of Object.prototype',
       graphWith([llm('constructor', { toString: 'input' })], 'constructor.answer'),
     ],
-    ['with an input that it does not look at', { ...oneStep, inputs: ['question', 'x-y', '__proto__'] }],
+    ['with an unused input', { ...oneStep, inputs: ['question', 'x-y', '__proto__'] }],
     ['at its limits', oneStepGraph({ samples: 20, tries: 10, timeoutS: 3_600, model: 'x'.repeat(200) })],
     [
-      'with a field that a schema allows',
+      'with a field allowed by a schema',
       graphWith([llm('s', { q: 'input' }, { output: { schema: { type: 'object' } } })], 's.x.y'),
     ],
     [
-      'with a list that a schema promises',
+      'with a list guaranteed by a schema',
       graphWith([llm('s', { q: 'input' }, { output: { schema: { type: 'array' } } }), map({ over: 's' })], 'each'),
     ],
   ])('%s', (_, graph) => {

@@ -23,7 +23,7 @@ describe('majorityValue', () => {
     const values = fc.array(fc.constantFrom<string>('a', 'A ', 'b', 'B', 'c'), { minLength: 1 });
     fc.assert(
       fc.property(values, (all) => {
-        const votes = (value: string) => all.filter((one) => one.trim().toLowerCase() === value.trim().toLowerCase());
+        const votes = (value: string) => all.filter((text) => text.trim().toLowerCase() === value.trim().toLowerCase());
         const winner = majorityValue(all) as string;
         expect(votes(winner)[0]).toBe(winner);
         for (const [at, other] of all.entries()) {
@@ -43,8 +43,8 @@ describe('a judge vote', () => {
     const framing = (shown: string) =>
       shown.split(/[\n\v\f\r\u0085\u2028\u2029]/).filter((line) => line !== '' && !line.startsWith('> '));
     fc.assert(
-      fc.property(hostile, hostile, (one, two) => {
-        expect(framing(numberedCandidates([one, { answer: two }]))).toEqual(['Candidate 1:', 'Candidate 2:']);
+      fc.property(hostile, hostile, (first, second) => {
+        expect(framing(numberedCandidates([first, { answer: second }]))).toEqual(['Candidate 1:', 'Candidate 2:']);
       }),
     );
     expect(numberedCandidates([{ answer: 'a\nb' }, { a: 'x', b: 1 }, 3])).toBe(

@@ -4,13 +4,16 @@ import * as workflows from '../../../workflows/index.js';
 
 const digits = '0123456789abcdef'.repeat(2);
 
-test.each(kindNames)('an id tells that its job is of the kind %s', (kind) => {
+test.each(kindNames)('kindOf recognizes ids of kind %s', (kind) => {
   expect(kindOf(jobKinds[kind].prefix + digits)).toBe(kind);
 });
 
-test.each(['', 'ses_', `abc_${digits}`, `ses_${digits}0`, `ses_${digits.toUpperCase()}`])('"%s" is no job id', (id) => {
-  expect(kindOf(id)).toBeNull();
-});
+test.each(['', 'ses_', `abc_${digits}`, `ses_${digits}0`, `ses_${digits.toUpperCase()}`])(
+  'kindOf rejects "%s"',
+  (id) => {
+    expect(kindOf(id)).toBeNull();
+  },
+);
 
 test('prefixes, paths and workflows are unique, and each workflow is exported', () => {
   for (const field of ['prefix', 'path', 'workflow', 'noun'] as const) {

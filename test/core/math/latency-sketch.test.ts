@@ -8,8 +8,8 @@ import {
   type LatencyCounts,
 } from '../../../src/core/math/latency-sketch.js';
 
-// Invariants: a quantile differs from the order statistic by at most relativeError; sketches add
-// up.
+// Invariants: a quantile is within relativeError of the order statistic; the sum of sketches is
+// the sketch of all latencies.
 
 function sketchOf(latencies: readonly number[]): LatencyCounts {
   const counts: LatencyCounts = {};
@@ -19,10 +19,11 @@ function sketchOf(latencies: readonly number[]): LatencyCounts {
 
 const latency = fc.oneof(
   fc.double({ min: 0.01, max: 1e8, noNaN: true }),
-  // Evenly over the orders of magnitude, and where many are alike.
+  // Uniform over the orders of magnitude.
   fc.double({ min: -2, max: 8, noNaN: true }).map((power) => Math.min(1e8, Math.max(0.01, 10 ** power))),
+  // Frequent repetitions.
   fc.integer({ min: 1, max: 30 }),
-  // On the bounds of buckets.
+  // At the bounds of buckets.
   fc.integer({ min: -230, max: 920 }).map((bucket) => Math.min(1e8, Math.max(0.01, (1.01 / 0.99) ** bucket))),
 );
 const part = fc.oneof(fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));
@@ -41,18 +42,18 @@ describe('a quantile', () => {
     );
   });
 
-  test('is what SQL calls percentile_disc: of 20 the 10th, the 19th and the last', () => {
+  test('is the percentile_disc of SQL: the 10th, 19th and last of 20', () => {
     const counts = sketchOf(Array.from({ length: 20 }, (_, n) => 2 ** n));
     const bucketsOf = [0.5, 0.95, 0.951, 1].map((q) => bucketOf(quantile(counts, q)!));
     expect(bucketsOf).toEqual([2 ** 9, 2 ** 18, 2 ** 19, 2 ** 19].map(bucketOf));
   });
 
-  test('of nothing is null', () => {
+  test('is null without latencies', () => {
     expect(quantile({}, 0.5)).toBeNull();
   });
 });
 
-test('sketches add up to the sketch of both, and a bucket is one whatever order of magnitude comes first', () => {
+test('the sum of two sketches is the sketch of all latencies, in any order', () => {
   fc.assert(
     fc.property(fc.array(latency), fc.array(latency), part, (left, right, q) => {
       const sum = sketchOf(left);

@@ -14,7 +14,7 @@ function take<T>(count: number, rng: Rng, draw: (rng: Rng) => [T, Rng]): T[] {
 }
 
 describe('sfc32', () => {
-  // From an implementation of the published algorithm in another language, written for this test.
+  // Expected values of an independent implementation of the published algorithm.
   test.each<[Rng, number[]]>([
     [
       [0, 0, 0, 1],
@@ -39,7 +39,7 @@ describe('sfc32', () => {
 });
 
 describe('seeds', () => {
-  test('0, negative, and more than 32 bits are seeds like any other', () => {
+  test('0, negative and larger than 32 bits give distinct states', () => {
     const seeds = [0, 1, -1, 2 ** 32, -(2 ** 32), 2 ** 32 + 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
     expect(new Set(seeds.map((seed) => seedRng(seed).join())).size).toBe(seeds.length);
     expect(seedRng(0)).toEqual(seedRng(-0));
@@ -49,11 +49,11 @@ describe('seeds', () => {
     expect(take(8, seedRng(5, 0), nextUint32)).not.toEqual(take(8, seedRng(5, 1), nextUint32));
   });
 
-  test.each([0.5, NaN, Infinity, 2 ** 53])('%d is refused', (seed) => {
+  test.each([0.5, NaN, Infinity, 2 ** 53])('rejects %d', (seed) => {
     expect(() => seedRng(seed)).toThrow(/rng seed .* is not usable/);
   });
 
-  test('the state is plain JSON and the argument is left as it was', () => {
+  test('the state is plain JSON, and draws do not modify it', () => {
     const rng = seedRng(9);
     const copy = JSON.parse(JSON.stringify(rng)) as Rng;
     expect(nextUint32(copy)).toEqual(nextUint32(rng));
@@ -72,16 +72,16 @@ describe('uniformInt', () => {
     );
   });
 
-  test('has no modulo bias: with 3 * 2^30 values the lower third is not twice as likely', () => {
+  test('has no modulo bias: the lower third of 3 * 2^30 values is not twice as likely', () => {
     const count = 3 * 2 ** 30;
     const values = take(3000, seedRng(1), (rng) => uniformInt(rng, count));
     const lowest = values.filter((value) => value < 2 ** 30).length;
-    // The expectation is 1000 with a standard deviation of 26; a plain remainder would give 1500.
+    // Expectation 1000, standard deviation 26; a plain remainder gives 1500.
     expect(lowest).toBeGreaterThan(870);
     expect(lowest).toBeLessThan(1130);
   });
 
-  test.each([0, -1, 1.5, 2 ** 32 + 1, NaN])('a count of %d is refused', (count) => {
+  test.each([0, -1, 1.5, 2 ** 32 + 1, NaN])('rejects a count of %d', (count) => {
     expect(() => uniformInt(seedRng(0), count)).toThrow(RangeError);
   });
 });
@@ -95,13 +95,13 @@ describe('weightedPick', () => {
     expect(Math.abs(share - 0.75)).toBeLessThan(0.035);
   });
 
-  test.each([[[]], [[0, 0]], [[1, -1]], [[0.5]]])('weights %j are refused', (weights) => {
+  test.each([[[]], [[0, 0]], [[1, -1]], [[0.5]]])('rejects the weights %j', (weights) => {
     expect(() => weightedPick(seedRng(0), weights)).toThrow(RangeError);
   });
 });
 
 describe('shuffle', () => {
-  test('is a permutation of a copy', () => {
+  test('permutes a copy', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.array(fc.integer()), (seed, items) => {
         const before = [...items];
@@ -112,7 +112,7 @@ describe('shuffle', () => {
     );
   });
 
-  test('gives all orders of three equally often', () => {
+  test('gives all orders of three items equally often', () => {
     const counts = new Map<string, number>();
     for (const order of take(6000, seedRng(11), (rng) => shuffle(rng, ['a', 'b', 'c']))) {
       counts.set(order.join(''), (counts.get(order.join('')) ?? 0) + 1);

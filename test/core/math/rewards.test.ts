@@ -3,21 +3,21 @@ import fc from 'fast-check';
 import { exceeds, mean, normalizeReward, sum } from '../../../src/core/math/rewards.js';
 import { seedRng, shuffle } from '../../../src/core/math/random.js';
 
-// Multiples of 2^-20 below 2^20 have sums that integers give exactly.
+// Sums of multiples of 2^-20 below 2^20 are exact in integers.
 const grid = fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map((steps) => steps / 2 ** 20);
 
 describe('sum', () => {
-  test('is exact where a plain sum is not', () => {
+  test('is exact where floating-point addition is not', () => {
     expect(sum(Array.from({ length: 10 }, () => 0.1))).toBe(1);
     expect(sum([1e16, 1, -1e16])).toBe(1);
     expect(sum([1, 1e100, 1, -1e100])).toBe(2);
-    // The last rounding looks past a tie: the rest decides.
+    // The smallest value breaks the tie of the last rounding.
     expect(sum([1e16, 1, 1e-16])).toBe(1e16 + 2);
     expect(sum([1e16, 1])).toBe(1e16);
     expect(sum([])).toBe(0);
   });
 
-  test('agrees with integers', () => {
+  test('equals the sum in integers', () => {
     fc.assert(
       fc.property(fc.array(grid, { maxLength: 200 }), (values) => {
         const steps = values.reduce((total, value) => total + BigInt(value * 2 ** 20), 0n);
@@ -41,7 +41,7 @@ describe('sum', () => {
 });
 
 describe('mean', () => {
-  test('of nothing is null', () => {
+  test('is null without values', () => {
     expect(mean([])).toBeNull();
     expect(mean([0.25, 0.75, 0.5])).toBe(0.5);
   });
@@ -66,7 +66,7 @@ test('normalized rewards are never -0 and can be summed', () => {
   expect(sum(Array.from({ length: 10_000 }, () => normalizeReward(-1.7e308)))).toBeGreaterThan(-Infinity);
 });
 
-test('exceeds sees real differences and not those of rounding', () => {
+test('exceeds ignores rounding differences only', () => {
   expect(exceeds(0.7 + 0.2 + 0.1, 0.5 + 0.3 + 0.2)).toBe(false);
   expect(exceeds(0.1 + 0.2, 0.3)).toBe(false);
   expect(exceeds(1, 1)).toBe(false);

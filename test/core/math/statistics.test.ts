@@ -8,7 +8,7 @@ import {
 } from '../../../src/core/math/statistics.js';
 
 describe("the 0.975 quantile of Student's t", () => {
-  // Any printed table; the last is the normal distribution's.
+  // Values of a printed table; the last is of the normal distribution.
   test.each([
     [1, 12.706],
     [2, 4.303],
@@ -29,7 +29,7 @@ describe("the 0.975 quantile of Student's t", () => {
     expect(Math.abs(studentT95(freedom) - expected)).toBeLessThanOrEqual(0.00051);
   });
 
-  // By numerical integration of the density.
+  // Exact values by numerical integration of the density.
   test.each([
     [1.25, 8.028],
     [1.5, 6.0167],
@@ -39,13 +39,13 @@ describe("the 0.975 quantile of Student's t", () => {
     [7.3, 2.3451],
     [9.5, 2.2441],
     [10.5, 2.2138],
-  ])('of %d degrees of freedom is near %d, and not below', (freedom, exact) => {
+  ])('of %d degrees of freedom is at least %d, and close', (freedom, exact) => {
     const answered = studentT95(freedom);
     expect(answered).toBeGreaterThan(exact - 0.0005);
     expect(answered).toBeLessThan(exact * (freedom < 2 ? 1.03 : 1.005));
   });
 
-  test('falls with the degrees of freedom, where the table ends too', () => {
+  test('falls with the degrees of freedom, beyond the table too', () => {
     const all = Array.from({ length: 800 }, (_, index) => studentT95(1 + index / 4));
     expect(all).toEqual([...all].sort((left, right) => right - left));
   });
@@ -53,41 +53,41 @@ describe("the 0.975 quantile of Student's t", () => {
 
 describe('a paired comparison', () => {
   test('is the mean difference and t times its standard error', () => {
-    // Differences 1, 2, 3: mean 2, variance 1, standard error 1 / sqrt(3), t of 2 degrees 4.303.
+    // Differences 1, 2, 3: mean 2, variance 1, standard error 1 / sqrt(3), t 4.303.
     const { difference, low, high } = comparePaired([2, 4, 6], [1, 2, 3]);
     expect(difference).toBe(2);
     expect(low).toBeCloseTo(2 - 4.303 / Math.sqrt(3), 9);
     expect(high).toBeCloseTo(2 + 4.303 / Math.sqrt(3), 9);
   });
 
-  test('goes by the pairs: what both sides share does not widen it', () => {
+  test('ignores variance common to both sides', () => {
     const { low, high } = comparePaired([0.1, 0.5, 0.9], [0, 0.4, 0.8]);
     expect(high - low).toBeLessThan(1e-9);
     expect(low).toBeCloseTo(0.1, 9);
   });
 
-  test('of equal sides is nothing, surely', () => {
+  test('of equal sides is exactly 0', () => {
     expect(comparePaired([0.5, 1, 0], [0.5, 1, 0])).toEqual({ difference: 0, low: 0, high: 0 });
   });
 
-  test('of one pair is not sure of anything, and can be written as JSON', () => {
-    const one = comparePaired([1], [0.25]);
-    expect(one).toEqual({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
-    expect(JSON.parse(JSON.stringify(one))).toEqual(one);
+  test('of one pair has an unbounded interval that JSON can represent', () => {
+    const single = comparePaired([1], [0.25]);
+    expect(single).toEqual({ difference: 0.75, low: -Number.MAX_VALUE, high: Number.MAX_VALUE });
+    expect(JSON.parse(JSON.stringify(single))).toEqual(single);
   });
 
-  test('changes its sign with the sides', () => {
-    const there = comparePaired([1, 0.5, 0.2, 0.9], [0.1, 0.4, 0.8, 0.3]);
-    const back = comparePaired([0.1, 0.4, 0.8, 0.3], [1, 0.5, 0.2, 0.9]);
-    expect(there.difference).toBeCloseTo(-back.difference, 12);
-    expect(there.low).toBeCloseTo(-back.high, 12);
+  test('is antisymmetric', () => {
+    const forward = comparePaired([1, 0.5, 0.2, 0.9], [0.1, 0.4, 0.8, 0.3]);
+    const backward = comparePaired([0.1, 0.4, 0.8, 0.3], [1, 0.5, 0.2, 0.9]);
+    expect(forward.difference).toBeCloseTo(-backward.difference, 12);
+    expect(forward.low).toBeCloseTo(-backward.high, 12);
   });
 });
 
 describe('an independent comparison', () => {
-  test('is the difference of the means and t times its standard error, by the degrees of freedom of Welch and Satterthwaite', () => {
-    // Variances 1 and 25 of 3 each: standard error sqrt(26 / 3), degrees of freedom (26/3)^2 /
-    // ((1/3)^2 / 2 + (25/3)^2 / 2) = 2.160.
+  test('is the mean difference and t times its standard error, with Welch–Satterthwaite degrees', () => {
+    // Variances 1 and 25 of 3 values each: standard error sqrt(26 / 3), degrees of freedom
+    // (26/3)^2 / ((1/3)^2 / 2 + (25/3)^2 / 2) = 2.160.
     const left = sampleOf([1, 2, 3]);
     const right = sampleOf([-5, 0, 5]);
     expect(left).toEqual({ count: 3, mean: 2, variance: 1 });
@@ -98,7 +98,7 @@ describe('an independent comparison', () => {
     expect(2 - low).toBeCloseTo(high - 2, 9);
   });
 
-  test('answers as R does for its data of sleep: t.test(extra ~ group)', () => {
+  test('matches t.test(extra ~ group) of R for its sleep data', () => {
     const first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
     const second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
     const { difference, low, high } = compareIndependent(sampleOf(first), sampleOf(second));
@@ -107,30 +107,30 @@ describe('an independent comparison', () => {
     expect(high).toBeCloseTo(0.2054832, 3);
   });
 
-  test('of samples of one variance and size has the degrees of freedom of both', () => {
+  test('of samples of equal variance and size adds their degrees of freedom', () => {
     const { high } = compareIndependent(sampleOf([1, 2, 3, 4, 5, 6]), sampleOf([1, 2, 3, 4, 5, 6]));
     expect(high).toBeCloseTo(studentT95(10) * Math.sqrt((2 * 3.5) / 6), 9);
   });
 
-  test('of a side that never varies goes by the other; of two, by nothing', () => {
+  test('ignores a constant side; two constant sides give an exact difference', () => {
     const { high } = compareIndependent(sampleOf([1, 1, 1, 1, 1]), sampleOf([0, 1, 2]));
     expect(high).toBeCloseTo(studentT95(2) * Math.sqrt(1 / 3), 9);
     expect(compareIndependent(sampleOf([1, 1]), sampleOf([0, 0, 0]))).toEqual({ difference: 1, low: 1, high: 1 });
   });
 
-  test('with one value on a side is not sure of anything', () => {
-    const one = { difference: 0.5, low: -Number.MAX_VALUE, high: Number.MAX_VALUE };
-    expect(compareIndependent(sampleOf([1]), sampleOf([0.5, 0.5, 0.5]))).toEqual(one);
-    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0.5]))).toEqual(one);
+  test('has an unbounded interval with one value on a side', () => {
+    const unknown = { difference: 0.5, low: -Number.MAX_VALUE, high: Number.MAX_VALUE };
+    expect(compareIndependent(sampleOf([1]), sampleOf([0.5, 0.5, 0.5]))).toEqual(unknown);
+    expect(compareIndependent(sampleOf([1, 1]), sampleOf([0.5]))).toEqual(unknown);
   });
 
-  test('of rewards that somebody made up is made of numbers', () => {
+  test('is finite for extreme rewards', () => {
     const { difference, low, high } = compareIndependent(sampleOf([1e300, -1e300, 0]), sampleOf([1e150, 0]));
     expect([difference, low, high].every(Number.isFinite)).toBe(true);
   });
 });
 
-test('a mean against 0 has the interval that pairs with nothing have', () => {
+test('compareToZero equals a paired comparison with zeros', () => {
   const rewards = [0.5, 1, 0, 1];
   expect(compareToZero(sampleOf(rewards))).toEqual(comparePaired(rewards, [0, 0, 0, 0]));
 });

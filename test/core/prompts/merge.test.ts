@@ -35,14 +35,14 @@ describe('mergeTexts', () => {
     ['edits side by side', 'One. Two.', 'One 1. Two.', 'One. Two 1.', 'One 1. Two 1.'],
     ['both at the end', 'A.', 'A.\nB.', 'A.\nC.', 'A.\nB.\nC.'],
     ['both at the beginning', 'A.', 'B.\nA.', 'C.\nA.', 'B.\nC.\nA.'],
-    ['both in the middle, one sentence of both', 'A.\nZ.', 'A.\nB.\nC.\nZ.', 'A.\nC.\nD.\nZ.', 'A.\nB.\nC.\nD.\nZ.'],
+    ['both in the middle, with a common sentence', 'A.\nZ.', 'A.\nB.\nC.\nZ.', 'A.\nC.\nD.\nZ.', 'A.\nB.\nC.\nD.\nZ.'],
     ['from nothing', '', 'A.', 'B.', 'A.\nB.'],
     ['the same edit', 'A.\nB.', 'A.\nB1.', 'A.\nB1.', 'A.\nB1.'],
-    ['one removes, the other adds', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB.\nC.\nD.', 'A.\nC.\nD.'],
-    ['both remove, more or less', 'A.\nB.\nC.\nD.', 'A.\nD.', 'A.\nB.\nD.', 'A.\nD.'],
-    ['other spacing of both', 'One. Two.', 'One.\nTwo.', 'One.\n\nTwo.', 'One.\n\nTwo.'],
+    ['one side removes, the other adds', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB.\nC.\nD.', 'A.\nC.\nD.'],
+    ['both remove, one side more', 'A.\nB.\nC.\nD.', 'A.\nD.', 'A.\nB.\nD.', 'A.\nD.'],
+    ['different spacing', 'One. Two.', 'One.\nTwo.', 'One.\n\nTwo.', 'One.\n\nTwo.'],
     ['changed in two ways', 'A.\nB.\nC.', 'A.\nB1.\nC.', 'A.\nB2.\nC.', 1],
-    ['removed by one, changed by the other', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB2.\nC.', 1],
+    ['removed by one side, changed by the other', 'A.\nB.\nC.', 'A.\nC.', 'A.\nB2.\nC.', 1],
     ['two conflicts', 'A.\nB.\nC.', 'A1.\nB.\nC1.', 'A2.\nB.\nC2.', 2],
   ])('%s', (_, base, ours, theirs, expected) => {
     expect(merged(base, ours, theirs)).toBe(expected);
@@ -71,7 +71,7 @@ describe('mergeTexts', () => {
         ];
         for (const added of [...mine, ...yours]) if (!old.includes(added)) expect(all).toContain(added);
         for (const left of all) expect([...mine, ...yours]).toContain(left);
-        for (const one of old) expect(all.includes(one)).toBe(mine.includes(one) && yours.includes(one));
+        for (const word of old) expect(all.includes(word)).toBe(mine.includes(word) && yours.includes(word));
         expect(new Set(all.filter((left) => old.includes(left))).size).toBe(
           all.filter((left) => old.includes(left)).length,
         );
@@ -91,9 +91,9 @@ describe('mergeTexts', () => {
 
   test('never conflicts for edits of different sentences', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('none', 'ours', 'theirs'), { maxLength: 20 }), (who) => {
-        const side = (name: string) => who.map((left, i) => (left === name ? `New ${i}.` : `Rule ${i}.`)).join('\n');
-        const both = who.map((left, i) => (left === 'none' ? `Rule ${i}.` : `New ${i}.`)).join('\n');
+      fc.property(fc.array(fc.constantFrom('none', 'ours', 'theirs'), { maxLength: 20 }), (sides) => {
+        const side = (name: string) => sides.map((left, i) => (left === name ? `New ${i}.` : `Rule ${i}.`)).join('\n');
+        const both = sides.map((left, i) => (left === 'none' ? `Rule ${i}.` : `New ${i}.`)).join('\n');
         expect(merged(side(''), side('ours'), side('theirs'))).toBe(both);
       }),
     );

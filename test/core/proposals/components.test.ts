@@ -11,14 +11,14 @@ import {
 
 const names = ['system', 'tone', 'user'];
 
-describe('which components are rewritten', () => {
+describe('chooseComponents', () => {
   test.each<[string, string[], string[]]>([
-    ['the one that is named', ['The tone is wrong.'], ['tone']],
-    ['in any case', ['TONE: wrong'], ['tone']],
-    ['those named in half as many failures as the one named most', ['tone', 'tone', 'user'], ['tone', 'user']],
-    ['not those named less often', ['tone', 'tone', 'tone', 'user'], ['tone']],
-    ['counted by failures, not by mentions', ['user user user user', 'tone', 'tone', 'tone'], ['tone']],
-    ['in the order of the prompt', ['user', 'system'], ['system', 'user']],
+    ['the named component', ['The tone is wrong.'], ['tone']],
+    ['the name in any case', ['TONE: wrong'], ['tone']],
+    ['those named at least half as often as the most named', ['tone', 'tone', 'user'], ['tone', 'user']],
+    ['no components named less than half as often', ['tone', 'tone', 'tone', 'user'], ['tone']],
+    ['counts of failures, not of mentions', ['user user user user', 'tone', 'tone', 'tone'], ['tone']],
+    ['several in the order of the prompt', ['user', 'system'], ['system', 'user']],
   ])('by feedback: %s', (_, feedback, expected) => {
     expect(chooseComponents(names, feedback, 'feedback', 0)).toEqual(expected);
   });
@@ -35,36 +35,36 @@ describe('which components are rewritten', () => {
     ['c++', 'in c++ it', true],
     ['system-2', 'the system-2 part', true],
   ])('the name %p is a word of %p: %p', (name, text, isNamed) => {
-    // The other is named once in any case: alone, unless the name is found too.
+    // 'other' is always named once, so it is chosen alone unless the name is found too.
     const chosen = chooseComponents(['other', name], [`${text} other`], 'feedback', 0);
     expect(chosen).toEqual(isNamed ? ['other', name] : ['other']);
   });
 
-  test('where feedback names none: in turns', () => {
+  test('rotates if feedback names no component', () => {
     const turns = [0, 1, 2, 3, 7].map((turn) => chooseComponents(names, ['wrong', ''], 'feedback', turn));
     expect(turns).toEqual([['system'], ['tone'], ['user'], ['system'], ['tone']]);
     expect(chooseComponents(names, [], 'feedback', 1)).toEqual(['tone']);
   });
 
-  test('in turns, whatever is named; or all', () => {
+  test('round_robin rotates and all chooses all, for any feedback', () => {
     expect(chooseComponents(names, ['tone'], 'round_robin', 5)).toEqual(['user']);
     expect(chooseComponents(names, ['tone'], 'all', 5)).toEqual(names);
   });
 
-  test('a prompt of one is that one', () => {
+  test('chooses the only component of a prompt', () => {
     for (const selection of ['feedback', 'round_robin', 'all'] as const) {
       expect(chooseComponents(['system'], ['user'], selection, 3)).toEqual(['system']);
     }
   });
 });
 
-describe('candidates combined', () => {
+describe('mergeCandidates', () => {
   const base: Texts = { system: 'One.\nTwo.\nThree.', tone: 'Be kind.' };
   const side = (candidate: number, texts: Partial<Record<string, string>>) => {
     return { candidate, texts: { ...base, ...texts } as Texts };
   };
 
-  test('have what each of them changed', () => {
+  test('combines the changes of all candidates', () => {
     const merged = mergeCandidates(base, [
       side(1, { system: 'One.\nTwo.\nThree!' }),
       side(2, { system: 'First.\nTwo.\nThree.' }),
@@ -73,7 +73,7 @@ describe('candidates combined', () => {
     expect(merged).toEqual({ texts: { system: 'First.\nTwo.\nThree!', tone: 'Be brief.' }, parents: [1, 2, 3] });
   });
 
-  test('leave out whoever contradicts those before, as a whole', () => {
+  test('omits a candidate that conflicts with earlier ones entirely', () => {
     const merged = mergeCandidates(base, [
       side(1, { system: 'One.\nDeux.\nThree.' }),
       side(2, { system: 'One.\nZwei.\nThree.', tone: 'Be loud.' }),
@@ -82,14 +82,14 @@ describe('candidates combined', () => {
     expect(merged).toEqual({ texts: { system: 'One.\nDeux.\nThree.', tone: 'Be brief.' }, parents: [1, 3] });
   });
 
-  test('are null where no two go together', () => {
+  test('returns null if no two candidates merge', () => {
     expect(mergeCandidates(base, [])).toBeNull();
     expect(mergeCandidates(base, [side(1, { tone: 'Be loud.' })])).toBeNull();
     expect(mergeCandidates(base, [side(1, { tone: 'Be loud.' }), side(2, { tone: 'Be calm.' })])).toBeNull();
   });
 });
 
-test('componentsToRewrite takes the named component, else chooses by the selection', () => {
+test('componentsToRewrite takes the requested component, else chooses by the selection', () => {
   const rewrite = { component: 2, examples: [], tip: null };
   expect(componentsToRewrite(names, ['tone'], { rewrite })).toEqual(['user']);
   const components = { selection: 'round_robin' as const, turn: 4 };
@@ -99,7 +99,7 @@ test('componentsToRewrite takes the named component, else chooses by the selecti
   ]);
 });
 
-describe('whose words a child lacks', () => {
+describe('removedCandidates', () => {
   const all = new Map<number, LineageTexts>(
     (
       [
@@ -116,19 +116,19 @@ describe('whose words a child lacks', () => {
     return removedCandidates(lineageOf(all, parent), texts);
   };
 
-  test('a lineage holds each ancestor once, after its parents', () => {
+  test('lineageOf lists each ancestor once, after its parents', () => {
     expect(lineageOf(all, 4).map(({ candidate }) => candidate)).toEqual([0, 1, 2, 3, 4]);
     expect(lineageOf(all, 2).map(({ candidate }) => candidate)).toEqual([0, 2]);
     expect(lineageOf(all, 9)).toEqual([]);
   });
 
   test.each<[string, Partial<Record<string, string>>, number[]]>([
-    ['nothing is lacking', { system: 'Help.\nRefunds: amber.\nParcels: birch.\nMore.' }, []],
-    ['who brought the sentence in, through a merge', { system: 'Help.\nParcels: birch.' }, [1]],
+    ['nothing is removed', { system: 'Help.\nRefunds: amber.\nParcels: birch.\nMore.' }, []],
+    ['the candidate that introduced the sentence, through a merge', { system: 'Help.\nParcels: birch.' }, [1]],
     ['the parent itself', { system: 'Help.\nRefunds: amber.' }, [4]],
-    ['of each component', { system: 'Help.\nRefunds: amber.', tone: 'Be kind.' }, [2, 4]],
-    ['ascending, each once', { system: 'New.', tone: '' }, [0, 1, 2, 4]],
-    ['a sentence that moved is there', { system: 'Parcels: birch.\nRefunds: amber.\nHelp.' }, []],
+    ['candidates of each component', { system: 'Help.\nRefunds: amber.', tone: 'Be kind.' }, [2, 4]],
+    ['all candidates, ascending and once', { system: 'New.', tone: '' }, [0, 1, 2, 4]],
+    ['a moved sentence is not removed', { system: 'Parcels: birch.\nRefunds: amber.\nHelp.' }, []],
   ])('%s', (_, changes, expected) => {
     expect(removed(4, changes)).toEqual(expected);
   });

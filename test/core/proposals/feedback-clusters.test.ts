@@ -12,8 +12,8 @@ const mixed = failures(
   'Wrong on invoices: say cobalt.',
 );
 
-describe('failures are grouped by what their feedback shares', () => {
-  test('the first with those that are most like it, each group another cause', () => {
+describe('clusterByFeedback', () => {
+  test('groups the first remaining failure with the most similar ones', () => {
     expect(clusterByFeedback(mixed, 2, 3)).toEqual([
       [0, 4],
       [1, 3],
@@ -21,28 +21,27 @@ describe('failures are grouped by what their feedback shares', () => {
     ]);
   });
 
-  test('a word that nearly all have makes no group', () => {
-    // "wrong", "on" and "say" are common; the rare word decides, though 1 shares more words with 0
-    // than 3.
+  test('ignores words of nearly all failures', () => {
+    // The rare word "x" decides, though failure 1 shares more words with failure 0 than 3.
     const given = failures('wrong on say x', 'wrong on say y', 'wrong on say z', 'x alone');
     expect(clusterByFeedback(given, 2, 1)).toEqual([[0, 3]]);
   });
 
-  test('who is left over fills up, in the order given', () => {
+  test('fills groups with dissimilar failures in order', () => {
     expect(clusterByFeedback(failures('a', 'b', 'c', 'd'), 3, 1)).toEqual([[0, 1, 2]]);
   });
 
-  test('words in any script and case', () => {
+  test('compares words in any script and case', () => {
     const given = failures('УСЛОВИЕ один', 'другое два', 'условие три', 'иное четыре');
     expect(clusterByFeedback(given, 2, 1)).toEqual([[0, 2]]);
   });
 
-  test('nothing, and texts without words', () => {
+  test('accepts no failures, and texts without words', () => {
     expect(clusterByFeedback([], 3, 2)).toEqual([[], []]);
     expect(clusterByFeedback(failures('', '…', '!?'), 2, 2)).toEqual([[0, 1], [2]]);
   });
 
-  test('when there are too few, groups share them', () => {
+  test('repeats failures across groups if they are too few', () => {
     const groups = clusterByFeedback(failures('a', 'b'), 2, 3);
     expect(groups).toEqual([
       [0, 1],
@@ -52,7 +51,7 @@ describe('failures are grouped by what their feedback shares', () => {
   });
 });
 
-test('any feedback: groups of the size with distinct indexes, none twice while others remain', () => {
+test('for any feedback: groups have distinct indexes, and no index repeats while failures remain', () => {
   const texts = fc.array(
     fc.oneof(fc.constantFrom('', 'a b', 'b c', 'c a', '__proto__ constructor'), fc.string({ unit: 'grapheme' })),
     {
@@ -80,7 +79,7 @@ test('any feedback: groups of the size with distinct indexes, none twice while o
   );
 });
 
-test('pickFailures takes the group of its index; all failures without a pick', () => {
+test('pickFailures returns the group of its index, all failures without a pick', () => {
   expect(pickFailures(mixed, { size: 2, index: 1, of: 3 })).toEqual([mixed[1], mixed[3]]);
   expect(pickFailures(mixed, undefined)).toEqual(mixed);
 });

@@ -4,7 +4,7 @@ import { mutationOf } from '../../../src/core/proposals/mutation.js';
 const feedback = (turn: number) => ({ kind: 'rewrite', components: { selection: 'feedback', turn } });
 
 describe('mutationOf', () => {
-  test('rewrites prompts, each candidate a turn of its own', () => {
+  test('rewrites prompts, with the candidate number as turn', () => {
     expect([1, 2, 3].map((candidate) => mutationOf(candidate, {}))).toEqual([1, 2, 3].map(feedback));
   });
 
@@ -15,7 +15,7 @@ describe('mutationOf', () => {
     });
   });
 
-  test('alternates between rewrites and edits of graphs; the rewrites alone take turns', () => {
+  test('alternates between rewrites and edits of graphs; only rewrites advance the turn', () => {
     const edit = { kind: 'edit' };
     expect([1, 2, 3, 4, 5].map((candidate) => mutationOf(candidate, { editsStructure: true }))).toEqual([
       feedback(0),

@@ -17,25 +17,25 @@ function failsIn(...generations: string[]): number | null {
   return null;
 }
 
-describe('a proposer fails the search', () => {
+describe('recordProposals', () => {
   test.each<[number | null, string[]]>([
-    // A whole generation, twice in a row.
+    // Two consecutive generations without proposals.
     [2, ['f', 'f']],
     [2, ['fff', 'ff']],
     [null, ['ff', 'fp', 'ff', 'pf']],
     [null, ['ff', 'd', 'ff']],
-    // Six in a row, with a whole generation.
+    // Six consecutive failures that include a whole generation.
     [1, ['ffffff']],
     [null, ['fffff']],
     [2, ['pfffff', 'f']],
-    // A generation that gave something never does.
+    // A generation with a proposal or duplicate.
     [null, ['pffffff', 'p']],
     [null, ['ffffffd']],
-  ])('in generation %p of %j', (expected, generations) => {
+  ])('fails the search in generation %p of %j', (expected, generations) => {
     expect(failsIn(...generations)).toBe(expected);
   });
 
-  test('with the last reason', () => {
+  test('reports the last reason', () => {
     const answers = [1, 2].map((candidate): ProposalAnswer => {
       return { candidate, outcome: 'failed', reason: `reason ${candidate}` };
     });

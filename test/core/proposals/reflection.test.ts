@@ -12,12 +12,12 @@ const reasonOf = (answer: string, changes: Partial<typeof rules> = {}) => {
 
 describe('buildReflection', () => {
   test('shows the instruction in a fence and every example with its parts', () => {
-    const [message, ...others] = buildReflection({
+    const [message, ...rest] = buildReflection({
       instruction: 'Be brief.',
       examples: [example, example],
       task: 'chat',
     });
-    expect(others).toEqual([]);
+    expect(rest).toEqual([]);
     expect(message!.role).toBe('user');
     expect(message!.content).toContain('\n```\nBe brief.\n```\n');
     expect(message!.content).toContain(
@@ -26,12 +26,12 @@ describe('buildReflection', () => {
     expect(message!.content).toContain('> chat');
   });
 
-  test('an instruction with fences gets a longer fence of its own', () => {
+  test('wraps an instruction with fences in a longer fence', () => {
     const [message] = buildReflection({ instruction: 'a\n````\nb\n````', examples: [example] });
     expect(message!.content).toContain('`````\na\n````\nb\n````\n`````');
   });
 
-  test('no text of an example stands at the beginning of a line, whatever line breaks it has', () => {
+  test('prefixes every line of an example, for any line breaks', () => {
     const breaks = fc.constantFrom(
       '\n',
       '\r\n',
@@ -57,7 +57,7 @@ describe('buildReflection', () => {
     );
   });
 
-  test('long texts are cut, and never inside a character', () => {
+  test('cuts long texts, never inside a character', () => {
     const [message] = buildReflection({
       instruction: 'i',
       examples: [{ ...example, input: '😀'.repeat(50_000) + 'end' }],
@@ -70,7 +70,7 @@ describe('buildReflection', () => {
 });
 
 describe('parseProposal', () => {
-  test('takes the text between the fences', () => {
+  test('returns the text between the fences', () => {
     expect(parseProposal(fenced('Answer {question} briefly.'), rules)).toEqual({
       ok: true,
       text: 'Answer {question} briefly.',
@@ -84,13 +84,13 @@ describe('parseProposal', () => {
     expect(parseProposal('````\nDo {question}\n````', rules)).toEqual({ ok: true, text: 'Do {question}' });
   });
 
-  test('nested fences belong to the text: from the first to the last', () => {
+  test('keeps nested fences: the text reaches from the first to the last fence', () => {
     const text = 'Answer {question} so:\n```json\n{"a": 1}\n```\nand no more.';
     expect(parseProposal(fenced(text), rules)).toEqual({ ok: true, text });
     expect(parseProposal(`\`\`\`\`\n${text}\n\`\`\`\``, rules)).toEqual({ ok: true, text });
   });
 
-  test('an answer that was cut off is refused, by what the model says and by its fences', () => {
+  test('rejects an answer that is cut off, by finish reason or fences', () => {
     expect(reasonOf(fenced('Do {question}'), { finishReason: 'length' })).toMatch(/cut off/);
     expect(reasonOf('```\nDo {question} and')).toMatch(/not closed/);
     expect(reasonOf('```\nDo {question} so:\n```json\n{}\n```\nand then')).toMatch(/not closed/);
@@ -99,14 +99,14 @@ describe('parseProposal', () => {
     expect(reasonOf('')).toMatch(/no ``` fence/);
   });
 
-  test('empty, equal, too long and unstorable texts are refused', () => {
+  test('rejects empty, equal, too long and unstorable texts', () => {
     expect(reasonOf(fenced('  \n '))).toMatch(/empty/);
     expect(reasonOf(fenced(' Answer {question}. '))).toMatch(/same as its parent/);
     expect(reasonOf(fenced(`{question}${'x'.repeat(1_000)}`))).toMatch(/1010 characters; at most 1000/);
     expect(reasonOf(fenced('{question}\0'))).toMatch(/NUL/);
   });
 
-  test('placeholders of the parent must be kept, each as it is written', () => {
+  test('requires the placeholders of the parent unchanged', () => {
     const parent = 'Use {name}, {{ other }} and {a.b} but not {"json": 1} or {}.';
     expect(reasonOf(fenced('Use {name} and {{other}}'), { parent })).toBe(
       'the new instruction lacks the placeholder {{ other }}, {a.b} of its parent',
@@ -114,7 +114,7 @@ describe('parseProposal', () => {
     expect(reasonOf(fenced('New {a.b} {{ other }} {name}'), { parent })).toMatch(/^accepted/);
   });
 
-  test('no answer makes it throw, and what is accepted keeps the rules', () => {
+  test('never throws, and accepted texts satisfy the rules', () => {
     const piece = fc.constantFrom('```', '\n', '````', '{question}', 'text', ' ', '```json\n', '\r\n');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {

@@ -10,9 +10,8 @@ import { drive, type Run } from '../algorithms/gepa/driver.js';
 import { casesOf as miproCases, miproWorldOf, startOf } from '../algorithms/mipro/cases.js';
 import { drive as driveMipro } from '../algorithms/mipro/driver.js';
 
-// Invariants: at the decision on a candidate its recorded test has the rollouts that count, each
-// seed beside a rollout of an ancestor; the rollouts recorded as repeated are those without a
-// result.
+// Invariants: the recorded test of a decided candidate has all counted rollouts, each seed with a
+// rollout of an ancestor or null; rollouts without result are recorded as repeated.
 
 function expectRecorded<State extends SeededState>(search: SearchAlgorithm<State>, run: Run<State>): void {
   const recorded = new Map<number, TestedSeed[]>();

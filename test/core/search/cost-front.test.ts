@@ -10,25 +10,29 @@ const anyOf = (costUsd: fc.Arbitrary<number | null>, tokens: fc.Arbitrary<number
 const unknown = fc.option(amounts, { freq: 1 });
 
 test.each([
-  ['dollars', anyOf(paid, unknown), (one: RewardAndCost) => one.costUsd!],
-  ['tokens, where dollars are not known', anyOf(fc.constant(null), paid), (one: RewardAndCost) => one.tokens!],
-  ['calls, where neither is', anyOf(fc.constant(null), fc.constant(null)), (one: RewardAndCost) => one.calls],
-])('by %s nobody on the front is beaten, and whoever is not on it is beaten by one that is', (_, all, costOf) => {
-  const beats = (one: RewardAndCost, other: RewardAndCost) =>
-    (one.reward > other.reward && costOf(one) <= costOf(other)) ||
-    (one.reward === other.reward && costOf(one) < costOf(other));
+  ['dollars', anyOf(paid, unknown), (candidate: RewardAndCost) => candidate.costUsd!],
+  ['tokens, with unknown dollars', anyOf(fc.constant(null), paid), (candidate: RewardAndCost) => candidate.tokens!],
+  [
+    'calls, with unknown dollars and tokens',
+    anyOf(fc.constant(null), fc.constant(null)),
+    (candidate: RewardAndCost) => candidate.calls,
+  ],
+])('by %s: the front contains exactly the undominated candidates', (_, all, costOf) => {
+  const dominates = (left: RewardAndCost, right: RewardAndCost) =>
+    (left.reward > right.reward && costOf(left) <= costOf(right)) ||
+    (left.reward === right.reward && costOf(left) < costOf(right));
   fc.assert(
     fc.property(all, (candidates) => {
       const front = costFront(candidates);
-      for (const one of candidates) {
-        expect(front.some((other) => beats(other, one))).toBe(!front.includes(one));
+      for (const candidate of candidates) {
+        expect(front.some((other) => dominates(other, candidate))).toBe(!front.includes(candidate));
       }
       expect(front.map(costOf)).toEqual(front.map(costOf).sort((left, right) => left - right));
     }),
   );
 });
 
-test('one measure is for all: who has no price is compared by tokens, and so are the others', () => {
+test('compares all candidates by tokens if one has no price', () => {
   const priced = { reward: 1, costUsd: 9, tokens: 1, calls: 1 };
   const free = { reward: 1, costUsd: 0, tokens: 2, calls: 1 };
   const unpriced = { reward: 0, costUsd: null, tokens: 3, calls: 1 };
@@ -36,20 +40,20 @@ test('one measure is for all: who has no price is compared by tokens, and so are
   expect(costFront([priced, free, unpriced])).toEqual([priced]);
 });
 
-test('what costs nobody anything tells nobody apart', () => {
+test('ignores a measure that is 0 for all candidates', () => {
   const short = { reward: 0.5, costUsd: 0, tokens: 10, calls: 1 };
   const good = { reward: 1, costUsd: 0, tokens: 20, calls: 2 };
   expect(costFront([good, short])).toEqual([short, good]);
-  const unread = { tokens: 0, costUsd: 0 };
+  const zero = { tokens: 0, costUsd: 0 };
   expect(
     costFront([
-      { ...good, ...unread },
-      { ...short, ...unread },
+      { ...good, ...zero },
+      { ...short, ...zero },
     ]),
   ).toHaveLength(2);
 });
 
-test('does not depend on the order in which candidates come', () => {
+test('does not depend on the order of the candidates', () => {
   fc.assert(
     fc.property(anyOf(unknown, unknown), fc.integer(), (candidates, seed) => {
       const [shuffled] = shuffle(seedRng(seed), candidates);

@@ -1,9 +1,8 @@
 /**
- * Invariants of dropping dominated candidates:
- *  1. what stays is what the reference's loop keeps: drop the first candidate, weakest first, all
- *     of whose seeds have another holder that is not dropped yet, and start again until none is
- *     found;
- *  2. every seed keeps a holder, and whoever is alone on a seed stays.
+ * Invariants of removing dominated candidates:
+ *  1. the result equals the reference loop: repeatedly drop the weakest candidate whose seeds all
+ *     have another remaining holder;
+ *  2. every seed keeps a holder.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -12,8 +11,8 @@ import { mean } from '../../../src/core/math/rewards.js';
 
 const frontOf = (matrix: number[][]) => paretoFront(new Map(matrix.entries()));
 
-/** The reference's loop over sets of candidates, one for each seed. */
-function byTheReference(matrix: number[][]): number[] {
+/** The reference loop over a set of candidates for each seed. */
+function referenceResult(matrix: number[][]): number[] {
   const fronts = matrix[0]!.map((_, seed) => {
     const best = Math.max(...matrix.map((scores) => scores[seed]!));
     return matrix.flatMap((scores, candidate) => (scores[seed] === best ? [candidate] : []));
@@ -21,16 +20,16 @@ function byTheReference(matrix: number[][]): number[] {
   const rewards = matrix.map((scores) => mean(scores)!);
   const order = [...new Set(fronts.flat())].sort((a, b) => rewards[a]! - rewards[b]! || b - a);
   const dropped = new Set<number>();
-  const isDominated = (one: number) =>
+  const isDominated = (candidate: number) =>
     fronts
-      .filter((front) => front.includes(one))
-      .every((front) => front.some((other) => other !== one && !dropped.has(other)));
+      .filter((front) => front.includes(candidate))
+      .every((front) => front.some((other) => other !== candidate && !dropped.has(other)));
   for (let found = true; found;) {
-    const next = order.find((one) => !dropped.has(one) && isDominated(one));
+    const next = order.find((candidate) => !dropped.has(candidate) && isDominated(candidate));
     found = next !== undefined;
     if (next !== undefined) dropped.add(next);
   }
-  return order.filter((one) => !dropped.has(one)).sort((a, b) => a - b);
+  return order.filter((candidate) => !dropped.has(candidate)).sort((a, b) => a - b);
 }
 
 const matrices = fc.integer({ min: 1, max: 8 }).chain((seeds) =>
@@ -41,26 +40,26 @@ const matrices = fc.integer({ min: 1, max: 8 }).chain((seeds) =>
 );
 
 describe('removeDominated', () => {
-  test('keeps whom the reference keeps, and a holder for every seed', () => {
+  test('equals the reference, and keeps a holder for every seed', () => {
     fc.assert(
       fc.property(matrices, (matrix) => {
         const front = frontOf(matrix);
-        const staying = removeDominated(front, (candidate) => mean(matrix[candidate]!)!);
-        expect(staying.map(({ candidate }) => candidate)).toEqual(byTheReference(matrix));
-        expect(new Set(staying.flatMap(({ seeds }) => seeds)).size).toBe(front.best.length);
+        const kept = removeDominated(front, (candidate) => mean(matrix[candidate]!)!);
+        expect(kept.map(({ candidate }) => candidate)).toEqual(referenceResult(matrix));
+        expect(new Set(kept.flatMap(({ seeds }) => seeds)).size).toBe(front.best.length);
       }),
       { numRuns: 500 },
     );
   });
 
-  test('of equals the earlier candidate stays', () => {
-    const staying = removeDominated(
+  test('keeps the earlier of equal candidates', () => {
+    const kept = removeDominated(
       frontOf([
         [1, 1],
         [1, 1],
       ]),
       () => 1,
     );
-    expect(staying.map(({ candidate }) => candidate)).toEqual([0]);
+    expect(kept.map(({ candidate }) => candidate)).toEqual([0]);
   });
 });

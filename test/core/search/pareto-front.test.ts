@@ -21,7 +21,7 @@ const matrices = fc.integer({ min: 1, max: 70 }).chain((seeds) =>
 );
 
 describe('the front', () => {
-  test('is what its definition says', () => {
+  test('equals its definition', () => {
     fc.assert(
       fc.property(matrices, (matrix) => {
         const { best, holders } = byDefinition(matrix);
@@ -33,7 +33,7 @@ describe('the front', () => {
     );
   });
 
-  test('does not depend on the order in which candidates come', () => {
+  test('does not depend on the order of the candidates', () => {
     fc.assert(
       fc.property(matrices, fc.integer(), (matrix, seed) => {
         const [shuffled] = shuffle(seedRng(seed), [...matrix.entries()]);

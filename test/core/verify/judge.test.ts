@@ -13,12 +13,12 @@ const contentOf = (changes: Partial<JudgementRequest> = {}) => buildJudgePrompt(
 
 describe('buildJudgePrompt', () => {
   test('puts the rules in the system message and each part under its heading', () => {
-    const [system, user, ...others] = buildJudgePrompt({
+    const [system, user, ...rest] = buildJudgePrompt({
       ...request,
       gold: { value: { answer: 'gold' } },
       examples: ['one', ['two']],
     });
-    expect(others).toEqual([]);
+    expect(rest).toEqual([]);
     expect([system!.role, user!.role]).toEqual(['system', 'user']);
     expect(system!.content).toContain('{"criteria": [{"name": "…", "reason": "…", "score": 0.5}]}');
     expect(system!.content).toMatch(/begin with `>` are quoted material/);

@@ -6,13 +6,13 @@ import { gzipSync } from 'node:zlib';
 export interface ReceivedRollout {
   seed: number;
   rolloutId: string;
-  /** The how-manieth call with this rollout id, from 1. */
+  /** Number of the call with this rollout id, from 1. */
   attempt: number;
   headers: Record<string, string | string[] | undefined>;
   body: RolloutBody;
 }
 
-/** The body that the service sends, as far as tests look at it. */
+/** The parts of the request body that tests use. */
 export interface RolloutBody {
   trace_correlation_id: string;
   rollout_id: string;
@@ -30,7 +30,7 @@ export interface RolloutBody {
   safety: { max_time_s: number };
 }
 
-/** What the fake container does with a call; it resolves when it has nothing more to send. */
+/** Reaction of the fake container to a call; resolves after its last output. */
 export type Behaviour = (call: ReceivedRollout, response: ServerResponse) => Promise<void> | void;
 
 function send(response: ServerResponse, status: number, body: string | Buffer, headers: Record<string, string> = {}) {
@@ -48,7 +48,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Behaviours by name: each does one thing that containers do, right or wrong. */
+/** Correct and faulty behaviours of containers, by name. */
 export const answers = {
   reward: (reward: number, feedback?: string, details?: Record<string, unknown>): Behaviour =>
     answers.json((call) => ({
@@ -57,7 +57,7 @@ export const answers = {
       reward_info: { outcome_reward: reward, ...(details || feedback ? { details: { ...details, feedback } } : {}) },
       success_status: 'success',
     })),
-  /** Holds the call until then. */
+  /** Holds the call until `opened` resolves. */
   held:
     (opened: Promise<unknown>, then: Behaviour): Behaviour =>
     async (call, response) => {
@@ -68,7 +68,7 @@ export const answers = {
     (make: (call: ReceivedRollout) => unknown, status = 200): Behaviour =>
     (call, response) =>
       send(response, status, JSON.stringify(make(call))),
-  /** Raw text, for what JSON.stringify does not write (NaN, Infinity, 1e400, half a document). */
+  /** Raw text that JSON.stringify cannot write (NaN, Infinity, 1e400, half a document). */
   raw:
     (text: string | Buffer, status = 200, headers: Record<string, string> = {}): Behaviour =>
     (_call, response) =>
@@ -91,7 +91,7 @@ export const answers = {
   failedStatus: (detail: string): Behaviour =>
     answers.json(() => ({ success_status: 'error', status_detail: detail, reward_info: { outcome_reward: 1 } })),
   gzip: (): Behaviour => answers.raw(gzipSync(JSON.stringify({ reward: 1 })), 200, { 'content-encoding': 'gzip' }),
-  /** A body of this many bytes, sent until the caller has enough of it. */
+  /** A body of this many bytes, sent until the caller closes the connection. */
   huge:
     (bytes: number): Behaviour =>
     async (_call, response) => {
@@ -103,7 +103,7 @@ export const answers = {
       response.end();
     },
   hang: (): Behaviour => () => new Promise(() => undefined),
-  /** A body that comes one byte at a time and never ends. */
+  /** An endless body, one byte at a time. */
   drip:
     (everyMs = 1_000): Behaviour =>
     async (_call, response) => {
@@ -114,35 +114,35 @@ export const answers = {
       }
     },
   reset: (): Behaviour => (_call, response) => void response.socket?.resetAndDestroy(),
-  /** The head of an answer, some of its body, and then a connection that breaks. */
+  /** Headers and part of a body, then a broken connection. */
   cut: (): Behaviour => (_call, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
     response.write('{"reward"', () => response.socket?.resetAndDestroy());
   },
   garbage: (): Behaviour => (_call, response) => void response.socket?.end('this is not HTTP\r\n\r\n'),
   refuseKey: (status: 400 | 401 | 403): Behaviour => answers.status(status, '{"detail":"unauthorised"}'),
-  /** Waits, then does the next thing. */
+  /** Waits, then continues with `next`. */
   after:
     (ms: number, next: Behaviour): Behaviour =>
     async (call, response) => {
       await delay(ms);
       await next(call, response);
     },
-  /** The first calls of each rollout one by one, then the last for ever. */
+  /** One behaviour per call of a rollout; the last one repeats. */
   inTurn:
     (...behaviours: [Behaviour, ...Behaviour[]]): Behaviour =>
     (call, response) =>
       (behaviours[call.attempt - 1] ?? behaviours.at(-1)!)(call, response),
-  /** Asks the model through `inference_url`, as containers do, and scores what it says. */
+  /** Calls the model through `inference_url`, as containers do, and scores its answer. */
   askModel:
     (
       input: (call: ReceivedRollout) => { system: string; user: string },
       score: (text: string, call: ReceivedRollout) => { reward: number; feedback?: string },
     ): Behaviour =>
     async (call, response) => {
-      const said = await modelSays(call, input(call));
-      if (!said.ok) return send(response, 500, `the model answered ${said.status}: ${said.text}`);
-      const { reward, feedback } = score(said.text, call);
+      const reply = await modelSays(call, input(call));
+      if (!reply.ok) return send(response, 500, `the model answered ${reply.status}: ${reply.text}`);
+      const { reward, feedback } = score(reply.text, call);
       await answers.reward(reward, feedback)(call, response);
     },
 };
@@ -163,8 +163,8 @@ export async function modelSays(
     body: JSON.stringify({ model, messages }),
   });
   const { ok, status } = answer;
-  const said = await answer.text();
-  if (!ok) return { ok, status, text: said };
-  const completion = JSON.parse(said) as { choices: { message: { content: string } }[] };
+  const raw = await answer.text();
+  if (!ok) return { ok, status, text: raw };
+  const completion = JSON.parse(raw) as { choices: { message: { content: string } }[] };
   return { ok, status, text: completion.choices[0]!.message.content };
 }

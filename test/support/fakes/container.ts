@@ -13,27 +13,27 @@ export interface LedgerEntry {
   attempt: number;
   in: number;
   out: number | null;
-  /** How many rollouts were in flight when this one came, itself included. */
+  /** Number of rollouts in flight on arrival, including this one. */
   concurrency: number;
   headers: ReceivedRollout['headers'];
   body: RolloutBody;
 }
 
 export interface FakeContainerOptions {
-  /** What to do with a call; default: a reward of 1. */
+  /** Behaviour for a call; default: a reward of 1. */
   behave?: (call: ReceivedRollout) => Behaviour;
-  /** When set, calls without it are 401. */
+  /** Required key; calls without it get 401. */
   apiKey?: string;
   /** The messages of `/task_info`; absent: 404. */
   prompt?: { role: string; content: string; name?: string }[];
   health?: Behaviour;
   taskInfo?: Behaviour;
-  /** Where the ledger is appended too, a JSON line at the beginning and at the end of each call. */
+  /** Also logs a JSON line here at the start and end of each call. */
   ledgerFile?: string;
   port?: number;
 }
 
-/** The caller's container as a real HTTP server, with a ledger that judges what the service did. */
+/** The caller's container as a real HTTP server, with a ledger of the service's calls. */
 export interface FakeContainer {
   url: string;
   ledger: LedgerEntry[];
@@ -42,7 +42,7 @@ export interface FakeContainer {
   maxConcurrency(): number;
   /** The calls of a job's rollouts. */
   callsOf(jobId: string): LedgerEntry[];
-  /** Changes what is done with calls from now on. */
+  /** Changes the behaviour for later calls. */
   behave(choose: (call: ReceivedRollout) => Behaviour): void;
   close(): Promise<void>;
 }

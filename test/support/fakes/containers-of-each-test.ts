@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
 import { startFakeContainer, type FakeContainer, type FakeContainerOptions } from './container.js';
 
-/** Starts containers that are closed when the test that started them is over. */
+/** Starts containers that are closed after the test. */
 export function containersOfEachTest(): (options?: FakeContainerOptions) => Promise<FakeContainer> {
   const started: FakeContainer[] = [];
   afterEach(async () => {

@@ -22,7 +22,7 @@ export async function startLedger(containerUrl: string, file: string) {
     incoming.on('end', () => {
       const body = Buffer.concat(chunks);
       const isRollout = incoming.url === '/rollout';
-      const asked = isRollout
+      const rollout = isRollout
         ? (JSON.parse(body.toString()) as { rollout_id: string; env: { seed: number } })
         : { rollout_id: '', env: { seed: 0 } };
       let open = isRollout;
@@ -30,11 +30,11 @@ export async function startLedger(containerUrl: string, file: string) {
         if (!open) return;
         open = false;
         inFlight -= 1;
-        note(what, asked.rollout_id, asked.env.seed);
+        note(what, rollout.rollout_id, rollout.env.seed);
       };
       if (isRollout) {
         inFlight += 1;
-        note('in', asked.rollout_id, asked.env.seed);
+        note('in', rollout.rollout_id, rollout.env.seed);
       }
       const target = new URL(incoming.url ?? '/', containerUrl);
       const passed = forward(

@@ -6,9 +6,9 @@ import { listen } from '../loopback.js';
 export interface ModelRequest {
   body: Record<string, unknown> & { model: string; messages: { role: string; content: string }[]; stream?: boolean };
   headers: IncomingHttpHeaders;
-  /** The how-manieth request of all, from 1. */
+  /** Number of the request, from 1. */
   n: number;
-  /** Whether it is over: answered to the end, or given up by who asked. */
+  /** Whether it was answered completely or aborted by the caller. */
   closed: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface ModelReply {
   /** Awaited after the first chunk of a stream, or after `holdAfter` chunks. */
   hold?: Promise<unknown>;
   holdAfter?: number;
-  /** Breaks the connection in the middle of a body that is no stream. */
+  /** Breaks the connection in the middle of a body without streaming. */
   cutBody?: boolean;
   /** Leaves out `data: [DONE]`. */
   noDone?: boolean;
-  /** How the bytes of a stream are cut into writes; default: one event each. */
+  /** Bytes per write of a stream; default: one event per write. */
   sliceBytes?: number;
 }
 
@@ -43,13 +43,13 @@ export interface FakeModel {
   /** The base URL, with /v1. */
   url: string;
   requests: ModelRequest[];
-  /** Streams and answers that were sent to their end. */
+  /** Number of completely sent streams and answers. */
   finished(): number;
   reply(next: (request: ModelRequest) => ModelReply | Promise<ModelReply>): void;
   close(): Promise<void>;
 }
 
-/** A model provider with an OpenAI-compatible API as a real HTTP server, with faults to order. */
+/** An OpenAI-compatible model provider as a real HTTP server, with faults on demand. */
 export async function startFakeModel(
   first: (request: ModelRequest) => ModelReply | Promise<ModelReply> = () => ({}),
 ): Promise<FakeModel> {
@@ -134,13 +134,13 @@ async function stream(request: ModelRequest, reply: ModelReply, response: Server
     ...base,
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
   });
-  const asked = (request.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage;
+  const includeUsage = (request.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage;
   const usage = usageOf(request, reply);
   const chunks: unknown[] = [
     choice({ role: 'assistant', content: '' }, null),
     ...pieces.map((piece) => choice({ content: piece }, null)),
     choice({}, reply.finish ?? 'stop'),
-    ...(asked && usage ? [{ ...base, choices: [], usage }] : []),
+    ...(includeUsage && usage ? [{ ...base, choices: [], usage }] : []),
   ];
   const events = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
   if (!reply.noDone) events.push('data: [DONE]\n\n');
@@ -161,7 +161,7 @@ async function writeAll(response: ServerResponse, event: string, sliceBytes?: nu
   const step = sliceBytes ?? bytes.length;
   for (let at = 0; at < bytes.length; at += step) {
     response.write(bytes.subarray(at, at + step));
-    // Each write becomes a chunk of its own.
+    // Each write becomes a separate chunk.
     await new Promise((go) => setImmediate(go));
   }
 }

@@ -4,15 +4,15 @@ import { startFakeModel, type FakeModel, type ModelReply, type ModelRequest } fr
 import { propose } from '../worlds/rules.js';
 
 /**
- * Live traffic of a caller: each call passes the session's proxy under a correlation id, and its
- * reward is reported later. The model echoes its prompt, and the echo is scored.
+ * Live traffic of a caller: calls go through the session's proxy with a correlation id, and rewards
+ * are reported later. The model echoes its prompt, and `score` scores the echo.
  */
 export interface Traffic {
-  /** Every call that got an answer, in the order of these. */
+  /** Answered calls, in the order of their answers. */
   calls: LiveCall[];
-  /** What was answered to each reward that was reported, in the order of these. */
+  /** Responses to reported rewards, in their order. */
   rewards: ReportedReward[];
-  /** Makes no further call, and resolves when the last reward is reported. */
+  /** Stops new calls; resolves after the last report. */
   stop(): Promise<void>;
 }
 
@@ -35,32 +35,32 @@ export interface TrafficOptions {
   urls: () => string[];
   apiKey: string;
   sessionId: string;
-  /** Calls and rewards under way at once. */
+  /** Maximum of concurrent calls and reports. */
   inFlight: number;
-  /** The system message that calls carry of their own. */
+  /** System message of the calls themselves. */
   prompt?: string;
-  /** Of the n-th call: the seed that it names. Default: none. */
+  /** Seed of the n-th call. Default: none. */
   seed?: (n: number) => number;
   /** Reward and feedback of the n-th call, served with this prompt. */
   score: (prompt: string, n: number) => { reward: number; feedback: string };
-  /** What becomes of the n-th call's reward, beside being reported once; in milliseconds. */
+  /** Report of the n-th call's reward: delay in milliseconds, never, or twice. Default: once. */
   fate?: (n: number) => { after?: number; never?: boolean; twice?: boolean };
 }
 
-/** Begins to call, `inFlight` at a time, until it is stopped. */
+/** Makes calls, `inFlight` at a time, until stopped. */
 export function startTraffic(options: TrafficOptions): Traffic {
   const traffic: Traffic = { calls: [], rewards: [], stop };
   let stopped = false;
   let n = 0;
   const lanes = Array.from({ length: options.inFlight }, async () => {
-    while (!stopped) await one(n++);
+    while (!stopped) await makeCall(n++);
   });
   async function stop(): Promise<void> {
     stopped = true;
     await Promise.all(lanes);
   }
 
-  async function one(at: number): Promise<void> {
+  async function makeCall(at: number): Promise<void> {
     const correlationId = `call-${options.sessionId.slice(-6)}-${at}`;
     const seed = options.seed?.(at) ?? null;
     const answer = await send(at, correlationId, seed);
@@ -103,7 +103,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     return answer?.status ?? null;
   }
 
-  /** Sends until there is an answer: a service that is away comes back. null: stopped before. */
+  /** Retries until there is an answer, also across restarts. null: stopped before. */
   async function post(
     at: number,
     path: string,
@@ -124,7 +124,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
         if (response.status < 500) throw new Refused(`${path}: ${response.status} ${JSON.stringify(json)}`);
       } catch (error) {
         if (error instanceof Refused) throw error;
-        // It was killed, or is about to come back.
+        // The service was killed or restarts.
       }
       if (stopped) return null;
       await delay(50);
@@ -136,7 +136,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
 class Refused extends Error {}
 
-/** A model that echoes, and settings under which the service knows it as the provider `fake`. */
+/** An echoing model, with the settings that make it the provider `fake`. */
 export async function startLiveWorld(): Promise<{
   model: FakeModel;
   env: Record<string, string>;
@@ -146,14 +146,14 @@ export async function startLiveWorld(): Promise<{
   return { model, env: { RATCHET_PROVIDERS: 'fake', FAKE_BASE_URL: model.url }, close: model.close };
 }
 
-/** Echoes the prompt; as the model `proposer`, writes the rules that the feedback demands. */
+/** Echoes the prompt; the model `proposer` adds the rules of the feedback. */
 export function echo(request: ModelRequest): ModelReply {
   if (request.body.model === 'proposer') return { text: propose(request) };
   const system = request.body.messages.find(({ role }) => role === 'system');
   return { text: system?.content ?? '' };
 }
 
-/** With demonstrations: also echoes them, and knows the rule of every third question. */
+/** Echoes system prompt and demonstrations, and knows the rule of every third question. */
 export function guess(request: ModelRequest, rules: number): ModelReply {
   const { messages } = request.body;
   const question = /^question (\d+)$/.exec(messages.at(-1)!.content)?.[1];
@@ -162,7 +162,7 @@ export function guess(request: ModelRequest, rules: number): ModelReply {
   return { text: `${known.join(' ')}${Number(question) % 3 === 0 ? ` rule-${Number(question) % rules}.` : ''}` };
 }
 
-/** Checks that demonstrations are well-scored calls of this traffic; returns these calls. */
+/** Asserts that demonstrations are calls of this traffic with reward 1; returns these calls. */
 export function callsShown(
   demos: readonly { input: string; output: string }[],
   { calls }: Traffic,
@@ -177,5 +177,5 @@ export function callsShown(
   });
 }
 
-/** Of a call, which it was: what it asks is `question n`. */
+/** The number n of a call, whose user message is `question n`. */
 export const numberOf = ({ correlationId }: LiveCall) => Number(correlationId.split('-').at(-1));

@@ -16,7 +16,7 @@ declare global {
  */
 export default async function setup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-test-'));
-  // As root, Postgres runs as another user, who has to pass through here.
+  // Started by root, Postgres runs as another user, which needs access.
   chmodSync(folder, 0o755);
   const loader = join(import.meta.dirname, '../../../scripts/ts-loader.mjs');
   const servers = spawn(
@@ -51,7 +51,7 @@ async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     logger: new DefaultLogger('WARN'),
-    // './x.js' in our sources means './x.ts'.
+    // Sources import './x.ts' as './x.js'.
     webpackConfigHook: (config) => ({
       ...config,
       resolve: { ...config.resolve, extensionAlias: { '.js': ['.ts', '.js'] } },

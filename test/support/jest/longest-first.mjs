@@ -1,8 +1,8 @@
 import Sequencer from '@jest/test-sequencer';
 
 /**
- * Where the longest files of the quick suite are, in this order: whole services, some killed and
- * started again.
+ * Folders of the longest files of the quick suite, longest first: whole services, some killed and
+ * restarted.
  */
 const folders = [
   'kill',
@@ -17,9 +17,8 @@ const folders = [
 ];
 
 /**
- * Begins with the long files, so that at the end no processor waits for the last of them. Jest does
- * so from what it has measured; in a fresh clone, as of `.ci/run`, it knows nothing and goes by the
- * size of the file.
+ * Starts long files first, so that no processor idles at the end. Jest does so by its measurements;
+ * a fresh clone, as in `.ci/run`, has none and would go by file size.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
@@ -30,6 +29,6 @@ export default class LongestFirst extends Sequencer {
       const index = folders.findIndex((folder) => path.includes(`/test/${folder}/`));
       return index < 0 ? folders.length : index;
     };
-    return sorted.sort((one, other) => rank(one) - rank(other));
+    return sorted.sort((left, right) => rank(left) - rank(right));
   }
 }

@@ -7,8 +7,8 @@ import { createDatabase } from './embedded.js';
 import { createNamespace } from '../service.js';
 
 /**
- * Shared by several processes of one deployment: an unmigrated database, a Temporal namespace
- * without search attributes, keys, and clients of both for the test.
+ * Resources of several processes of one installation: an unmigrated database, a Temporal namespace
+ * without search attributes, keys, and clients for the test.
  */
 export async function startCluster() {
   const databaseUrl = await createDatabase('empty');

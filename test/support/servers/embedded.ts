@@ -8,8 +8,8 @@ const template = 'ratchet_template';
 const templateLock = 7_284_250;
 
 /**
- * A database of its own, migrated or empty, as the superuser's URL; dropped with the run or the
- * next file of its worker.
+ * Creates a migrated or empty database; returns the superuser's URL. The next file of the worker or
+ * the end of the run drops it.
  */
 export async function createDatabase(content: 'migrated' | 'empty' = 'migrated'): Promise<string> {
   const url = new URL(databaseUrl());
@@ -31,7 +31,7 @@ const prefix = `test_${workerId}_`;
 const fileToken = randomUUID().slice(0, 8);
 let dropped = false;
 
-// A worker runs one test file at a time, so what an earlier file made is no longer in use.
+// A worker runs one test file at a time, so databases of earlier files are unused.
 async function dropEarlier(client: pg.Client): Promise<void> {
   if (dropped) return;
   const earlier = await client.query<{ datname: string }>(
@@ -42,7 +42,7 @@ async function dropEarlier(client: pg.Client): Promise<void> {
   dropped = true;
 }
 
-// Migrated once for all workers, under another name first: nobody sees a half-migrated template.
+// Migrated once for all workers, under a draft name, so that the template is always complete.
 async function makeTemplate(client: pg.Client, admin: URL): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [templateLock]);
   try {

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { listen } from '../loopback.js';
 
-/** A load balancer: each connection goes to the next server that accepts it. */
+/** A load balancer: forwards each connection to the next server that accepts it. */
 export async function startFront(targets: () => string[]) {
   let turn = 0;
   const server = createServer((near) => {

@@ -6,12 +6,12 @@ import { ready } from './tree.js';
 
 const command = join(import.meta.dirname, '../../../dist/src/cli/ratchet.js');
 
-/** One role of the built service as an operating system's process of its own. */
+/** One role of the built service in its own process. */
 export interface RoleProcess {
   pid: number;
-  /** Where its API is; a worker has none. */
+  /** URL of its API; empty for a worker. */
   url: string;
-  /** Ends it as given; resolves with its exit code, null when the signal ended it. */
+  /** Sends the signal; resolves with the exit code, null if the signal ended the process. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
@@ -39,7 +39,7 @@ export async function startRole(role: 'serve' | 'worker', env: Record<string, st
   };
 }
 
-/** Starts a role that must refuse to start; what it said on its way out. */
+/** Starts a role that must refuse to start; returns its exit code and standard error. */
 export async function refusedRole(role: 'serve' | 'worker', env: Record<string, string>) {
   const child = launch(role, env, 'pipe');
   const [said, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit') as Promise<[number]>]);

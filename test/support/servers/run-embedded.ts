@@ -1,6 +1,6 @@
 /**
- * A killable parent: node --import ts-loader.mjs run-embedded.ts postgres|temporal '<options as
- * JSON>'. Starts the server, prints one line of JSON about it and lives until SIGTERM.
+ * Killable parent of a server: node --import ts-loader.mjs run-embedded.ts postgres|temporal
+ * '<options as JSON>'. Starts the server, prints one line of JSON and runs until SIGTERM.
  */
 import { pino } from 'pino';
 import { startPostgres } from '../../../src/embedded/postgres.js';

@@ -8,13 +8,13 @@ import { firstFree } from '../../../src/embedded/ports.js';
 import { findTemporalBinary } from '../../../src/embedded/temporal-binary.js';
 import { until } from '../until.js';
 
-/** A Temporal server of a test's own. */
+/** A separate Temporal server. */
 export interface OwnTemporal {
   address: string;
   stop(): Promise<void>;
 }
 
-/** Starts a Temporal that suggests continue-as-new after this many events (default: 4,096). */
+/** Starts a Temporal server that suggests continue-as-new after `events` events, not 4,096. */
 export async function startShortHistories(events: number): Promise<OwnTemporal> {
   const log = pino({ level: 'error' }, pino.destination(2));
   const binary = await findTemporalBinary(log, join(homedir(), '.cache', 'ratchet'));

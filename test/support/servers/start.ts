@@ -31,8 +31,8 @@ createInterface({ input: process.stdin }).on('close', () => {
   });
 });
 
-// Whoever reads this line may be gone by now; then standard input is closed too.
-process.stdout.on('error', (error) => log.debug({ err: error }, 'nobody reads the output'));
+// The reader may have ended; then standard input is closed too.
+process.stdout.on('error', (error) => log.debug({ err: error }, 'the output has no reader'));
 try {
   const [postgres, temporal] = await Promise.all(starting);
   console.log(JSON.stringify({ databaseUrl: postgres.url, temporalAddress: temporal.address }));

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { listen } from '../loopback.js';
 
-/** TCP connections of a process to its servers, by name, that can be cut all at once. */
+/** Proxies for a process's TCP connections to its servers, which can be cut all at once. */
 export interface TcpProxies<Name extends string> {
-  /** Where each of them begins, as host:port. */
+  /** Address of each proxy, as host:port. */
   addresses: Record<Name, string>;
   /**
-   * Cuts all connections at the `piece`-th piece that the process sends to `proxy`; `through`:
-   * delivers that piece, but not its answer. Resolves when they are cut.
+   * Cuts all connections at the `piece`-th piece sent to `proxy`; `through`: delivers the piece,
+   * but not its answer. Resolves after the cut.
    */
   cutAt(proxy: Name, piece: number, through: boolean): Promise<void>;
-  /** What the process says over `proxy` does not arrive any more. */
+  /** Drops further data sent over `proxy`. */
   mute(proxy: Name): void;
   cut(): void;
   /** Reconnects after the servers have processed everything received before the cut. */
@@ -38,7 +38,7 @@ export async function startTcpProxies<Name extends string>(targets: Record<Name,
     const far = connect(Number(port), host);
     const pair = { near, far };
     pairs.add(pair);
-    // What was sent is still read to its end there; 'close' follows an error.
+    // The server still reads all sent data; 'close' follows an error.
     near.on('close', () => far.end()).on('error', () => undefined);
     far
       .on('close', () => {

@@ -8,14 +8,14 @@ import type { TestService } from '../service.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** The real `npm start` (or another command of the product), as a process tree of its own. */
+/** The real `npm start`, or another command of the product, as a process tree. */
 export interface Tree {
   /** Empty for a worker alone. */
   url: string;
   process: ChildProcess;
   /** kill -9 of every process of the tree; resolves when all are gone. */
   kill(): Promise<void>;
-  /** Ctrl-C; resolves when the tree has ended by itself. */
+  /** Ctrl-C; resolves when the tree has ended. */
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ interface TreeOptions {
   logFile?: string;
 }
 
-/** Starts the service with these settings and waits until it says that it is ready. */
+/** Starts the service with these settings and waits until it is ready. */
 export async function startTree(
   env: Record<string, string>,
   { command = ['npm', 'start', '--silent'], logFile }: TreeOptions = {},
@@ -41,7 +41,7 @@ export async function startTree(
   });
   if (typeof log === 'number') closeSync(log);
   const url = (await ready(child)) ?? '';
-  if (!url && command !== 'worker') throw new Error('the service is ready, but has not said where');
+  if (!url && command !== 'worker') throw new Error('the service is ready, but did not print its URL');
   return {
     url,
     process: child,
@@ -53,7 +53,7 @@ export async function startTree(
     },
     async stop() {
       const pids = descendants(child.pid!);
-      // As a terminal does: to the whole foreground group.
+      // Signals the whole process group, as a terminal does.
       process.kill(-child.pid!, 'SIGINT');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       while (pids.some(alive)) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -67,7 +67,7 @@ export async function ready(child: ChildProcess): Promise<string | null> {
   for await (const line of createInterface({ input: child.stdout! })) {
     url ??= /^API +(\S+)/.exec(line)?.[1] ?? null;
     if (line.startsWith('Ready.')) {
-      // Whatever else it says must not fill the pipe.
+      // Further output must not fill the pipe.
       child.stdout!.resume();
       return url;
     }
@@ -75,7 +75,7 @@ export async function ready(child: ChildProcess): Promise<string | null> {
   throw new Error(`${child.spawnargs.join(' ')} ended before it was ready; see above`);
 }
 
-/** A process and all below it, from the process table. */
+/** A process and its descendants, from the process table. */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -97,7 +97,7 @@ function alive(pid: number): boolean {
   return fields !== undefined && fields[0] !== 'Z';
 }
 
-/** What /proc/<pid>/stat says from its third field on; undefined where the process is gone. */
+/** Fields of /proc/<pid>/stat from the third on; undefined: no such process. */
 function statOf(pid: number): string[] | undefined {
   const stat = ifItLives(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -111,7 +111,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** A worker alone, as a tree of its own, for a service of the test's that works nothing itself. */
+/** Starts a worker as its own process tree, for a test service without a worker. */
 export function startWorkerOf({ config, url }: Pick<TestService, 'config' | 'url'>): Promise<Tree> {
   const env = Object.entries(config.env).flatMap(([name, value]) => (value ? [[name, value]] : []));
   const settings = Object.fromEntries(env) as Record<string, string>;

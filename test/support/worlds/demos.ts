@@ -2,15 +2,14 @@ import { answers, startFakeContainer, type Behaviour, type FakeContainer } from 
 import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
 
 /**
- * A world that rewards demonstrations. Seed s asks for the word of topic s mod `topics` through the
- * proxy. The model knows a word from an instruction line or a demonstration, else guesses every
- * second question. The proposer adds the word of one good example or of one failure that the prompt
- * lacks.
+ * A world that rewards demonstrations. Seed s asks for the word of topic s mod `topics`. The model
+ * knows words of instruction and demonstrations, else guesses every second question correctly. The
+ * proposer adds one missing word of a failure or a good example.
  */
 export interface DemosWorld {
   container: FakeContainer;
   model: FakeModel;
-  /** What the container does, as long as nobody has it behave otherwise. */
+  /** The container's default behaviour. */
   ask: Behaviour;
   env: Record<string, string>;
   job: { container_url: string; policy: { provider: string; model: string } };
@@ -21,7 +20,7 @@ export interface DemosWorld {
 export const demosBaseline = 'Say the word on the topic.';
 export const wordOf = (topic: number) => `word-${(topic * 37) % 101}`;
 
-/** Whether the container tells which answer was right. */
+/** `labeled`: the container reports the expected answer. */
 export interface DemosWorldOptions {
   labeled?: boolean;
   topics?: number;
@@ -32,7 +31,7 @@ export async function startDemosWorld({ labeled = false, topics = 6 }: DemosWorl
     const { inference_url: url, inference_api_key: key, prompt_template: template } = call.body.policy.config;
     const system = template?.sections[0]?.content ?? demosBaseline;
     const topic = call.seed % topics;
-    const said = await fetch(`${url}/chat/completions`, {
+    const completion = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({
@@ -42,7 +41,7 @@ export async function startDemosWorld({ labeled = false, topics = 6 }: DemosWorl
         ],
       }),
     });
-    const { choices } = (await said.json()) as { choices?: { message: { content: string } }[] };
+    const { choices } = (await completion.json()) as { choices?: { message: { content: string } }[] };
     const isRight = choices?.[0]?.message.content === wordOf(topic);
     const feedback = isRight ? 'right' : `topic-${topic} is ${wordOf(topic)}.`;
     await answers.reward(isRight ? 1 : 0, feedback, labeled ? { expected: wordOf(topic) } : {})(call, response);
@@ -66,7 +65,7 @@ export async function startDemosWorld({ labeled = false, topics = 6 }: DemosWorl
   };
 }
 
-/** What this world's model answers to a rollout, or as the writer of instructions. */
+/** The model's answer to a rollout or a request of the search. */
 export function answerTo({ body: { messages } }: Pick<ModelRequest, 'body'>): string {
   const last = messages.at(-1)!.content;
   const [, question, topic] = /^Question (\d+) on topic-(\d+)\.$/.exec(last) ?? [];
@@ -79,16 +78,16 @@ export function answerTo({ body: { messages } }: Pick<ModelRequest, 'body'>): st
   return Number(question) % 2 === 0 ? wordOf(Number(topic)) : 'no idea';
 }
 
-/** Whether the model is asked by the search, not by a rollout. */
+/** Whether the request is of the search, not of a rollout. */
 export const isQuestion = ({ body: { messages } }: Pick<ModelRequest, 'body'>) =>
   !messages.at(-1)!.content.startsWith('Question ');
 
-/** A better instruction, or what the task is about. */
-function write(asked: string): string {
-  const current = /```\n([\s\S]*?)\n```/.exec(asked)?.[1];
+/** A better instruction, or a description of the task. */
+function write(message: string): string {
+  const current = /```\n([\s\S]*?)\n```/.exec(message)?.[1];
   if (current === undefined) return 'Questions on topics, each of which has a word.';
-  const failures = [...asked.matchAll(/(topic-\d+) is (word-\d+)\./g)].map(([, topic, word]) => [topic, word]);
-  const good = [...asked.matchAll(/on (topic-\d+)\.\n## Generated Outputs\n> (word-\d+)/g)].map(([, topic, word]) => [
+  const failures = [...message.matchAll(/(topic-\d+) is (word-\d+)\./g)].map(([, topic, word]) => [topic, word]);
+  const good = [...message.matchAll(/on (topic-\d+)\.\n## Generated Outputs\n> (word-\d+)/g)].map(([, topic, word]) => [
     topic,
     word,
   ]);

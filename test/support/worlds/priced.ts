@@ -4,23 +4,22 @@ import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/mode
 import { propose } from './rules.js';
 
 /**
- * The rules world behind a priced model: containers call it through the proxy, it returns any
- * number of tokens within the request's limit, and its ledger adds up their cost at the model's
- * public price.
+ * The rules world behind a priced model: containers call it through the proxy, its answers vary in
+ * tokens within the request's limit, and the world adds up their cost at public prices.
  */
 export interface PricedWorld {
   container: FakeContainer;
   model: FakeModel;
-  /** How the container answers as long as nobody has it behave otherwise. */
+  /** The container's default behaviour. */
   ask: Behaviour;
-  /** Settings under which the service takes the fake for OpenAI. */
+  /** Settings that make the fake the provider `openai`. */
   env: Record<string, string>;
-  /** Dollars of all that a model answered so far, whether or not anybody was there to take it. */
+  /** Cost of a model's answers so far in dollars, delivered or not. */
   answeredUsd(model?: PricedModel): number;
   close(): Promise<void>;
 }
 
-/** Dollars a token, as OpenAI publishes them. */
+/** Dollars per token, as published by OpenAI. */
 const prices = {
   'gpt-4o-mini': { prompt: 0.15e-6, answer: 0.6e-6 },
   'gpt-4.1-nano': { prompt: 0.1e-6, answer: 0.4e-6 },
@@ -32,10 +31,10 @@ export const pricedPolicy = { ...policy, max_tokens: 1_000 };
 
 export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
   const answered = { 'gpt-4o-mini': 0, 'gpt-4.1-nano': 0 } satisfies Record<PricedModel, number>;
-  // A container that makes the best of a refusal: what it says then must not count.
+  // Also answers after a refused model call; that reward must not count.
   const ask: Behaviour = async (call, response) => {
     const { inference_url: url, inference_api_key: key } = call.body.policy.config;
-    const said = await fetch(`${url}/chat/completions`, {
+    const completion = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({
@@ -46,8 +45,8 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
       }),
     });
     const rule = `rule-${call.seed % rules}.`;
-    // There is always something left to learn, so that money is what ends a search.
-    await answers.reward((await said.text()).includes(rule) ? 0.9 : 0, `needs ${rule}`)(call, response);
+    // Rewards stay below 1, so that only the cost budget ends a search.
+    await answers.reward((await completion.text()).includes(rule) ? 0.9 : 0, `needs ${rule}`)(call, response);
   };
   const container = await startFakeContainer({
     prompt: [{ role: 'system', content: 'Answer well.' }],
@@ -76,12 +75,12 @@ export async function startPricedWorld(latencyMs = 20): Promise<PricedWorld> {
 
 const systemOf = ({ body }: ModelRequest) => body.messages.find(({ role }) => role === 'system')?.content;
 
-/** Echoes the system prompt of a rollout for scoring; improves it for a reflection. */
+/** The system prompt of a rollout, or an answer to a reflection. */
 function textOf(request: ModelRequest): string {
   return systemOf(request) ?? propose(request);
 }
 
-/** As many tokens as the request allows in every third answer, less in others. */
+/** The maximum of tokens in every third answer, fewer in others. */
 function usageOf({ body, n }: ModelRequest) {
   const most = Number(body['max_tokens']);
   const completion_tokens = n % 3 === 0 ? most : Math.floor(most / (2 + (n % 7)));

@@ -8,32 +8,31 @@ import {
 import { startFakeModel, type FakeModel, type ModelRequest } from '../fakes/model.js';
 
 /**
- * A world with a known optimum. Seed s needs the rule s mod `rules`; a prompt with the line
- * `rule-k` scores 1, else 0 with feedback that names the rule. The proposer adds the first rule of
- * the feedback, so each accepted child has one rule more than its parent, and the best prompt has
- * all of them.
+ * A world with a known optimum. On seed s a prompt with `rule-k`, k = s mod `rules`, scores 1, else
+ * 0 with feedback that names the rule. The proposer adds the first missing rule of the feedback:
+ * an accepted child has one rule more than its parent, and the best prompt has all rules.
  */
 export interface RulesWorld {
   container: FakeContainer;
   model: FakeModel;
-  /** Settings under which the service knows the proposer as the provider `fake`. */
+  /** Settings that make the proposer the provider `fake`. */
   env: Record<string, string>;
-  /** What a job on this world says: its container and its model. */
+  /** Fields of a job on this world: container and policy. */
   job: { container_url: string; policy: { provider: string; model: string } };
   rules: number;
   score(prompt: string, seed: number): number;
-  /** The score of the prompt that a call carries. */
+  /** The score of a call's prompt. */
   scoreOf(call: ReceivedRollout): number;
-  /** The container's answer: the score or another reward, and the rule of the seed as feedback. */
+  /** The container's answer: the score or a given reward, with the seed's rule as feedback. */
   answer(call: ReceivedRollout, reward?: number): Behaviour;
-  /** Container and proposer answer by the rules from now on, as at the beginning. */
+  /** Restores the default behaviour of container and proposer. */
   reset(): void;
   close(): Promise<void>;
 }
 
 export const baseline = 'Answer well.';
 
-/** The prompt that a call is to be answered with. */
+/** The prompt of a call. */
 export function promptOf({ body }: Pick<ReceivedRollout, 'body'>): string {
   return body.policy.config.prompt_template?.sections[0]?.content ?? '';
 }

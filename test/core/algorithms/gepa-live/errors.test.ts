@@ -7,12 +7,12 @@ import { serve, traffic } from './traffic.js';
 const task = (rngSeed: number) =>
   config({ populationSize: 2, generations: 3, evaluationSeeds: Array.from({ length: 40 }, (_, at) => at), rngSeed });
 
-test('of children that are no better at most 5 % are accepted, and few are rejected as worse', () => {
+test('accepts at most 5 % of children equal to the baseline, and rejects few as worse', () => {
   let children = 0;
   let accepted = 0;
   let worse = 0;
   for (let seed = 0; seed < 150; seed++) {
-    // Every one is what the baseline is, and traffic drifts.
+    // All candidates are equal, and traffic drifts.
     const run = serve(
       task(seed),
       traffic(seed, ({ ordinal }) => 0.5 + 0.3 * Math.sin(ordinal / 150)),
@@ -26,11 +26,11 @@ test('of children that are no better at most 5 % are accepted, and few are rejec
   expect(worse / children).toBeLessThanOrEqual(0.2);
 });
 
-test('calls that come in a fixed rhythm favour nobody', () => {
+test('periodic traffic favours no candidate', () => {
   let children = 0;
   let accepted = 0;
   for (let seed = 0; seed < 150; seed++) {
-    // Every third call is easy: a control at a fixed position would receive all of them, or none.
+    // Every third call is easy: a control at a fixed position would receive all or none of them.
     const run = serve(
       task(seed),
       traffic(seed, ({ ordinal }) => (ordinal % 3 === 0 ? 1 : 0.1)),
@@ -41,10 +41,10 @@ test('calls that come in a fixed rhythm favour nobody', () => {
   expect(accepted / children).toBeLessThanOrEqual(0.05);
 });
 
-test('a child that is much better is found nearly always, and the best after it', () => {
+test('nearly always finds a much better child', () => {
   let found = 0;
   for (let seed = 0; seed < 60; seed++) {
-    // One of each generation's children brings 0.35 more than the baseline, the other one nothing.
+    // The first child of each generation raises the chance from 0.3 to 0.85, the second does not.
     const run = serve(
       task(seed),
       traffic(seed, ({ candidate }) => (candidate % 2 === 1 ? 0.85 : 0.3)),

@@ -1,21 +1,20 @@
 /**
- * What a search by live traffic keeps, whatever it is answered:
- *  1. it begins with the very requests of the search by seeds;
- *  2. it never asks for more rollouts than `maxRollouts`, and it ends and says by what; where
- *     children were accepted an evaluation of each, and the held-out comparison in the end, were
- *     always paid for;
- *  3. ordinals are 0..N-1 in the order asked; after the baseline a request's seed is its index in
- *     its batch;
- *  4. the same config and answers give the same path, through JSON at every turn and with a batch's
- *     answers in any order;
- *  5. `history` has an entry for each generation and never falls; the best is whoever was accepted
- *     last;
- *  6. an evaluation is the mean of as many fresh rollouts as the config says;
- *  7. in a test all open children and the incumbent have as many rollouts, in rounds, and each
- *     verdict is that of the sequential test of just these rollouts;
- *  8. reflections are shown failures of the incumbent alone;
- *  9. each candidate has one verdict, and decisions come in the order of the candidates' numbers;
- * 10. held-out rollouts come in the end, baseline and winner in turns.
+ * Invariants of a search by live traffic, for any answers:
+ *  1. it begins with the same requests as a search by seeds;
+ *  2. it requests at most `maxRollouts` rollouts, ends, and reports why; the budget always covers
+ *     the evaluation of an accepted child and the final held-out comparison;
+ *  3. ordinals are 0..N-1 in the order of the requests; after the baseline the seed of a request is
+ *     its index in its batch;
+ *  4. the same config and answers give the same path, through JSON at every turn and with the
+ *     answers of a batch in any order;
+ *  5. `history` has an entry for each generation and never falls; the best candidate is the one
+ *     accepted last;
+ *  6. an evaluation is the mean of the configured number of fresh rollouts;
+ *  7. a test runs all open children and the incumbent equally often, in rounds, and each verdict is
+ *     that of the sequential test of exactly these rollouts;
+ *  8. reflections show only failures of the incumbent;
+ *  9. each candidate has one verdict, and decisions are in the order of candidate numbers;
+ * 10. held-out rollouts come last, alternating between baseline and winner.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -36,24 +35,24 @@ import { runs } from '../../../support/runs.js';
 
 const cases = casesOf(false, 800);
 
-/** Answers by the value of a candidate, with every kind of failure of rollouts and proposals. */
+/** Rewards by the quality of a candidate, with every kind of rollout and proposal failure. */
 function trafficOf(given: Case): World {
   const { rollout, propose } = worldOf(given);
-  const worth = (candidate: number) => (candidate === 0 ? 0.3 : chanceOf(given.answerSeed, -1 - candidate));
+  const qualityOf = (candidate: number) => (candidate === 0 ? 0.3 : chanceOf(given.answerSeed, -1 - candidate));
   return {
     propose,
     rollout(request) {
       const answer = rollout(request);
       if (typeof answer !== 'number') return answer;
-      const isGood = chanceOf(given.answerSeed + 1, request.ordinal) < worth(request.candidate);
+      const isGood = chanceOf(given.answerSeed + 1, request.ordinal) < qualityOf(request.candidate);
       return isGood ? 1 : answer / 4;
     },
   };
 }
 
-type Served = Run<UnpairedState>;
+type LiveRun = Run<UnpairedState>;
 
-function check(name: string, property: (run: Served, given: Case) => void): void {
+function check(name: string, property: (run: LiveRun, given: Case) => void): void {
   test(name, () => {
     fc.assert(
       fc.property(cases, (given) => property(serve(given.config, trafficOf(given)), given)),
@@ -62,12 +61,12 @@ function check(name: string, property: (run: Served, given: Case) => void): void
   });
 }
 
-/** The incumbent at the time of each turn. */
+/** The incumbent before a turn. */
 function incumbentBefore({ incumbent }: UnpairedState): number {
   return incumbent?.candidate ?? 0;
 }
 
-/** The horizon of a test, by the specification. */
+/** The specified horizon of a test. */
 const horizonOf = ({ config }: Case) => Math.max(30, evaluationRollouts(config));
 
 const isVerdict = (decision: Decision) =>
@@ -81,7 +80,7 @@ describe('a search by live traffic', () => {
     runs(25, 60),
   );
 
-  test('begins with the very requests of the search by seeds', () => {
+  test('begins with the same requests as a search by seeds', () => {
     fc.assert(
       fc.property(cases, ({ config }) => {
         expect(unpaired.next(createUnpaired(config))).toEqual(gepa.next(createGepa(config)));
@@ -89,7 +88,7 @@ describe('a search by live traffic', () => {
     );
   });
 
-  check('never overshoots its budget, ends, and says by what', (run, { config }) => {
+  check('stays within its budget, ends, and reports why', (run, { config }) => {
     const limit = config.maxRollouts ?? Infinity;
     for (const { after } of run.turns) expect(after.asked).toBeLessThanOrEqual(limit);
     expect(run.requests.length).toBe(run.state.asked);
@@ -100,7 +99,7 @@ describe('a search by live traffic', () => {
     if (run.end.kind !== 'done') throw new Error(`the search ended with ${run.end.kind}`);
     const { generation, history, nextCandidate } = run.state;
     const { patience, targetReward } = config;
-    const accepted = of(run, 'candidate_accepted').map((one) => one.generation);
+    const accepted = of(run, 'candidate_accepted').map((decision) => decision.generation);
     const quiet = generation - Math.max(0, ...accepted);
     const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
     expect(isReached).toBe(run.end.stoppedBy === 'target_reward');
@@ -119,24 +118,24 @@ describe('a search by live traffic', () => {
     }
   });
 
-  check('never lets the best reward fall; the best is whoever was accepted last', (run) => {
+  check('never lowers the best reward; the best candidate is the one accepted last', (run) => {
     const { history, bestCandidate, bestReward } = unpaired.view(run.state);
     expect(history.map(({ generation }) => generation)).toEqual(history.map((_, index) => index));
-    const rewards = history.map((one) => one.bestReward);
+    const rewards = history.map((entry) => entry.bestReward);
     expect(rewards).toEqual([...rewards].sort((left, right) => left - right));
     const complete = of(run, 'generation_complete');
-    expect(complete.map((one) => one.bestReward)).toEqual(rewards);
-    for (const one of complete) {
-      const accepted = of(run, 'candidate_accepted').filter(({ generation }) => generation <= one.generation);
-      expect(one.bestCandidate).toBe(accepted.at(-1)?.candidate ?? 0);
-      const evaluated = of(run, 'candidate_evaluated').filter(({ generation }) => generation <= one.generation);
-      expect(one.bestReward).toBe(Math.max(...evaluated.map(({ reward }) => reward)));
+    expect(complete.map((event) => event.bestReward)).toEqual(rewards);
+    for (const event of complete) {
+      const accepted = of(run, 'candidate_accepted').filter(({ generation }) => generation <= event.generation);
+      expect(event.bestCandidate).toBe(accepted.at(-1)?.candidate ?? 0);
+      const evaluated = of(run, 'candidate_evaluated').filter(({ generation }) => generation <= event.generation);
+      expect(event.bestReward).toBe(Math.max(...evaluated.map(({ reward }) => reward)));
     }
     expect(bestCandidate).toBe(of(run, 'candidate_accepted').at(-1)?.candidate ?? 0);
     expect(bestReward).toBe(rewards.at(-1));
   });
 
-  check('evaluates the baseline and whoever is accepted, afresh', (run, { config }) => {
+  check('evaluates the baseline and each accepted candidate with fresh rollouts', (run, { config }) => {
     const measured = measuredIn(run);
     const evaluated = of(run, 'candidate_evaluated');
     expect(evaluated.map(({ candidate }) => candidate)).toEqual([
@@ -145,16 +144,16 @@ describe('a search by live traffic', () => {
     ]);
     for (const { candidate, reward, seedsEvaluated } of evaluated) {
       const stage = candidate === 0 ? 'baseline' : 'evaluation';
-      const own = measured.filter((one) => one.candidate === candidate && one.stage === stage);
+      const own = measured.filter((rollout) => rollout.candidate === candidate && rollout.stage === stage);
       expect(own).toHaveLength(evaluationRollouts(config));
       expect(seedsEvaluated).toBe(own.length);
-      expect(reward).toBe(mean(own.map((one) => one.reward)));
-      const summary = run.state.candidates.find((one) => one.candidate === candidate)!;
+      expect(reward).toBe(mean(own.map((rollout) => rollout.reward)));
+      const summary = run.state.candidates.find((item) => item.candidate === candidate)!;
       expect(summary).toMatchObject({ status: 'evaluated', reward });
     }
   });
 
-  check('tests children against the incumbent in rounds, and decides by the sequential test alone', (run, given) => {
+  check('tests children against the incumbent in rounds, and decides by the sequential test', (run, given) => {
     const horizon = horizonOf(given);
     const evaluations = new Map<number, number[]>();
     let compared = new Map<number, number[]>();
@@ -188,7 +187,7 @@ describe('a search by live traffic', () => {
         return judgeTest(addPairs(openTest(deviation), pairs), horizon);
       }
       for (const { candidate } of arms) {
-        const decision = decisions.find((one) => isVerdict(one) && one.candidate === candidate);
+        const decision = decisions.find((item) => isVerdict(item) && item.candidate === candidate);
         const expected = verdict(candidate);
         if (decision?.type === 'candidate_accepted') {
           expect(expected).toBe('better');
@@ -212,8 +211,8 @@ describe('a search by live traffic', () => {
     }
   });
 
-  check('shows reflections failures of the incumbent alone', (run) => {
-    const rewardOf = new Map(measuredIn(run).map((one) => [one.ordinal, one]));
+  check('shows reflections only failures of the incumbent', (run) => {
+    const rewardOf = new Map(measuredIn(run).map((rollout) => [rollout.ordinal, rollout]));
     const shown = new Set<number>();
     for (const { work, answers, before } of run.turns) {
       if (work.kind !== 'proposals' || answers.kind !== 'proposals') continue;
@@ -234,38 +233,42 @@ describe('a search by live traffic', () => {
     }
   });
 
-  check('gives each candidate one verdict, in the order of their numbers', (run) => {
-    const born = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
-    const verdicts = run.decisions.filter(isVerdict).map((one) => ('candidate' in one ? one.candidate : -1));
-    expect([...verdicts].sort((left, right) => left - right)).toEqual(born);
+  check('gives each candidate one verdict, in the order of candidate numbers', (run) => {
+    const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+    const verdicts = run.decisions
+      .filter(isVerdict)
+      .map((decision) => ('candidate' in decision ? decision.candidate : -1));
+    expect([...verdicts].sort((left, right) => left - right)).toEqual(proposed);
     for (const { decisions } of run.turns) {
-      const decided = decisions.filter(isVerdict).map((one) => ('candidate' in one ? one.candidate : -1));
+      const decided = decisions
+        .filter(isVerdict)
+        .map((decision) => ('candidate' in decision ? decision.candidate : -1));
       expect(decided).toEqual([...decided].sort((left, right) => left - right));
       expect(decisions.filter(({ type }) => type === 'candidate_accepted').length).toBeLessThanOrEqual(1);
     }
-    expect(run.state.candidates.map(({ candidate }) => candidate)).toEqual([0, ...born]);
+    expect(run.state.candidates.map(({ candidate }) => candidate)).toEqual([0, ...proposed]);
     const out = run.state.candidates.filter(({ status }) => status === 'rejected').map(({ candidate }) => candidate);
     const rejected = of(run, 'candidate_rejected').map(({ candidate }) => candidate);
     expect(out).toEqual(rejected.sort((left, right) => left - right));
   });
 
-  check('compares baseline and winner in the end, in turns', (run, { config, infrastructure }) => {
-    const held = run.requests.filter(({ stage }) => stage === 'heldout');
+  check('compares baseline and winner at the end, alternating', (run, { config, infrastructure }) => {
+    const heldout = run.requests.filter(({ stage }) => stage === 'heldout');
     const { verdict } = unpaired.view(run.state);
     const winner = run.state.incumbent!.candidate;
     if (run.end.kind !== 'done' || winner === 0) {
-      expect(held).toEqual([]);
+      expect(heldout).toEqual([]);
       expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
       return;
     }
     const wanted = heldoutRollouts(config);
     expect(verdict!.basis).toBe(wanted > 0 ? 'heldout' : 'evaluation');
-    expect(held).toEqual(run.requests.slice(run.requests.length - held.length));
+    expect(heldout).toEqual(run.requests.slice(run.requests.length - heldout.length));
     const measured = measuredIn(run);
-    const meanOf = (one: number, stages: string[]) =>
+    const meanOf = (tested: number, stages: string[]) =>
       mean(
         measured
-          .filter(({ candidate, stage }) => candidate === one && stages.includes(stage))
+          .filter(({ candidate, stage }) => candidate === tested && stages.includes(stage))
           .map(({ reward }) => reward),
       )!;
     const stages = wanted > 0 ? ['heldout'] : ['baseline', 'evaluation'];
@@ -273,26 +276,29 @@ describe('a search by live traffic', () => {
     expect(verdict!.winner).toBeCloseTo(meanOf(winner, stages), 9);
     expect(verdict!.difference).toBeCloseTo(verdict!.winner - verdict!.baseline, 9);
     if (infrastructure > 0) return;
-    expect(held).toHaveLength(wanted);
-    for (let at = 0; at < held.length; at += 2) {
-      const round = held.slice(at, at + 2).map(({ candidate }) => candidate);
+    expect(heldout).toHaveLength(wanted);
+    for (let at = 0; at < heldout.length; at += 2) {
+      const round = heldout.slice(at, at + 2).map(({ candidate }) => candidate);
       expect(round.sort((left, right) => left - right)).toEqual([0, winner]);
     }
   });
 });
 
-/** What the evaluations that these decisions tell of measured, in the order asked. */
-function evaluatedBy(run: Served, decisions: readonly Decision[]): { candidate: number; reward: number[] }[] {
+/** Rewards of the evaluations reported by the decisions, in the order of the requests. */
+function evaluatedBy(run: LiveRun, decisions: readonly Decision[]): { candidate: number; reward: number[] }[] {
   const measured = measuredIn(run).filter(({ stage }) => stage === 'baseline' || stage === 'evaluation');
   return of({ decisions: [...decisions] }, 'candidate_evaluated').map(({ candidate }) => {
-    return { candidate, reward: measured.filter((one) => one.candidate === candidate).map(({ reward }) => reward) };
+    return {
+      candidate,
+      reward: measured.filter((rollout) => rollout.candidate === candidate).map(({ reward }) => reward),
+    };
   });
 }
 
-/** The rewards of each candidate in the batch that a state waits for, in the order of its pairs. */
-function answersOf(run: Served, { phase }: UnpairedState): Map<number, number[]> {
-  if (!('batch' in phase)) throw new Error(`nothing is outstanding in ${phase.name}`);
-  const answered = new Map<number, Measured>(measuredIn(run).map((one) => [one.ordinal, one]));
+/** Rewards by candidate of a state's pending batch, in the order of its pairs. */
+function answersOf(run: LiveRun, { phase }: UnpairedState): Map<number, number[]> {
+  if (!('batch' in phase)) throw new Error(`${phase.name} has no pending batch`);
+  const answered = new Map<number, Measured>(measuredIn(run).map((rollout) => [rollout.ordinal, rollout]));
   const rewards = new Map<number, number[]>();
   phase.batch.pairs.forEach(([candidate], index) => {
     const reward = phase.batch.rewards[index] ?? answered.get(phase.batch.ordinals[index]!)!.reward;

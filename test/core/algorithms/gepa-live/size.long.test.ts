@@ -4,16 +4,16 @@ import type { GepaConfig } from '../../../../src/core/algorithms/gepa/config.js'
 import { config, scoring, type World } from '../gepa/driver.js';
 import { serve } from './traffic.js';
 
-// As in `../gepa/size.long.test.ts`: what passes through Temporal, which refuses a payload of 2 MB.
+// Sizes of Temporal payloads at the limits, as in `../gepa/size.long.test.ts`.
 
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, at) => -(2 ** 53 - 1) + at + from);
 
-/** Rewards of the longest notation, all failures; later children far better, or all equal. */
+/** Rewards with many digits, all below 1: later children far better, or all equal. */
 const better: World['rollout'] = ({ candidate, ordinal }) => (candidate + (ordinal % 1_000) / 7_777) / 501;
-const alike: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
+const equal: World['rollout'] = ({ ordinal }) => (ordinal % 1_000) / 7_777;
 
 const limits: Partial<GepaConfig> = {
   trainSeeds: longSeeds(10_000),
@@ -23,16 +23,16 @@ const limits: Partial<GepaConfig> = {
 };
 
 test.each<[string, Partial<GepaConfig>, World['rollout']]>([
-  ['499 children at once, all alike', { populationSize: 499, generations: 1, minibatchSize: 2 }, alike],
-  ['499 generations of one, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }, better],
+  ['499 equal children at once', { populationSize: 499, generations: 1, minibatchSize: 2 }, equal],
+  ['499 generations of 1, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }, better],
   ['evaluations of 10,000', { populationSize: 2, generations: 1, minibatchSize: 3, repeats: 10 }, better],
 ])(
-  '%s: the state stays below 1.5 MB, and requests and answers below a third of that',
+  '%s: the state stays below 1.5 MB, requests and answers below 0.5 MB',
   (_, shape, rollout) => {
     const { turns, state } = serve(config({ ...limits, ...shape }), scoring(rollout));
     expect(state.phase.name).toBe('done');
-    const looked = [...turns.slice(0, 4), ...turns.slice(-12)];
-    for (const { before, work, answers } of looked) {
+    const checked = [...turns.slice(0, 4), ...turns.slice(-12)];
+    for (const { before, work, answers } of checked) {
       expect(bytes(before)).toBeLessThan(maxOfState);
       if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') continue;
       expect(bytes(packRequests(work.requests))).toBeLessThan(maxOfMessage);

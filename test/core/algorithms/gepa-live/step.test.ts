@@ -9,23 +9,23 @@ import { answer, config, proposed, scoring, type World } from '../gepa/driver.js
 import { serve, traffic } from './traffic.js';
 
 const seeds = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
-/** Evaluations of 20 and a test of at most 30 pairs, in waves of 4. */
+/** Evaluations of 20 and a test of at most 30 pairs, in rounds of 4. */
 const small = (overrides: Parameters<typeof config>[0] = {}) =>
   config({ populationSize: 1, evaluationSeeds: seeds(20), ...overrides });
 
-/** Every call of a candidate has this reward. */
+/** A fixed reward by candidate. */
 const always = (rewardOf: (candidate: number) => number): World => scoring(({ candidate }) => rewardOf(candidate));
 const stagesOf = (requests: readonly RolloutRequest[], stage: RolloutRequest['stage']) =>
   requests.filter((request) => request.stage === stage);
 
 describe('the test of a child', () => {
-  test('a child that is much better is accepted, evaluated afresh, and is the best', () => {
+  test('accepts and evaluates a much better child, which becomes the best', () => {
     const run = serve(
       small({ generations: 1 }),
       always((candidate) => (candidate === 0 ? 0 : 0.8)),
     );
     const gate = stagesOf(run.requests, 'gate');
-    // Two waves of 4 pairs, each 0.8 better where the unit is 1 / 0.3.
+    // Two rounds of 4 pairs, each 0.8 better in units of 1 / 0.3.
     const pairs = gate.length / 2;
     expect(pairs % 4).toBe(0);
     expect(pairs).toBeLessThan(30);
@@ -50,7 +50,7 @@ describe('the test of a child', () => {
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
   });
 
-  test('a child that is much worse is rejected before its time, with the sums of what it was compared on', () => {
+  test('rejects a much worse child before the horizon, with the sums of the compared rollouts', () => {
     const run = serve(
       small({ generations: 1 }),
       always((candidate) => (candidate === 0 ? 0.8 : 0)),
@@ -62,7 +62,7 @@ describe('the test of a child', () => {
     expect(rejected!.parentSum).toBeCloseTo(0.8 * pairs, 9);
   });
 
-  test('one that is equal is rejected at the horizon as not shown to be better', () => {
+  test('rejects an equal child at the horizon as not better', () => {
     const run = serve(
       small({ generations: 1 }),
       always(() => 0.5),
@@ -76,7 +76,7 @@ describe('the test of a child', () => {
     expect(stagesOf(long.requests, 'gate')).toHaveLength(100);
   });
 
-  test('children share one control, in rounds of an order that is drawn', () => {
+  test('children share one control, in rounds of random order', () => {
     const run = serve(
       small({ populationSize: 3, generations: 1 }),
       always(() => 0.5),
@@ -88,7 +88,7 @@ describe('the test of a child', () => {
     expect(new Set(rounds.map((round) => round.indexOf(0))).size).toBe(4);
   });
 
-  test('accepting a child ends the test; the greatest gain wins', () => {
+  test('ends the test at an acceptance, and accepts the greatest gain', () => {
     const run = serve(
       small({ populationSize: 3, generations: 1 }),
       always((candidate) => [0, 0.8, 0.9, 0.1][candidate]!),
@@ -102,7 +102,7 @@ describe('the test of a child', () => {
     expect(run.state.incumbent!.candidate).toBe(2);
   });
 
-  test('the next generation starts from the accepted child and learns from its failures', () => {
+  test('starts the next generation from the accepted child and its failures', () => {
     const run = serve(
       small({ generations: 2 }),
       scoring(({ candidate, ordinal }) => (candidate === 0 ? 0 : ordinal % 2)),
@@ -117,8 +117,8 @@ describe('the test of a child', () => {
   });
 });
 
-describe('what is learned from', () => {
-  test('failures never shown come first, the latest of them before the others', () => {
+describe('failures for reflection', () => {
+  test('offers unshown failures first, the latest first', () => {
     const run = serve(
       small({ generations: 2, minibatchSize: 2 }),
       always(() => 0),
@@ -135,7 +135,7 @@ describe('what is learned from', () => {
     expect(many.proposals).toHaveLength(20);
   });
 
-  test('with too few failures, runs the incumbent for half an evaluation at a time, at most one', () => {
+  test('runs the incumbent if failures are few: half an evaluation at a time, one at most', () => {
     const rare = serve(
       small({ generations: 1 }),
       scoring(({ ordinal }) => (ordinal === 35 ? 0 : 1)),
@@ -155,7 +155,7 @@ describe('what is learned from', () => {
     expect(stagesOf(enough.requests, 'minibatch')).toEqual([]);
   });
 
-  test('where nothing fails, all is solved', () => {
+  test('ends as solved without failures', () => {
     const run = serve(
       small({}),
       always(() => 1),
@@ -166,8 +166,8 @@ describe('what is learned from', () => {
   });
 });
 
-describe('proposals that come to nothing', () => {
-  test('are reported and cost no rollouts; too many fail the search', () => {
+describe('unusable proposals', () => {
+  test('are reported and cost no rollouts; too many failures end the search', () => {
     const bad: World = { ...always(() => 0), propose: () => ({ outcome: 'failed', reason: 'no fence' }) };
     const run = serve(small({ generations: 5, populationSize: 2 }), bad);
     expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
@@ -180,8 +180,8 @@ describe('proposals that come to nothing', () => {
   });
 });
 
-describe('the end', () => {
-  test('comes by patience, by the target, by the budget and by the most candidates', () => {
+describe('the end of the search', () => {
+  test('comes by patience, target reward, budget and maximum of candidates', () => {
     const still = always(() => 0.5);
     expect(serve(small({ generations: 9, patience: 2 }), still).state).toMatchObject({
       generation: 2,
@@ -204,15 +204,15 @@ describe('the end', () => {
     expect(many.state.nextCandidate).toBeLessThanOrEqual(gepaLimits.candidates);
   });
 
-  test('the budget keeps the most promising children if it does not cover all', () => {
+  test('keeps the most promising children if the budget does not cover all', () => {
     const run = serve(
       small({ populationSize: 3, generations: 1, maxRollouts: 20 + 32 + 20 }),
       always((candidate) => [0.5, 0.4, 0.6, 0.5][candidate]!),
     );
-    // A wave of all costs 16; of what is left after it, two waves of one child.
+    // A round of all children costs 16; the rest covers two rounds of one child.
     const rejected = of(run, 'candidate_rejected');
     expect(rejected.map(({ candidate }) => candidate)).toEqual(
-      run.state.candidates.slice(1).map((one) => one.candidate),
+      run.state.candidates.slice(1).map((summary) => summary.candidate),
     );
     expect(rejected.every(({ reason }) => reason === 'budget')).toBe(true);
     const last = stagesOf(run.requests, 'gate').at(-1)!;
@@ -220,7 +220,7 @@ describe('the end', () => {
     expect(last.ordinal).toBe(run.requests.length - 1);
   });
 
-  test('compares baseline and winner on fresh calls, in turns, by an interval for independent samples', () => {
+  test('compares baseline and winner on fresh calls by an interval for independent samples', () => {
     const run = serve(
       small({ generations: 1, heldoutSeeds: seeds(4, 100) }),
       scoring(({ candidate, stage, seed }) => {
@@ -238,7 +238,7 @@ describe('the end', () => {
     expect(verdict!.low).toBeCloseTo(0.5 - studentT95(6) * Math.sqrt(0.08 / 12), 6);
   });
 
-  test('without calls held out goes by both evaluations; a baseline that won is no better than itself', () => {
+  test('compares evaluations without held-out calls; a winning baseline is not better than itself', () => {
     const won = serve(
       small({ generations: 1 }),
       always((candidate) => candidate / 2),
@@ -257,7 +257,7 @@ describe('the end', () => {
     expect(stagesOf(still.requests, 'heldout')).toEqual([]);
   });
 
-  test('keeps the better candidate and the history when traffic gets harder', () => {
+  test('keeps the better candidate and the history if traffic becomes harder', () => {
     const run = serve(
       small({ generations: 1 }),
       scoring(({ candidate, ordinal }) => (candidate === 0 ? 0.6 : 0.9) - (ordinal >= 20 ? 0.5 : 0)),
@@ -268,8 +268,8 @@ describe('the end', () => {
   });
 });
 
-describe('what is seen', () => {
-  test("expects the incumbent's evaluation of it, with its interval", () => {
+describe('the view', () => {
+  test("estimates the incumbent's reward by its evaluation, with an interval", () => {
     const run = serve(
       small({ generations: 1 }),
       scoring(({ ordinal }) => ordinal % 2),
@@ -280,19 +280,19 @@ describe('what is seen', () => {
     expect(estimate!.high).toBeCloseTo(0.5 + reach, 9);
     expect(estimate!.low).toBeCloseTo(0.5 - reach, 9);
     expect(unpaired.view(run.turns[0]!.before).estimate).toBeNull();
-    const one = serve(
+    const single = serve(
       small({ generations: 1, evaluationSeeds: [0] }),
       always(() => 0),
     );
-    expect(unpaired.view(one.state).estimate).toBeNull();
+    expect(unpaired.view(single.state).estimate).toBeNull();
   });
 });
 
-describe('answers that do not fit', () => {
+describe('invalid input', () => {
   const start = createUnpaired(small());
   const world: World = { rollout: () => 0, propose: proposed };
 
-  test('are refused', () => {
+  test('rejects answers that do not match the requests', () => {
     expect(() => unpaired.apply(start, { kind: 'proposals', answers: [] })).toThrow('does not fit');
     const { state } = unpaired.apply(start, answer(unpaired.next(start), world));
     expect(() => unpaired.apply(state, { kind: 'proposals', answers: [] })).toThrow('not answered');
@@ -303,7 +303,7 @@ describe('answers that do not fit', () => {
     expect(() => unpaired.apply(state, stray)).toThrow('not offered');
   });
 
-  test('a config that HTTP should have refused is refused', () => {
+  test('rejects an invalid config', () => {
     expect(() => createUnpaired(small({ generations: 0 }))).toThrow(RangeError);
   });
 });

@@ -14,12 +14,12 @@ export function serve(
   return driveSearch(unpaired, createUnpaired(start), world, between);
 }
 
-/** A number of 0 to 1 that follows from the seed and the rollout alone. */
+/** A number from 0 to 1, determined by seed and ordinal. */
 export function chanceOf(seed: number, ordinal: number): number {
   return uniformInt(seedRng(seed, ordinal + 1), 1_000_000)[0] / 1_000_000;
 }
 
-/** Binary traffic with this chance of a good answer; every proposal is a new text. */
+/** Binary rewards with the given chance of 1; every proposal is a new text. */
 export function traffic(seed: number, chance: (request: RolloutRequest) => number): World {
   return { rollout: (request) => (chanceOf(seed, request.ordinal) < chance(request) ? 1 : 0), propose: proposed };
 }

@@ -1,4 +1,4 @@
-/** Configs and worlds of every kind, for what a search keeps whatever it is answered. */
+/** Arbitrary configs and worlds for the invariants of a search. */
 import fc from 'fast-check';
 import type { Batch } from '../../../../src/core/search/batch.js';
 import { minimumRollouts, type GepaConfig } from '../../../../src/core/algorithms/gepa/config.js';
@@ -8,9 +8,9 @@ import { proposed, type Run, type World } from './driver.js';
 
 export type Of<Type extends Decision['type']> = Extract<Decision, { type: Type }>;
 
-/** How a search is answered. */
+/** Parameters of a world's answers. */
 export interface Answering {
-  /** Whether equal rollouts have equal rewards. */
+  /** Whether rewards of equal rollouts differ. */
   noisy: boolean;
   /** Percentages of failed rollouts, infrastructure failures, bad proposals and conflicts. */
   failing: number;
@@ -28,7 +28,7 @@ export interface Case extends Answering {
 export const seeds = (min: number, max: number) =>
   fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 7 });
 
-/** Any world, or one whose answers follow from candidate and seed alone. */
+/** Any answers; `steady`: they depend on candidate and seed only. */
 export function answeringOf(steady: boolean): fc.Arbitrary<Answering> {
   return fc.record({
     noisy: steady ? fc.constant(false) : fc.boolean(),
@@ -68,7 +68,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
   });
 }
 
-/** Answers that depend on what is asked and on the case, not on when. */
+/** A world whose answers depend on case and request only, not on their order. */
 export function worldOf({
   noisy,
   failing,
@@ -110,7 +110,7 @@ export interface Measured extends RolloutRequest {
   reward: number;
 }
 
-/** Counted rollouts in the order of the requests; a failed one counts 0, a repeated one nothing. */
+/** Counted rollouts in the order of the requests: failed ones with 0, without repeated ones. */
 export function measuredIn<State extends { phase: object }>({ turns }: Run<State>): Measured[] {
   return turns.flatMap(({ work, answers, after }) => {
     if (work.kind !== 'rollouts' || answers.kind !== 'rollouts') return [];
@@ -130,14 +130,14 @@ export function of<Type extends Decision['type']>(run: { decisions: Decision[] }
   return run.decisions.filter((decision): decision is Of<Type> => decision.type === type);
 }
 
-/** The same answers in another order. */
+/** The answers in random order. */
 export function reorder(answers: SearchResponse, seed: number): SearchResponse {
   if (answers.kind === 'demos') return answers;
   const [shuffled] = shuffle<unknown>(seedRng(seed), answers.answers);
   return { ...answers, answers: shuffled } as SearchResponse;
 }
 
-/** The same, with nothing in it that could be written to. */
+/** Freezes a value deeply. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.values(value).forEach(frozen);

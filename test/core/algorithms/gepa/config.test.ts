@@ -55,12 +55,12 @@ describe('configProblems', () => {
     { repeats: 1_666 },
     { maxRollouts: 18 + 2, heldoutSeeds: [10] },
     { maxRollouts: 18 + 12, repeats: 2 },
-  ])('%j is fine', (overrides) => {
+  ])('accepts %j', (overrides) => {
     expect(configProblems(config(overrides))).toEqual([]);
   });
 });
 
-test('the seed that is held out and seen is named', () => {
+test('names a held-out seed that the search also uses', () => {
   const [problem] = configProblems(config({ heldoutSeeds: [9, 5, 3] }));
   expect(problem).toEqual({
     field: 'heldoutSeeds',
@@ -68,15 +68,15 @@ test('the seed that is held out and seen is named', () => {
   });
 });
 
-test('the least budget is the baseline and one proposal in full, the minibatch clipped to the train seeds', () => {
+test('the minimum budget covers the baseline and one proposal, with minibatches of at most all train seeds', () => {
   expect(minimumRollouts(config())).toBe(6 + 3 + 3 + 6);
   expect(minimumRollouts(config({ minibatchSize: 99, trainSeeds: [1, 2] }))).toBe(6 + 2 + 2 + 6);
   expect(minimumRollouts(config({ repeats: 2, heldoutSeeds: [10, 11] }))).toBe(12 + 3 + 3 + 12 + 2 * 2 * 2);
 });
 
-test('the estimate is everything, within the budget', () => {
-  // The baseline and an evaluation a generation; for each proposal two minibatches
-  // and the regression seeds, twice; the probes of noise.
+test('the estimate covers all rollouts, within the budget', () => {
+  // Baseline, an evaluation per generation, two minibatches and twice the regression seeds per
+  // proposal, and the noise probes.
   expect(estimateRollouts(config())).toBe(6 + 3 * 6 + 3 * 2 * 2 * (3 + 4) + 4);
   expect(estimateRollouts(config({ trainSeeds: [1, 2] }))).toBe(6 + 3 * 6 + 3 * 2 * 2 * (2 + 2) + 4);
   expect(estimateRollouts(config({ repeats: 2, heldoutSeeds: [10] }))).toBe(2 * 24 + 2 * 2 + 84);

@@ -7,8 +7,8 @@ import type { RolloutAnswer } from '../../../../src/core/search/protocol.js';
 import { casesOf, of, worldOf } from './cases.js';
 import { config, drive, proposed, type World } from './driver.js';
 
-describe('a search of candidates that do not all cost the same', () => {
-  test('where all cost the same goes as one that knows of no cost', () => {
+describe('a search with costs', () => {
+  test('behaves as without costs if all candidates cost the same', () => {
     fc.assert(
       fc.property(casesOf(false), (given) => {
         const { costs: _, ...state } = drive(given.config, { ...worldOf(given), cost: () => 7 }).state;
@@ -18,7 +18,7 @@ describe('a search of candidates that do not all cost the same', () => {
     );
   });
 
-  test('keeps its promises whatever they cost: no best is clearly dearer than an evaluated one as good, and history never falls', () => {
+  test('never prefers a clearly dearer candidate of equal reward, and history never falls', () => {
     let cheaper = 0;
     fc.assert(
       fc.property(casesOf(true), fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 5 }), (given, costs) => {
@@ -29,7 +29,7 @@ describe('a search of candidates that do not all cost the same', () => {
           if (reward === null || exceeds(best!.reward, reward)) continue;
           expect(isCheaper(run.state.costs, candidate, best!.candidate)).toBe(false);
         }
-        // A cheaper candidate may follow with the same mean, rounded differently.
+        // The mean of a cheaper successor may differ by rounding.
         for (const [at, mean] of history.slice(1).entries()) expect(mean).toBeGreaterThan(history[at]! - 1e-9);
         for (const accepted of of(run, 'candidate_accepted')) {
           if (accepted.reason !== 'cheaper') continue;
@@ -40,14 +40,14 @@ describe('a search of candidates that do not all cost the same', () => {
           expect(own).toBeLessThan(parent!);
         }
       }),
-      // Few of them have a cheaper one accepted.
+      // Few runs accept a cheaper candidate.
       { numRuns: 800 },
     );
     expect(cheaper).toBeGreaterThan(0);
   });
 
-  test('a step that is taken out and was of no use makes the winner', () => {
-    // Seed 0 nobody solves; every text solves the others; a child costs half of its parent.
+  test('the winner is the cheapest of equally good candidates', () => {
+    // Every text solves all seeds but 0; a child costs half as much as its parent.
     const world: World = {
       rollout: ({ seed }) => (seed === 0 ? 0 : 1),
       cost: ({ candidate }) => 64 / 2 ** candidate,
@@ -62,7 +62,7 @@ describe('a search of candidates that do not all cost the same', () => {
   });
 });
 
-test('a mean of few rollouts is compared with one of many', () => {
+test('compares mean costs of different numbers of rollouts', () => {
   const costs = addCosts(addCosts({}, [{ candidate: 0, cost: 10 }]), [
     ...[10, 10].map((cost) => ({ candidate: 0, cost })),
     { candidate: 1, cost: 8 },
@@ -71,12 +71,12 @@ test('a mean of few rollouts is compared with one of many', () => {
   expect([isCheaper(costs, 1, 0), isCheaper(costs, 0, 1), isCheaper(costs, 1, 2)]).toEqual([true, false, false]);
 });
 
-test('costs cross history, and take no room where there are none', () => {
+test('packed answers contain costs, and no field for them without costs', () => {
   const answers: RolloutAnswer[] = [
     { ordinal: 4, reward: 1, infrastructure: false, cost: 12.5 },
     { ordinal: 5, reward: null, infrastructure: true },
   ];
   expect(unpackAnswers(packAnswers(answers))).toEqual(answers);
-  const free = answers.map(({ cost: _, ...one }) => one);
+  const free = answers.map(({ cost: _, ...rest }) => rest);
   expect(Object.keys(packAnswers(free))).toEqual(['from', 'rewards', 'infrastructure']);
 });

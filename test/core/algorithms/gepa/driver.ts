@@ -19,11 +19,11 @@ export interface World {
   rollout(request: RolloutRequest): number | null | 'infrastructure';
   propose(request: ProposalRequest): Omit<ProposalAnswer, 'candidate'>;
   findDemos?(request: DemoRequest): DemoAnswer;
-  /** What a rollout cost, where candidates do not all cost the same. */
+  /** Cost of a rollout; absent: unknown. */
   cost?(request: RolloutRequest): number;
 }
 
-/** One turn of the loop: the state before, what it wanted, what it was told, and what followed. */
+/** One turn of the loop: states, request, answers and decisions. */
 export interface Turn<State = GepaState> {
   before: State;
   work: SearchRequest;
@@ -92,12 +92,12 @@ export function driveSearch<State>(
   for (;;) {
     const work = search.next(state);
     if (work.kind === 'done' || work.kind === 'failed') {
-      const wanted = turns.map((turn) => turn.work);
+      const searchRequests = turns.map((turn) => turn.work);
       return {
         turns,
         state,
-        requests: wanted.flatMap((one) => (one.kind === 'rollouts' ? one.requests : [])),
-        proposals: wanted.flatMap((one) => (one.kind === 'proposals' ? one.requests : [])),
+        requests: searchRequests.flatMap((request) => (request.kind === 'rollouts' ? request.requests : [])),
+        proposals: searchRequests.flatMap((request) => (request.kind === 'proposals' ? request.requests : [])),
         decisions: turns.flatMap((turn) => turn.decisions),
         end: work,
       };
@@ -110,11 +110,11 @@ export function driveSearch<State>(
   }
 }
 
-/** A proposal from the first failures of the request; merges and combinations succeed. */
+/** A successful proposal that shows the first failures of the request. */
 export function proposed({ ordinals, pick, merge, compose }: ProposalRequest): Omit<ProposalAnswer, 'candidate'> {
   if (merge) return { outcome: 'proposed', parents: merge };
   if (compose) return { outcome: 'proposed' };
-  const { size, index: index, of } = pick!;
+  const { size, index, of } = pick!;
   const own = ordinals.filter((_, at) => at % of === index).slice(0, size);
   return { outcome: 'proposed', shown: own.length > 0 ? own : ordinals.slice(0, size), removed: [] };
 }

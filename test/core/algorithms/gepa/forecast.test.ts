@@ -1,6 +1,6 @@
 /**
- * The forecast for the most promising candidate against the truth at the end of each generation, in
- * the benchmark's worlds and in worlds where a text may suit only the seeds it was shown.
+ * Compares the estimate for the most promising candidate with its true reward after each
+ * generation, in the benchmark's worlds and in worlds where a text may suit only its shown seeds.
  * Invariants: no bias on average; the 95 % interval covers the truth about that often.
  */
 import { describe, expect, test } from '@jest/globals';
@@ -14,33 +14,34 @@ import { seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import { mean } from '../../../../src/core/math/rewards.js';
 import { config, drive, proposed, type World } from './driver.js';
 
-type Told = World & { truth(candidate: number): number };
+type WorldWithTruth = World & { truth(candidate: number): number };
 
-interface Seen {
+interface Comparison {
   bias: number;
   covered: number;
 }
 
-/** Each generation's end at which the most promising candidate was not evaluated itself. */
-function compare(given: GepaConfig, world: Told): Seen[] {
+/** Comparisons after generations whose most promising candidate was not evaluated. */
+function compare(given: GepaConfig, world: WorldWithTruth): Comparison[] {
   return drive(given, world).turns.flatMap(({ after, decisions }) => {
     if (decisions.every(({ type }) => type !== 'generation_complete')) return [];
     const { candidate, reward, low, high } = gepa.view(after).estimate!;
-    if (after.candidates.find((one) => one.candidate === candidate)!.reward !== null) return [];
+    if (after.candidates.find((summary) => summary.candidate === candidate)!.reward !== null) return [];
     const truth = world.truth(candidate);
     return [{ bias: reward - truth, covered: Number(low - 1e-9 <= truth && truth <= high + 1e-9) }];
   });
 }
 
-/** A search weighs as much as any other, however many generations it had. */
-function summarize(searches: readonly Seen[][]) {
-  const whole = searches.filter((seen) => seen.length > 0);
-  const over = (key: keyof Seen) => mean(whole.map((seen) => mean(seen.map((one) => one[key]))!))!;
+/** Means over searches, each with the same weight. */
+function summarize(searches: readonly Comparison[][]) {
+  const whole = searches.filter((comparisons) => comparisons.length > 0);
+  const over = (key: keyof Comparison) =>
+    mean(whole.map((comparisons) => mean(comparisons.map((comparison) => comparison[key]))!))!;
   return { bias: over('bias'), covered: over('covered') };
 }
 
-/** A bench world; where it is noisy the truth is a mean over many rollouts. */
-function benchWorld(kind: WorldKind, seed: number, evaluationSeeds: readonly number[]): Told {
+/** A bench world; in a noisy one the true reward is a mean over many rollouts. */
+function benchWorld(kind: WorldKind, seed: number, evaluationSeeds: readonly number[]): WorldWithTruth {
   const world = openWorld(kind, seed);
   const answers = new InProcess(world);
   const times = Array.from({ length: kind === 'noisy' ? 20 : 1 }, (_, time) => 1_000 + time);
@@ -49,24 +50,28 @@ function benchWorld(kind: WorldKind, seed: number, evaluationSeeds: readonly num
     propose: (request) => answers.propose(request),
     truth(candidate) {
       const texts = answers.textsOf(candidate);
-      return mean(evaluationSeeds.flatMap((one) => times.map((time) => world.score(texts, one, time).reward)))!;
+      return mean(evaluationSeeds.flatMap((seed) => times.map((time) => world.score(texts, seed, time).reward)))!;
     },
   };
 }
 
-/** Percentages: solved by the baseline, repaired among shown seeds and others, regressed. */
-interface Manner {
+/** Percentages of seeds: solved by the baseline, repaired (shown, unshown), regressed. */
+interface ProposalRates {
   solved: number;
-  mendsShown: number;
-  mendsOthers: number;
-  spoils: number;
+  repairsShown: number;
+  repairsUnshown: number;
+  regresses: number;
 }
 
-function drawnWorld(manner: Manner, worldSeed: number, { trainSeeds, evaluationSeeds }: GepaConfig): Told {
+function randomWorld(
+  rates: ProposalRates,
+  worldSeed: number,
+  { trainSeeds, evaluationSeeds }: GepaConfig,
+): WorldWithTruth {
   const all = [...new Set([...trainSeeds, ...evaluationSeeds])];
   const draw = (candidate: number, seed: number, percent: number) =>
     uniformInt(seedRng(worldSeed, candidate * 1_000 + seed), 100)[0] < percent;
-  const solves = new Map([[0, new Set(all.filter((seed) => draw(0, seed, manner.solved)))]]);
+  const solves = new Map([[0, new Set(all.filter((seed) => draw(0, seed, rates.solved)))]]);
   const origins = new Map([[0, 0]]);
   const seeds: number[] = [];
   return {
@@ -83,11 +88,11 @@ function drawnWorld(manner: Manner, worldSeed: number, { trainSeeds, evaluationS
       const own = all.filter((seed) => {
         if (merge)
           return (
-            merge.some((one) => solves.get(one)!.has(seed) && !base.has(seed)) ||
-            merge.every((one) => solves.get(one)!.has(seed))
+            merge.some((parent) => solves.get(parent)!.has(seed) && !base.has(seed)) ||
+            merge.every((parent) => solves.get(parent)!.has(seed))
           );
-        if (base.has(seed)) return !draw(candidate, seed, manner.spoils);
-        return draw(candidate, seed, shown.has(seed) ? manner.mendsShown : manner.mendsOthers);
+        if (base.has(seed)) return !draw(candidate, seed, rates.regresses);
+        return draw(candidate, seed, shown.has(seed) ? rates.repairsShown : rates.repairsUnshown);
       });
       solves.set(candidate, new Set(own));
       return answer;
@@ -109,7 +114,7 @@ function configOf(seed: number, maxRollouts: number): GepaConfig {
   });
 }
 
-describe('what is expected is what is true, within its interval', () => {
+describe('the estimate is unbiased and within its interval', () => {
   test.each(worldKinds)('in worlds of kind %s', (kind) => {
     const searches = devSeeds.slice(0, 10).map((seed) => {
       const given = configOf(seed, 200);
@@ -120,15 +125,15 @@ describe('what is expected is what is true, within its interval', () => {
     expect(covered).toBeGreaterThan(0.92);
   });
 
-  test.each<[string, Manner]>([
-    ['learns what it is shown and nothing else', { solved: 10, mendsShown: 80, mendsOthers: 0, spoils: 0 }],
-    ['spoils what others solve', { solved: 40, mendsShown: 80, mendsOthers: 2, spoils: 4 }],
-    ['learns a little for others', { solved: 10, mendsShown: 60, mendsOthers: 6, spoils: 1 }],
-    ['learns as much for others', { solved: 30, mendsShown: 30, mendsOthers: 20, spoils: 3 }],
-  ])('where a text %s', (_, manner) => {
+  test.each<[string, ProposalRates]>([
+    ['repairs shown seeds only', { solved: 10, repairsShown: 80, repairsUnshown: 0, regresses: 0 }],
+    ['regresses on solved seeds', { solved: 40, repairsShown: 80, repairsUnshown: 2, regresses: 4 }],
+    ['repairs few unshown seeds', { solved: 10, repairsShown: 60, repairsUnshown: 6, regresses: 1 }],
+    ['repairs unshown seeds nearly as often', { solved: 30, repairsShown: 30, repairsUnshown: 20, regresses: 3 }],
+  ])('for a text that %s', (_, rates) => {
     const searches = devSeeds.slice(0, 10).map((seed) => {
       const given = configOf(seed, 200);
-      return compare(given, drawnWorld(manner, seed, given));
+      return compare(given, randomWorld(rates, seed, given));
     });
     const { bias, covered } = summarize(searches);
     expect(Math.abs(bias)).toBeLessThan(0.1);
@@ -136,8 +141,8 @@ describe('what is expected is what is true, within its interval', () => {
   });
 });
 
-describe('where evaluation seeds are train seeds', () => {
-  function overlapping(open: (seed: number, given: GepaConfig) => Told) {
+describe('with evaluation seeds as train seeds', () => {
+  function overlapping(open: (seed: number, given: GepaConfig) => WorldWithTruth) {
     return summarize(
       devSeeds.slice(0, 10).map((seed) => {
         const own = configOf(seed, 200);
@@ -153,23 +158,23 @@ describe('where evaluation seeds are train seeds', () => {
     expect(covered).toBeGreaterThan(0.92);
   });
 
-  test('nothing tells that a text learns what it is shown alone, and the interval is as wide as that', () => {
-    const manner = { solved: 10, mendsShown: 80, mendsOthers: 0, spoils: 0 };
-    expect(overlapping((seed, given) => drawnWorld(manner, seed, given)).covered).toBeGreaterThan(0.9);
+  test('the interval covers texts that repair shown seeds only', () => {
+    const rates = { solved: 10, repairsShown: 80, repairsUnshown: 0, regresses: 0 };
+    expect(overlapping((seed, given) => randomWorld(rates, seed, given)).covered).toBeGreaterThan(0.9);
   });
 });
 
-describe('at the edges', () => {
+describe('edge cases', () => {
   const given = configOf(1, 200);
-  const plain = drawnWorld({ solved: 10, mendsShown: 80, mendsOthers: 6, spoils: 1 }, 1, given);
+  const plain = randomWorld({ solved: 10, repairsShown: 80, repairsUnshown: 6, regresses: 1 }, 1, given);
 
-  test('an evaluated candidate is expected to score what was measured', () => {
+  test('the estimate of an evaluated candidate is its measured reward', () => {
     const view = gepa.view(drive(given, plain).state);
     const { bestReward: reward, bestCandidate: candidate } = view;
     expect(view.estimate).toEqual({ candidate, reward, low: reward, high: reward });
   });
 
-  test.each([1e300, 1e-300, -1e300])('rewards times %p make it no less finite', (factor) => {
+  test.each([1e300, 1e-300, -1e300])('is finite for rewards times %p', (factor) => {
     const scaled: World = { ...plain, rollout: (request) => (plain.rollout(request) as number) * factor };
     for (const { after } of drive(given, scaled).turns) {
       const { estimate } = gepa.view(after);
@@ -179,7 +184,7 @@ describe('at the edges', () => {
     }
   });
 
-  test('the interval stays among the rewards that there can be', () => {
+  test('the interval stays within the range of rewards', () => {
     for (const { after } of drive(given, plain).turns) {
       const { estimate } = gepa.view(after);
       if (!estimate) continue;

@@ -11,7 +11,7 @@ const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const request = (work: SearchRequest) => (work.kind === 'rollouts' ? packRequests(work.requests) : work);
 const answer = (answers: SearchResponse) => (answers.kind === 'rollouts' ? packAnswers(answers.answers) : answers);
 
-/** The largest state, and the largest of each thing that crosses a history, in bytes. */
+/** Maximum size in bytes of the state and of each kind of message in the history. */
 export function largestOf<State>(
   search: SearchAlgorithm<State>,
   turns: readonly Turn<State>[],
@@ -21,8 +21,8 @@ export function largestOf<State>(
   let seen: SearchView | undefined;
   for (const { before, work, answers, after, decisions } of turns) {
     const view = search.view(after);
-    const known = new Map(seen?.candidates.map((one) => [one.candidate, JSON.stringify(one)]));
-    const changed = view.candidates.filter((one) => known.get(one.candidate) !== JSON.stringify(one));
+    const known = new Map(seen?.candidates.map((summary) => [summary.candidate, JSON.stringify(summary)]));
+    const changed = view.candidates.filter((summary) => known.get(summary.candidate) !== JSON.stringify(summary));
     note('asked', request(work));
     note('answered', answer(answers));
     note('recorded', { view: { ...view, candidates: changed }, decisions });

@@ -4,7 +4,7 @@ import { config, drive, type World } from './driver.js';
 import { runs } from '../../../support/runs.js';
 import { casesOf, of, worldOf } from './cases.js';
 
-/** Candidate 1 solves seeds 0 to 2, candidate 2 seeds 3 and 4; all later ones solve none. */
+/** Candidate 1 solves seeds 0 to 2, candidate 2 seeds 3 and 4, later candidates none. */
 const solved: Record<number, number[]> = { 1: [0, 1, 2], 2: [3, 4] };
 const world: World = {
   rollout: ({ candidate, seed }) => (solved[candidate]?.includes(seed) ? 1 : 0),
@@ -19,16 +19,16 @@ function parentsAfterTheFirst(parentSelection: 'estimate' | 'pareto'): Set<numbe
   return new Set(proposals.flatMap(({ parents }) => parents));
 }
 
-test('by estimate, every later proposal starts from the candidate with the best mean', () => {
+test('selection by estimate proposes from the candidate with the best mean', () => {
   expect(parentsAfterTheFirst('estimate')).toEqual(new Set([1]));
 });
 
-test('by Pareto front, proposals start from each undominated candidate', () => {
-  // On seed 5, which none solves, the others dominate the baseline.
+test('selection by Pareto front proposes from each undominated candidate', () => {
+  // No candidate solves seed 5; candidates 1 and 2 dominate the baseline there.
   expect(parentsAfterTheFirst('pareto')).toEqual(new Set([1, 2]));
 });
 
-test('a generation proposes from the candidate that it explored', () => {
+test('a generation proposes from the candidate of its minibatch', () => {
   let explored = 0;
   const any = casesOf(true).map((given) => ({
     ...given,
@@ -42,7 +42,7 @@ test('a generation proposes from the candidate that it explored', () => {
         if (kind !== 'merge' && !firstProposals.has(generation)) firstProposals.set(generation, parent);
       for (const { stage, generation, candidate, seed } of run.requests) {
         const parent = firstProposals.get(generation);
-        // The probes of noise repeat the baseline in the first generation.
+        // Noise probes repeat the baseline in the first generation.
         if (stage !== 'minibatch' || generation === 1 || parent === undefined) continue;
         explored += 1;
         expect({ seed, candidate }).toEqual({ seed, candidate: parent });

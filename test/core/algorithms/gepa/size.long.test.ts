@@ -11,13 +11,13 @@ import { largestOf } from './largest.js';
 
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;
-/** The longest a seed can be written, and distinct ones. */
+/** Distinct seeds with the most digits. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/** Rewards of the longest notation, growing with the candidate: every child is accepted. */
+/** Rewards with many digits, growing with the candidate: every child is accepted. */
 const growing: World['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
-/** What runs of graphs cost, in as many digits as a number has. */
+/** Costs of graph runs with many digits. */
 const costing = ({ ordinal }: { ordinal: number }) => Math.PI * (1 + ordinal);
 
 const limits: Partial<GepaConfig> = {
@@ -26,7 +26,7 @@ const limits: Partial<GepaConfig> = {
   rngSeed: -(2 ** 53 - 1),
 };
 
-/** A graph job on the most tasks, with the smallest budget that buys the most candidates. */
+/** A graph job with the most tasks and candidates, on the smallest budget for them. */
 const graphJob = graphSearch({
   tasks: datasetLimits.tasks,
   rolloutBudget: 12_000,
@@ -37,16 +37,16 @@ const graphJob = graphSearch({
 test.each<[string, Partial<GepaConfig>]>([
   ['50 generations of 9, all accepted and combined', { populationSize: 9, generations: 50, minibatchSize: 100 }],
   ['499 generations of 1, all accepted', { populationSize: 1, generations: 499, minibatchSize: 3 }],
-  ['a graph job with as many tasks and candidates as there may be', graphJob],
+  ['a graph job with the most tasks and candidates', graphJob],
 ])(
-  '%s: the state stays below 1.5 MB, and all that crosses a history below a third of that',
+  '%s: the state stays below 1.5 MB, messages in the history below 0.5 MB',
   (_, shape) => {
     const { turns, state } = drive(config({ ...limits, ...shape }), {
       ...scoring(growing),
       ...(shape === graphJob && { cost: costing }),
     });
     expect(state.candidates.length).toBeGreaterThan(490);
-    // The state grows, so the last turns are the largest; the first have the baseline's evaluation.
+    // The state grows, so its last turns are the largest; the first turns evaluate the baseline.
     const { state: largest, ...messages } = largestOf(gepa, [...turns.slice(0, 3), ...turns.slice(-12)]);
     expect(largest).toBeLessThan(maxOfState);
     expect(Object.entries(messages).filter(([, size]) => size >= maxOfMessage)).toEqual([]);

@@ -5,12 +5,12 @@ import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import type { SearchResponse, ProposalAnswer, RolloutRequest } from '../../../../src/core/search/protocol.js';
 import { answer, config, drive, proposed, scoring, type World } from './driver.js';
 
-/** Every child is better than its parent, everywhere. */
+/** Every child is better than its parent on every seed. */
 const improving = scoring(({ candidate }) => Math.min(0.9, 0.1 + candidate / 50));
-/** No child is. */
+/** All candidates are equal. */
 const level = scoring(() => 0.5);
 
-/** The state when the search first is in that phase. */
+/** The state at the start of a phase. */
 function until(phase: string, start = createGepa(config()), world: World = improving): GepaState {
   let state = start;
   while (state.phase.name !== phase) state = gepa.apply(state, answer(gepa.next(state), world)).state;
@@ -30,7 +30,7 @@ describe('the budget', () => {
     evaluationSeeds: [10, 11, 12, 13, 14, 15],
   });
 
-  test('the least is enough for one child and its evaluation', () => {
+  test('covers one child and its evaluation at its minimum', () => {
     for (const minibatchSize of [1, 2, 3, 6]) {
       const given = { ...base, minibatchSize };
       const run = drive({ ...given, maxRollouts: minimumRollouts(given) }, improving);
@@ -39,7 +39,7 @@ describe('the budget', () => {
     }
   });
 
-  test('without room for regression seeds, decides a child with a gain from known results', () => {
+  test('without room for regression seeds, decides a gain from known results', () => {
     const trainSeeds = Array.from({ length: 20 }, (_, seed) => seed);
     for (let spare = 0; spare < 60; spare++) {
       const given = { ...base, populationSize: 3, generations: 3, trainSeeds };
@@ -48,14 +48,14 @@ describe('the budget', () => {
     }
   });
 
-  test('less than that is refused, naming the field and the number', () => {
+  test('below the minimum is rejected with field and number', () => {
     expect(() => createGepa({ ...base, maxRollouts: minimumRollouts(base) - 1 })).toThrow(
       'maxRollouts must be an integer of at least 16',
     );
   });
 
-  test('is not overshot when an evaluation shows that another candidate is more promising', () => {
-    // Each child gains on its shown seeds and loses elsewhere, which only its evaluation reveals.
+  test('is not exceeded if an evaluation makes another candidate more promising', () => {
+    // Each child gains on its shown seeds and loses on others, as only its evaluation shows.
     const seeds = [0, 1, 2, 3, 4, 5, 6, 7];
     const world: World = {
       rollout: ({ candidate, seed, stage }) => {
@@ -88,53 +88,55 @@ describe('answers', () => {
     kind: 'rollouts',
     answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
   });
-  const asking = until('proposals');
+  const awaitingProposals = until('proposals');
   const proposals = (...answers: Partial<ProposalAnswer>[]): SearchResponse => ({
     kind: 'proposals',
-    answers: answers.map((one, index) => ({ candidate: index + 1, outcome: 'proposed', ...one })),
+    answers: answers.map((answer, index) => ({ candidate: index + 1, outcome: 'proposed', ...answer })),
   });
 
   test.each<[string, SearchResponse, RegExp]>([
-    ['of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
-    ['too few', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
-    ['to something else', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
-    ['twice', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
-    ['NaN', rollouts([0, 1], [1, NaN]), /rollout 1 was answered with reward NaN/],
-    ['Infinity', rollouts([0, Infinity], [1, 1]), /rollout 0 was answered with reward Infinity/],
-  ])('%s are refused', (_, answers, message) => {
+    ['answers of another kind', { kind: 'proposals', answers: [] }, /"proposals" does not fit .* "rollouts"/],
+    ['missing answers', rollouts([0, 1]), /rollout 1 was asked for and not answered/],
+    ['unrequested answers', rollouts([0, 1], [2, 1]), /rollout 2 was answered but is not among those asked for/],
+    ['repeated answers', rollouts([0, 1], [1, 1], [1, 1]), /rollout 1 was answered twice/],
+    ['the reward NaN', rollouts([0, 1], [1, NaN]), /rollout 1 was answered with reward NaN/],
+    ['the reward Infinity', rollouts([0, Infinity], [1, 1]), /rollout 0 was answered with reward Infinity/],
+  ])('rejects %s', (_, answers, message) => {
     expect(() => gepa.apply(state, answers)).toThrow(message);
   });
 
-  test('to proposals must be exactly those asked for', () => {
-    const work = gepa.next(asking);
+  test('rejects missing, additional and repeated proposals', () => {
+    const work = gepa.next(awaitingProposals);
     if (work.kind !== 'proposals') throw new Error(work.kind);
     const fine = { shown: work.requests[0]!.ordinals.slice(0, 1) };
-    expect(() => gepa.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
-    expect(() => gepa.apply(asking, proposals(fine))).toThrow('candidate 2 was asked for and not answered');
-    expect(() => gepa.apply(asking, proposals(fine, fine, fine))).toThrow('candidate 3 was answered but is not among');
-    expect(() => gepa.apply(asking, proposals(fine, { ...fine, candidate: 1 }))).toThrow(
+    expect(() => gepa.apply(awaitingProposals, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
+    expect(() => gepa.apply(awaitingProposals, proposals(fine))).toThrow('candidate 2 was asked for and not answered');
+    expect(() => gepa.apply(awaitingProposals, proposals(fine, fine, fine))).toThrow(
+      'candidate 3 was answered but is not among',
+    );
+    expect(() => gepa.apply(awaitingProposals, proposals(fine, { ...fine, candidate: 1 }))).toThrow(
       'candidate 1 was answered twice',
     );
-    expect(() => gepa.apply(asking, proposals(fine, fine))).not.toThrow();
+    expect(() => gepa.apply(awaitingProposals, proposals(fine, fine))).not.toThrow();
   });
 
   test('rejects proposals that show rollouts not offered or merge other candidates', () => {
-    expect(() => gepa.apply(asking, proposals({ shown: [99] }, { shown: [] }))).toThrow(
+    expect(() => gepa.apply(awaitingProposals, proposals({ shown: [99] }, { shown: [] }))).toThrow(
       'the proposal of candidate 1 was shown rollout 99, which was not offered',
     );
-    expect(() => gepa.apply(asking, proposals({ parents: [7] }, { shown: [] }))).toThrow(
+    expect(() => gepa.apply(awaitingProposals, proposals({ parents: [7] }, { shown: [] }))).toThrow(
       'the proposal of candidate 1 combines candidate 7, which was not asked for',
     );
   });
 
-  test('after the end are refused', () => {
+  test('rejects answers after the end', () => {
     const { state: ended } = drive(config(), improving);
     expect(() => gepa.apply(ended, rollouts())).toThrow(/does not fit .* "done"/);
   });
 });
 
 describe('failed rollouts', () => {
-  test('of the infrastructure are asked for again under new ordinals while the stage waits, at most twice', () => {
+  test('repeats infrastructure failures under new ordinals within the stage, at most twice', () => {
     let state = createGepa(config({ evaluationSeeds: [10, 11, 12] }));
     const broken = scoring(({ seed }) => (seed === 11 ? 'infrastructure' : 1));
     for (const expected of [[0, 1, 2], [3], [4]]) {
@@ -165,7 +167,7 @@ describe('proposals', () => {
     },
   });
 
-  test('that are duplicates or fail cost nothing more', () => {
+  test('cost no rollouts if they are duplicates or fail', () => {
     const run = drive(
       config({ populationSize: 3, generations: 1 }),
       failing((candidate) => (['proposed', 'duplicate', 'failed'] as const)[candidate - 1]!),
@@ -173,12 +175,12 @@ describe('proposals', () => {
     expect(new Set(run.requests.filter(({ stage }) => stage === 'gate').map(({ candidate }) => candidate))).toEqual(
       new Set([1]),
     );
-    const reasons = run.decisions.flatMap((one) => (one.type === 'proposal_failed' ? [one.reason] : []));
+    const reasons = run.decisions.flatMap((decision) => (decision.type === 'proposal_failed' ? [decision.reason] : []));
     expect(reasons).toEqual([expect.stringContaining('duplicate'), 'reason 3']);
     expect(gepa.view(run.state).candidates.map(({ candidate }) => candidate)).toEqual([0, 1]);
   });
 
-  test('all failed in two generations in a row fail the search, baseline kept', () => {
+  test('fail the search if all fail in two consecutive generations; the baseline stays the best', () => {
     const run = drive(config({ populationSize: 2, generations: 9 }), failing(() => 'failed')); // prettier-ignore
     expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
     expect(run.end).toMatchObject({ message: expect.stringContaining('reason 4') });
@@ -188,13 +190,13 @@ describe('proposals', () => {
     expect(view.rolloutsPlanned).toBe(view.rolloutsCompleted);
   });
 
-  test('all duplicates for ever end by generations, at the cost of the baseline and the probes', () => {
+  test('all duplicates end the search by generations, after baseline and probes only', () => {
     const run = drive(config({ populationSize: 2, generations: 50 }), failing(() => 'duplicate')); // prettier-ignore
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
     expect(run.requests.length).toBe(6 + 4);
   });
 
-  test('show first what was not shown yet', () => {
+  test('show unshown failures first', () => {
     const run = drive(
       config({ populationSize: 1, generations: 2, minibatchSize: 3 }),
       failing(() => 'duplicate'),
@@ -211,22 +213,22 @@ describe('proposals', () => {
     ]);
   });
 
-  test('accepted side by side are combined, unless that is turned off', () => {
-    // Each child mends what it was shown and nothing else; together they mend all.
-    const mended = new Map<number, Set<number>>([[0, new Set()]]);
+  test('of the same generation are merged after acceptance, unless merge is off', () => {
+    // Each child solves its shown seeds only; together they solve all.
+    const solved = new Map<number, Set<number>>([[0, new Set()]]);
     const seedOf = new Map<number, number>();
     const world: World = {
       rollout: ({ ordinal, candidate, seed }) => {
         seedOf.set(ordinal, seed);
-        return mended.get(candidate)!.has(seed) ? 1 : 0;
+        return solved.get(candidate)!.has(seed) ? 1 : 0;
       },
       propose: (request) => {
         const { candidate, parent, merge } = request;
         const answer = proposed(request);
         const learned = merge
-          ? merge.flatMap((one) => [...mended.get(one)!])
-          : answer.shown!.map((one) => seedOf.get(one)!);
-        mended.set(candidate, new Set([...mended.get(parent)!, ...learned]));
+          ? merge.flatMap((source) => [...solved.get(source)!])
+          : answer.shown!.map((ordinal) => seedOf.get(ordinal)!);
+        solved.set(candidate, new Set([...solved.get(parent)!, ...learned]));
         return answer;
       },
     };
@@ -244,14 +246,14 @@ describe('proposals', () => {
   });
 });
 
-describe('the end', () => {
-  test('comes when there is nothing to learn from', () => {
+describe('the end of the search', () => {
+  test('comes as solved without failures', () => {
     const run = drive(config({ generations: 9 }), scoring(() => 1)); // prettier-ignore
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'solved' });
     expect(run.proposals).toEqual([]);
   });
 
-  test('is the baseline when it has the target already', () => {
+  test('comes after the baseline if it reaches the target', () => {
     const run = drive(config({ targetReward: 0.5 }), level);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
     expect(run.requests).toHaveLength(6);
@@ -262,27 +264,28 @@ describe('the verdict', () => {
   const heldoutSeeds = [100, 101, 102];
   const gaining: World['rollout'] = ({ candidate, seed }) => (candidate === 0 ? 0.1 : 0.6) + (seed % 2) / 10;
 
-  test('rests on the evaluation where nothing was held out', () => {
+  test('compares evaluations without held-out seeds', () => {
     const { state } = drive(config({ populationSize: 1, generations: 1 }), scoring(gaining));
     expect(gepa.view(state).verdict).toMatchObject({ verdict: 'better', basis: 'evaluation', seeds: 6 });
     expect(gepa.view(state).verdict!.baseline).toBeCloseTo(0.15, 12);
     expect(gepa.view(state).verdict!.difference).toBeCloseTo(0.5, 12);
   });
 
-  test('counts the seeds of an evaluation, not how often they were run', () => {
+  test('an evaluation counts seeds, not repeats', () => {
     const given = config({ repeats: 3, evaluationSeeds: [10, 11, 12, 13] });
     const evaluated = drive(given, improving).decisions.filter(({ type }) => type === 'candidate_evaluated');
     expect(evaluated.length).toBeGreaterThan(1);
-    for (const one of evaluated) expect(one).toMatchObject({ seedsEvaluated: 4 });
+    for (const decision of evaluated) expect(decision).toMatchObject({ seedsEvaluated: 4 });
   });
 
-  test('rests on what was held out, in turns for each repeat', () => {
+  test('compares held-out seeds, with all repeats', () => {
     const { state, requests } = drive(config({ generations: 1, heldoutSeeds, repeats: 2, merge: false }), {
-      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.5 : one.seed % 2 ? 0.9 : 0.1),
+      rollout: (request) =>
+        request.seed < 100 ? gaining(request) : request.candidate === 0 ? 0.5 : request.seed % 2 ? 0.9 : 0.1,
       propose: proposed,
     });
     expect(requests.filter(({ stage }) => stage === 'heldout')).toHaveLength(2 * 3 * 2);
-    // 0.1, 0.9 and 0.1 against 0.5: worse in the mean, and far from sure.
+    // 0.1, 0.9 and 0.1 against 0.5: a worse mean, not significant.
     const verdict = gepa.view(state).verdict!;
     expect(verdict).toMatchObject({ verdict: 'not_significantly_better', basis: 'heldout', seeds: 3, baseline: 0.5 });
     expect(verdict.difference).toBeCloseTo((-0.4 + 0.4 - 0.4) / 3, 12);
@@ -290,9 +293,10 @@ describe('the verdict', () => {
     expect(verdict.high).toBeGreaterThan(0);
   });
 
-  test('is not that the winner is better when only the mean is', () => {
+  test('is not better for a greater mean that is not significant', () => {
     const { state } = drive(config({ generations: 1, heldoutSeeds }), {
-      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.5 : one.seed % 2 ? 0.1 : 0.9),
+      rollout: (request) =>
+        request.seed < 100 ? gaining(request) : request.candidate === 0 ? 0.5 : request.seed % 2 ? 0.1 : 0.9,
       propose: proposed,
     });
     const { verdict, difference, low } = gepa.view(state).verdict!;
@@ -301,18 +305,18 @@ describe('the verdict', () => {
     expect(low).toBeLessThan(0);
   });
 
-  test('may be that the winner is worse', () => {
+  test('is worse for a significantly worse winner', () => {
     const { state } = drive(config({ generations: 1, heldoutSeeds }), {
-      rollout: (one) => (one.seed < 100 ? gaining(one) : one.candidate === 0 ? 0.9 : 0.1),
+      rollout: (request) => (request.seed < 100 ? gaining(request) : request.candidate === 0 ? 0.9 : 0.1),
       propose: proposed,
     });
     expect(gepa.view(state).verdict).toMatchObject({ verdict: 'worse', basis: 'heldout', winner: 0.1 });
   });
 
-  test('is of no difference where the baseline wins, and none before the end', () => {
-    const lost = drive(config({ generations: 2, heldoutSeeds }), level);
-    expect(gepa.view(lost.state).verdict).toMatchObject({ verdict: 'not_significantly_better', low: 0, high: 0 });
-    expect(lost.requests.filter(({ stage }) => stage === 'heldout')).toEqual([]);
+  test('has no difference if the baseline wins, and is null before the end', () => {
+    const unchanged = drive(config({ generations: 2, heldoutSeeds }), level);
+    expect(gepa.view(unchanged.state).verdict).toMatchObject({ verdict: 'not_significantly_better', low: 0, high: 0 });
+    expect(unchanged.requests.filter(({ stage }) => stage === 'heldout')).toEqual([]);
     const won = drive(config({ generations: 2, heldoutSeeds }), scoring(gaining));
     for (const { before } of won.turns) expect(gepa.view(before).verdict).toBeNull();
     expect(gepa.view(won.state).verdict).not.toBeNull();
@@ -320,12 +324,12 @@ describe('the verdict', () => {
 });
 
 describe('the view', () => {
-  test('knows nothing of the best before the baseline is measured', () => {
+  test('has no best candidate before the baseline is evaluated', () => {
     const view = gepa.view(createGepa(config()));
     expect(view).toMatchObject({ bestCandidate: null, bestReward: null, estimate: null, noise: null, history: [] });
   });
 
-  test('shows the noise that equal rollouts have', () => {
+  test('shows the noise of equal rollouts', () => {
     const { state } = drive(config({ generations: 1 }), scoring(({ ordinal }) => (ordinal % 2) * 0.4)); // prettier-ignore
     const { noise } = gepa.view(state);
     expect(noise!.comparisons).toBeGreaterThan(0);
@@ -339,14 +343,14 @@ describe('the view', () => {
       const world = scoring(({ ordinal }) => (ordinal % 3 === 0 ? huge : ordinal % 3 === 1 ? -huge : 0.5));
       const run = drive(config({ generations: 4, repeats: 2, heldoutSeeds: [100, 101] }), world);
       for (const { after, decisions } of run.turns) {
-        const told = { view: gepa.view(after), decisions, after };
-        expect(JSON.parse(JSON.stringify(told))).toEqual(told);
+        const result = { view: gepa.view(after), decisions, after };
+        expect(JSON.parse(JSON.stringify(result))).toEqual(result);
       }
     }
   });
 });
 
-test('another rng seed is another path', () => {
+test('different rng seeds give different paths', () => {
   const given = config({ trainSeeds: [0, 1, 2, 3, 4, 5, 6, 7, 8], evaluationSeeds: [20, 21] });
   const seedsOf = (rngSeed: number) => drive({ ...given, rngSeed }, improving).requests.map(({ seed }) => seed);
   expect(seedsOf(0)).not.toEqual(seedsOf(1));

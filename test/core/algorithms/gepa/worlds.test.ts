@@ -8,7 +8,7 @@ import { createGepa } from '../../../../src/core/algorithms/gepa/state.js';
 import { gepa } from '../../../../src/core/algorithms/gepa/step.js';
 import { config } from './driver.js';
 
-/** Mean true reward of the winners in the first development worlds of a kind after 200 rollouts. */
+/** Mean true reward of the winners in three development worlds of a kind, after 200 rollouts. */
 function meanTrueReward(kind: WorldKind): number {
   const rewards = devSeeds.slice(0, 3).map((seed) => {
     const world = openWorld(kind, seed);

@@ -1,4 +1,4 @@
-/** Configs and worlds of every kind, for what a MIPRO search keeps whatever it is answered. */
+/** Arbitrary configs and worlds for the invariants of a MIPRO search. */
 import fc from 'fast-check';
 import { minimumRollouts, type MiproConfig } from '../../../../src/core/algorithms/mipro/config.js';
 import { createMipro, type MiproState } from '../../../../src/core/algorithms/mipro/state.js';
@@ -12,9 +12,9 @@ export interface Case extends Answering {
   components: number;
   /** Where demonstrations go; null: in every call. */
   slots: (string | null)[];
-  /** Percent of rollouts that can be shown, each as what was answered or as what was right. */
+  /** Percentage of rollouts usable as bootstrapped, and as labeled demonstrations. */
   showable: number;
-  /** How much of a reward is the candidate's alone: the baseline's share of it is small. */
+  /** Share of a reward that depends on the candidate only; low for the baseline. */
   own: number;
 }
 
@@ -43,7 +43,7 @@ export function casesOf(steady: boolean, spareRollouts = 120): fc.Arbitrary<Case
     showable: fc.constantFrom(0, 50, 100, 100),
     own: fc.constantFrom(0, 0.5, 0.95),
   });
-  // Where everything fails there is little to see.
+  // Fewer worlds in which everything fails.
   const milder = fc.record({
     failing: fc.constantFrom(0, 0, 20, 100),
     badProposals: fc.constantFrom(0, 0, 0, 0, 30, 100),
@@ -71,19 +71,19 @@ export function startOf({ config, traffic }: Case): MiproState {
   return traffic === 'paired' ? createMipro(config) : unpaired(config);
 }
 
-/** Answers that depend on what is asked and on the case, not on when. */
+/** A world whose answers depend on case and request only, not on their order. */
 export function miproWorldOf(given: Case): MiproWorld {
   const { answerSeed, components, slots, showable, own } = given;
   const isShown = (stream: number, ordinal: number) =>
     uniformInt(seedRng(answerSeed, 10_000_000 + ordinal * 10 + stream), 100)[0] < showable;
   const world = worldOf(given);
-  const talent = (candidate: number) =>
+  const qualityOf = (candidate: number) =>
     candidate === 0 ? 0.1 : uniformInt(seedRng(answerSeed, 20_000_000 + candidate), 11)[0] / 10;
   return {
     ...world,
     rollout: (request) => {
       const reward = world.rollout(request);
-      return typeof reward === 'number' ? (1 - own) * reward + own * talent(request.candidate) : reward;
+      return typeof reward === 'number' ? (1 - own) * reward + own * qualityOf(request.candidate) : reward;
     },
     findDemos: ({ ordinals }) => ({
       components: Array.from({ length: components }, (_, index) => `c${index}`),

@@ -53,12 +53,12 @@ describe('configProblems', () => {
     { maxRollouts: 27, repeats: 2 },
     { rngSeed: -5, heldoutSeeds: [99, -1], repeats: 3, patience: 1, targetReward: -0.5 },
     { patience: null, targetReward: null },
-  ])('%j is fine', (overrides) => {
+  ])('accepts %j', (overrides) => {
     expect(configProblems(config(overrides))).toEqual([]);
   });
 });
 
-test('the least budget is two evaluations, a trial and what is held out; one fewer is refused, naming it', () => {
+test('the minimum budget covers two evaluations, a trial and held-out rollouts; a smaller one is rejected', () => {
   expect(minimumRollouts(config())).toBe(6 + 3 + 6);
   expect(minimumRollouts(config({ minibatchSize: 99 }))).toBe(6 + 6 + 6);
   const given = config({ repeats: 2, heldoutSeeds: [98, 99] });
@@ -74,11 +74,11 @@ test.each([
   [41, 6],
   [280, 35],
   [1_000, 35],
-])('of %d evaluation seeds a minibatch has %d', (evaluationSeeds, expected) => {
+])('a search with %d evaluation seeds has minibatches of %d', (evaluationSeeds, expected) => {
   expect(defaultMinibatch(evaluationSeeds)).toBe(expected);
 });
 
-test('there are as many trials as for as many choices in DSPy', () => {
+test('the default number of trials is that of DSPy', () => {
   const none = { maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
   expect(defaultTrials(config({ numCandidates: 1 }), 1)).toBe(2);
   expect(defaultTrials(config({ numCandidates: 6 }), 1)).toBe(11);
@@ -86,7 +86,7 @@ test('there are as many trials as for as many choices in DSPy', () => {
   expect(defaultTrials(config({ numCandidates: 12, ...none }), 1)).toBe(18);
 });
 
-test('as many trials as are taken by default are allowed', () => {
+test('the default number of trials is valid', () => {
   for (const numCandidates of [2, 20, 50]) {
     for (const seeds of [5, 35, 140, 1_000]) {
       const evaluationSeeds = Array.from({ length: seeds }, (_, at) => at);
@@ -99,7 +99,7 @@ test('as many trials as are taken by default are allowed', () => {
   }
 });
 
-test('without demonstrations one instruction is nothing to choose from', () => {
+test('rejects a single instruction without demonstrations', () => {
   const none = { maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
   expect(configProblems(config({ numCandidates: 1, ...none }))).toEqual([
     { field: 'numCandidates', message: expect.stringContaining('nothing to choose from') },
@@ -107,7 +107,7 @@ test('without demonstrations one instruction is nothing to choose from', () => {
   expect(configProblems(config({ numCandidates: 1 }))).toEqual([]);
 });
 
-test('live traffic, which may name no instances, needs room for the best so far beside the winner', () => {
+test('live traffic needs budget for rollouts of the incumbent beside the winner', () => {
   expect(minimumRollouts(config(), true)).toBe(6 + 3 + 2 * 6);
   expect(configProblems(config({ maxRollouts: 20 }), true)).toMatchObject([{ field: 'maxRollouts' }]);
   const run = drive(
@@ -117,7 +117,7 @@ test('live traffic, which may name no instances, needs room for the best so far 
   expect(run.state.trials).toBeGreaterThan(0);
 });
 
-test('half of the instructions are written before the first trial, all where there is no other time', () => {
+test('half of the instructions precede the first trial; all do in a single generation', () => {
   expect([1, 5, 6, 15].map((numTrials) => generationsOf({ numTrials }))).toEqual([1, 1, 2, 3]);
   expect(initialInstructions(config({ numCandidates: 8, numTrials: 15 }))).toBe(4);
   expect(initialInstructions(config({ numCandidates: 8, numTrials: 5 }))).toBe(7);

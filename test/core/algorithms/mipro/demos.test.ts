@@ -14,10 +14,10 @@ import { seedRng } from '../../../../src/core/math/random.js';
 import { addResults } from '../../../../src/core/search/results.js';
 import { config } from './driver.js';
 
-type Given = [candidate: number, seed: number, reward: number];
+type Rollout = [candidate: number, seed: number, reward: number];
 
-/** A state in which these were run, in this order from ordinal 0 on. */
-function stateOf(rollouts: Given[], overrides: Partial<MiproConfig> = {}): MiproState {
+/** A state with results of the rollouts, in this order from ordinal 0. */
+function stateOf(rollouts: Rollout[], overrides: Partial<MiproConfig> = {}): MiproState {
   const measured = rollouts.map(([candidate, seed, reward], ordinal) => ({ candidate, seed, ordinal, reward }));
   return { ...createMipro(config(overrides)), results: addResults({}, measured) };
 }
@@ -25,12 +25,12 @@ function stateOf(rollouts: Given[], overrides: Partial<MiproConfig> = {}): Mipro
 const none: DemoSet = { bootstrapped: [], labeled: [] };
 const sizes = (sets: DemoSet[]) => sets.map(({ bootstrapped, labeled }) => [bootstrapped.length, labeled.length]);
 
-describe('a rollout scored well', () => {
+describe('the threshold of a good reward', () => {
   test.each<[string, number[], number]>([
-    ['from four fifths of the way from the worst to the best on', [0.2, 0.7, 0.4], 0.6],
-    ['below 0 too', [-10, 0], -2],
-    ['where all are equal, when it is solved', [0.5, 0.5], 1],
-    ['where nothing was run, when it is solved', [], 1],
+    ['is four fifths of the way from the worst to the best reward', [0.2, 0.7, 0.4], 0.6],
+    ['is also computed below 0', [-10, 0], -2],
+    ['is 1 if all rewards are equal', [0.5, 0.5], 1],
+    ['is 1 without rollouts', [], 1],
   ])('%s', (_, rewards, expected) => {
     const all = rewards.map((reward, ordinal) => ({ ordinal, candidate: 0, seed: ordinal, reward }));
     expect(goodRewardThreshold(all)).toBeCloseTo(expected, 9);
@@ -38,7 +38,7 @@ describe('a rollout scored well', () => {
 });
 
 describe('findDemos requests', () => {
-  const rollouts: Given[] = [
+  const rollouts: Rollout[] = [
     [0, 0, 0.2],
     [0, 10, 1],
     [0, 1, 0.9],
@@ -46,34 +46,34 @@ describe('findDemos requests', () => {
     [0, 3, 0],
   ];
 
-  test('about rollouts on train seeds, those that scored well first, the best of them before the others', () => {
+  test('list rollouts on train seeds, good ones first, the best of them before the others', () => {
     expect(demoCandidates(stateOf(rollouts))).toEqual([3, 2, 0, 4]);
   });
 
-  test('about those alone that scored well where nothing labelled is wanted', () => {
+  test('list only good rollouts if labeled demonstrations are off', () => {
     expect(demoCandidates(stateOf(rollouts, { maxLabeledDemos: 0 }))).toEqual([3, 2]);
   });
 
-  test('about none twice', () => {
+  test('list no rollout twice', () => {
     expect(demoCandidates({ ...stateOf(rollouts), searchedForDemos: 3 })).toEqual([3, 4]);
   });
 
-  test('for ten at most to describe the task from, and only once', () => {
-    const many = stateOf(Array.from({ length: 13 }, (_, at): Given => [at, at < 2 ? 10 + at : 0, 1]));
+  test('list at most ten rollouts to describe the task, and only once', () => {
+    const many = stateOf(Array.from({ length: 13 }, (_, at): Rollout => [at, at < 2 ? 10 + at : 0, 1]));
     expect(toDescribe(many)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(toDescribe({ ...many, components: ['system'] })).toEqual([]);
   });
 
-  test('about a hundred of either at most', () => {
-    const many = stateOf(Array.from({ length: 500 }, (_, at): Given => [at, 0, at % 2]));
-    const asked = demoCandidates(many);
-    expect(asked).toHaveLength(200);
-    expect(asked.slice(0, 100).every((ordinal) => ordinal % 2 === 1)).toBe(true);
-    expect(asked.slice(100).every((ordinal) => ordinal % 2 === 0)).toBe(true);
+  test('list at most a hundred good and a hundred other rollouts', () => {
+    const many = stateOf(Array.from({ length: 500 }, (_, at): Rollout => [at, 0, at % 2]));
+    const candidates = demoCandidates(many);
+    expect(candidates).toHaveLength(200);
+    expect(candidates.slice(0, 100).every((ordinal) => ordinal % 2 === 1)).toBe(true);
+    expect(candidates.slice(100).every((ordinal) => ordinal % 2 === 0)).toBe(true);
   });
 });
 
-describe('what can be shown', () => {
+describe('usable demonstrations', () => {
   const state = stateOf([
     [0, 0, 1],
     [0, 1, 0],
@@ -82,34 +82,34 @@ describe('what can be shown', () => {
     [1, 2, 1],
   ]);
 
-  test('uses the earliest rollout of a seed, and answers only with a good reward', () => {
+  test('use the earliest rollout of a seed, and bootstrap only good rewards', () => {
     const all = [0, 1, 2, 3, 4];
     const found = addUsable(none, { component: null, bootstrapped: all, labeled: all }, state);
     expect(found).toEqual({ bootstrapped: [0, 3, 4], labeled: [0, 1, 4] });
   });
 
-  test('stays as it was where a later survey finds the same seeds', () => {
+  test('keep their rollouts if a later search finds the same seeds', () => {
     const before = { bootstrapped: [0], labeled: [1] };
     const found = addUsable(before, { component: null, bootstrapped: [2, 3], labeled: [2, 3] }, state);
     expect(found).toEqual({ bootstrapped: [0, 3], labeled: [1, 2] });
   });
 
-  test('is remembered for the latest two hundred seeds', () => {
-    const many = stateOf(Array.from({ length: 300 }, (_, at): Given => [0, at, 1]));
+  test('keep the latest two hundred seeds', () => {
+    const many = stateOf(Array.from({ length: 300 }, (_, at): Rollout => [0, at, 1]));
     const all = Array.from({ length: 300 }, (_, at) => at);
     const found = addUsable(none, { component: null, bootstrapped: all, labeled: [] }, many);
     expect(found.bootstrapped).toEqual(all.slice(100));
   });
 });
 
-describe('the first sets', () => {
+describe('the initial demonstration sets', () => {
   const many = stateOf(
-    Array.from({ length: 20 }, (_, at): Given => [0, at, 1]),
+    Array.from({ length: 20 }, (_, at): Rollout => [0, at, 1]),
     { maxBootstrappedDemos: 2, maxLabeledDemos: 4, numCandidates: 6 },
   );
   const usable = { bootstrapped: [0, 1, 2, 3, 4], labeled: [5, 6, 7, 8, 9] };
 
-  test('are: none, best, labeled only, then random, all different', () => {
+  test('are empty, best, labeled only, then random, all different', () => {
     const [sets] = firstSets(usable, many, seedRng(1));
     expect(sets).toHaveLength(6);
     expect(sets.slice(0, 3)).toEqual([
@@ -117,19 +117,19 @@ describe('the first sets', () => {
       { bootstrapped: [0, 1], labeled: [5, 6] },
       { bootstrapped: [], labeled: [5, 6, 7, 8] },
     ]);
-    for (const [good, labeled] of sizes(sets.slice(3))) {
-      expect([1, 2]).toContain(good);
-      expect(labeled).toBe(4 - good!);
+    for (const [bootstrapped, labeled] of sizes(sets.slice(3))) {
+      expect([1, 2]).toContain(bootstrapped);
+      expect(labeled).toBe(4 - bootstrapped!);
     }
     expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(6);
   });
 
-  test('follow from the generator alone', () => {
+  test('depend on the random generator only', () => {
     expect(firstSets(usable, many, seedRng(1))).toEqual(firstSets(usable, many, seedRng(1)));
     expect(firstSets(usable, many, seedRng(1))[0]).not.toEqual(firstSets(usable, many, seedRng(2))[0]);
   });
 
-  test('are fewer where there is not enough to make different ones of', () => {
+  test('are fewer if demonstrations do not suffice for different sets', () => {
     expect(firstSets(none, many, seedRng(1))[0]).toEqual([none]);
     expect(firstSets({ bootstrapped: [3], labeled: [] }, many, seedRng(1))[0]).toEqual([
       none,
@@ -137,13 +137,13 @@ describe('the first sets', () => {
     ]);
   });
 
-  test('are two even where only one instruction is wanted', () => {
-    const one = { ...many, config: { ...many.config, numCandidates: 1 } };
-    expect(firstSets(usable, one, seedRng(1))[0]).toHaveLength(2);
+  test('are two even for a single instruction', () => {
+    const single = { ...many, config: { ...many.config, numCandidates: 1 } };
+    expect(firstSets(usable, single, seedRng(1))[0]).toHaveLength(2);
   });
 
-  test('show no instance both as it was answered and as it should have been', () => {
-    // Seed 0 was run twice: well, and not.
+  test('contain no instance as both bootstrapped and labeled', () => {
+    // Seed 0 has a bad and a good rollout.
     const twice = stateOf([
       [0, 0, 0],
       [0, 0, 1],
@@ -167,22 +167,22 @@ describe('the set of hard instances', () => {
     [1, 2, 0.5],
   ]);
 
-  test('holds the instances that scored least, where one scored well or the right answer is known', () => {
+  test('contains the seeds with the lowest rewards that have a good rollout or a known answer', () => {
     const usable = { bootstrapped: [0, 1, 2], labeled: [0, 1, 2, 3] };
     expect(hardSet(usable, [none], state)).toEqual({ bootstrapped: [1, 2], labeled: [] });
     const more = { ...state, config: { ...state.config, maxLabeledDemos: 4 } };
     expect(hardSet(usable, [none], more)).toEqual({ bootstrapped: [1, 2], labeled: [3, 0] });
   });
 
-  test('is null if the set exists already or nothing can be shown', () => {
+  test('is null if the set exists already or nothing is usable', () => {
     const usable = { bootstrapped: [0, 1, 2], labeled: [] };
     expect(hardSet(usable, [none, { bootstrapped: [1, 2], labeled: [] }], state)).toBeNull();
     expect(hardSet(none, [none], state)).toBeNull();
   });
 });
 
-test('rollouts are listed in the order asked', () => {
-  const given: Given[] = [
+test('rolloutsOf lists rollouts in the order of their ordinals', () => {
+  const given: Rollout[] = [
     [2, 5, 1],
     [0, 5, 0.5],
     [2, 1, 0],

@@ -36,12 +36,12 @@ export function drive(
   return driveSearch(mipro, 'phase' in start ? start : createMipro(start), world, between);
 }
 
-/** A search whose baseline runs on live traffic that names no instance, as `forTraffic` has it. */
+/** A search on live traffic without seeds; see `switchToUnpaired`. */
 export function unpaired(given: MiproConfig): MiproState {
   return { ...createMipro(given), traffic: 'unpaired' };
 }
 
-/** A survey that finds every rollout fit to be shown, in the calls of one component. */
+/** Finds every rollout usable, in the calls of the component `system`. */
 export function showsAll(components: string[] = ['system']): MiproWorld['findDemos'] {
   return ({ ordinals }) => ({
     components,

@@ -1,24 +1,24 @@
 /**
- * What a MIPRO search keeps, whatever it is answered:
- *  1. it never asks for more rollouts than `maxRollouts`, leaves what its end needs, and it ends
- *     and says by what;
- *  2. ordinals are 0..N-1 in the order asked; what is planned is never less than what is done, and
- *     meets it at the end;
- *  3. the same config and answers give the same path, through JSON at every turn and with a batch's
- *     answers in any order; `apply` leaves its argument alone and `next` only reads;
+ * Invariants of a MIPRO search, for any answers:
+ *  1. it requests at most `maxRollouts` rollouts, reserves those that its end needs, ends, and
+ *     reports why;
+ *  2. ordinals are 0..N-1 in the order of the requests; the planned number is never below the
+ *     completed number and equals it at the end;
+ *  3. the same config and answers give the same path, through JSON at every turn and with the
+ *     answers of a batch in any order; `apply` and `next` do not modify their arguments;
  *  4. `history` has an entry for each generation, the baseline's first, and never falls;
- *  5. an evaluation is the mean over the evaluation seeds, and only who has one is the best;
- *  6. without noise no candidate runs twice on a seed, but for: evaluations with repeats, and four
- *     probes of the baseline;
- *  7. numbers of candidates ascend; what each is made of is in the space, and no component has more
- *     than `numCandidates` texts;
- *  8. demonstrations are of train seeds, one of a seed in a set, no more than the maxima, and what
- *     was answered was good;
- *  9. a candidate is proposed once, accepted and rejected at most once each;
- * 10. held-out seeds run in the end, on baseline and winner alone;
- * 11. a rollout is asked for at most three times, and only the infrastructure's failures are;
- * 12. a budget warning comes once, and exactly when 80 % is used;
- * 13. of live traffic that names no instance only the sequential test makes a candidate the best.
+ *  5. an evaluation is the mean over the evaluation seeds, and the best candidate has one;
+ *  6. without noise no candidate runs twice on a seed, except in evaluations with repeats and four
+ *     noise probes of the baseline;
+ *  7. candidate numbers ascend; combinations are in the space, and a component has at most
+ *     `numCandidates` texts;
+ *  8. demonstrations are of train seeds, at most one per seed and set, within the maxima;
+ *     bootstrapped ones have good rewards;
+ *  9. a candidate is proposed once, and accepted and rejected at most once each;
+ * 10. held-out seeds run at the end, on baseline and winner only;
+ * 11. a rollout is requested at most three times, again only after infrastructure failures;
+ * 12. one budget warning, exactly when 80 % is used;
+ * 13. on live traffic without seeds only the sequential test replaces the best candidate.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -51,7 +51,7 @@ function check(name: string, property: (run: Run<MiproState>, given: Case) => vo
   });
 }
 
-/** Whether every combination that there is was run. */
+/** Whether every combination was run. */
 function isAllTried(state: MiproState): boolean {
   const tried = Object.keys(state.choices).filter((candidate) => state.results[candidate]);
   return tried.length === spaceOf(state).reduce((product, count) => product * count, 1);
@@ -65,11 +65,11 @@ describe('a MIPRO search', () => {
     runs(40, 100),
   );
 
-  check('never overshoots its budget, ends, and says by what', (run, { config, infrastructure }) => {
+  check('stays within its budget, ends, and reports why', (run, { config, infrastructure }) => {
     const limit = config.maxRollouts ?? Infinity;
     for (const { before, after } of run.turns) {
       expect(after.asked).toBeLessThanOrEqual(limit);
-      // An evaluation is what the end has its rollouts for.
+      // An evaluation may use the rollouts reserved for the end.
       const { name } = after.phase;
       if (name === 'minibatch' || name === 'gate')
         expect(limit - after.asked).toBeGreaterThanOrEqual(endRollouts(after));
@@ -97,7 +97,9 @@ describe('a MIPRO search', () => {
       if (before.best && after.best!.candidate !== before.best.candidate) changed.add(before.generation);
     }
     const quiet = (count: number) =>
-      Array.from({ length: count }, (_, back) => generation - back).every((one) => one >= 1 && !changed.has(one));
+      Array.from({ length: count }, (_, back) => generation - back).every(
+        (generation) => generation >= 1 && !changed.has(generation),
+      );
     const { patience, targetReward } = config;
     const isReached = typeof targetReward === 'number' && history.at(-1)! >= targetReward;
     switch (run.end.stoppedBy) {
@@ -121,7 +123,7 @@ describe('a MIPRO search', () => {
     if (typeof patience === 'number') expect(quiet(patience + 1)).toBe(false);
   });
 
-  check('never lets the best reward fall, from the baseline on', (run) => {
+  check('never lowers the best reward', (run) => {
     const history = mipro.view(run.state).history;
     expect(history.map(({ generation }) => generation)).toEqual(history.map((_, index) => index));
     const complete = of(run, 'generation_complete');
@@ -135,7 +137,7 @@ describe('a MIPRO search', () => {
     }
   });
 
-  check('takes as the best only who was evaluated in full, by what was measured', (run, given) => {
+  check('the best candidate is evaluated on all seeds, and its reward is the measured mean', (run, given) => {
     const { config, traffic } = given;
     const evaluated = of(run, 'candidate_evaluated');
     expect(new Set(evaluated.map(({ candidate }) => candidate)).size).toBe(evaluated.length);
@@ -144,12 +146,12 @@ describe('a MIPRO search', () => {
     for (const { candidate, reward, seedsEvaluated } of evaluated) {
       expect(seedsEvaluated).toBe(evaluationSeeds.length);
       const { after } = run.turns.find(({ decisions }) =>
-        decisions.some((one) => one.type === 'candidate_evaluated' && one.candidate === candidate),
+        decisions.some((decision) => decision.type === 'candidate_evaluated' && decision.candidate === candidate),
       )!;
-      const own = measured.filter((one) => one.candidate === candidate && one.ordinal < after.answered);
-      const counted = evaluationSeeds.flatMap((seed) => own.filter((one) => one.seed === seed).slice(-repeats));
+      const own = measured.filter((rollout) => rollout.candidate === candidate && rollout.ordinal < after.answered);
+      const counted = evaluationSeeds.flatMap((seed) => own.filter((rollout) => rollout.seed === seed).slice(-repeats));
       expect(counted).toHaveLength(evaluationRollouts(config));
-      expect(reward).toBe(mean(counted.map((one) => one.reward)));
+      expect(reward).toBe(mean(counted.map((rollout) => rollout.reward)));
     }
     const { best, candidates } = run.state;
     const found = evaluated.find(({ candidate }) => candidate === best!.candidate)!;
@@ -158,14 +160,14 @@ describe('a MIPRO search', () => {
       expect(best!.reward).toBeGreaterThanOrEqual(Math.max(...evaluated.map(({ reward }) => reward)) - 1e-9);
     } else expect(found).toBe(evaluated.at(-1));
     for (const { candidate, status, reward } of candidates) {
-      const one = evaluated.find((other) => other.candidate === candidate);
-      expect(reward).toBe(one?.reward ?? null);
-      expect(status === 'evaluated').toBe(one !== undefined);
+      const evaluation = evaluated.find((event) => event.candidate === candidate);
+      expect(reward).toBe(evaluation?.reward ?? null);
+      expect(status === 'evaluated').toBe(evaluation !== undefined);
     }
   });
 
   check(
-    'without noise buys nothing twice',
+    'runs no candidate twice on a seed without noise',
     (run, { config }) => {
       const { repeats = 1 } = config;
       if (repeats > 1) return;
@@ -173,42 +175,42 @@ describe('a MIPRO search', () => {
       for (const { candidate, seed, stage } of run.requests) {
         if (stage !== 'heldout') counts.set(`${candidate} ${seed}`, (counts.get(`${candidate} ${seed}`) ?? 0) + 1);
       }
-      const twice = [...counts].filter(([, count]) => count > 1);
-      for (const [key] of twice) expect(key).toMatch(/^0 /);
-      expect(sum(twice.map(([, count]) => count - 1))).toBeLessThanOrEqual(4);
+      const repeated = [...counts].filter(([, count]) => count > 1);
+      for (const [key] of repeated) expect(key).toMatch(/^0 /);
+      expect(sum(repeated.map(([, count]) => count - 1))).toBeLessThanOrEqual(4);
     },
     steadyCases,
   );
 
   check(
-    'makes candidates of what there is to choose from, in order, and no more texts than it may',
+    'combines known texts and demonstration sets, numbers candidates in order, and limits texts',
     (run, { config }) => {
       let last = 0;
-      const born = of(run, 'candidate_proposed');
+      const proposed = of(run, 'candidate_proposed');
       for (const { work, before } of run.turns) {
         for (const request of work.kind === 'proposals' ? work.requests : []) {
           expect(request.candidate).toBe(++last);
           const known = before.candidates.map(({ candidate }) => candidate);
-          for (const one of [request.parent, ...(request.merge ?? [])]) expect(known).toContain(one);
+          for (const source of [request.parent, ...(request.merge ?? [])]) expect(known).toContain(source);
           if (!request.compose) continue;
           const { texts, demos } = request.compose;
           expect(texts).toHaveLength(before.components.length);
-          for (const [component, one] of texts.entries()) expect(before.instructions[component]).toContain(one);
+          for (const [component, text] of texts.entries()) expect(before.instructions[component]).toContain(text);
           expect(demos.map(({ component }) => component)).toEqual(before.slots);
           for (const [slot, { bootstrapped, labeled }] of demos.entries()) {
             expect(before.demoSets[slot]).toContainEqual({ bootstrapped, labeled });
           }
         }
       }
-      const numbers = born.map(({ candidate }) => candidate);
+      const numbers = proposed.map(({ candidate }) => candidate);
       expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right));
       expect(run.state.candidates.map(({ candidate }) => candidate)).toEqual([0, ...numbers]);
       const { instructions, choices, components } = run.state;
       const space = spaceOf(run.state);
-      for (const own of instructions) {
-        expect(own[0]).toBe(0);
-        expect(own.length).toBeLessThanOrEqual(config.numCandidates);
-        for (const one of own) expect([0, ...numbers]).toContain(one);
+      for (const texts of instructions) {
+        expect(texts[0]).toBe(0);
+        expect(texts.length).toBeLessThanOrEqual(config.numCandidates);
+        for (const text of texts) expect([0, ...numbers]).toContain(text);
       }
       if (components.length > 0) {
         expect(
@@ -217,9 +219,9 @@ describe('a MIPRO search', () => {
             .sort((left, right) => left - right),
         ).toEqual([0, ...numbers]);
       }
-      for (const own of Object.values(choices)) {
-        expect(own).toHaveLength(space.length);
-        for (const [index, choice] of own.entries()) {
+      for (const combination of Object.values(choices)) {
+        expect(combination).toHaveLength(space.length);
+        for (const [index, choice] of combination.entries()) {
           expect(choice).toBeGreaterThanOrEqual(0);
           expect(choice).toBeLessThan(space[index]!);
         }
@@ -227,12 +229,12 @@ describe('a MIPRO search', () => {
     },
   );
 
-  check('shows as demonstrations what scored well on train seeds, one of a seed', (run, { config }) => {
+  check('demonstrates good rollouts on train seeds, one per seed', (run, { config }) => {
     const { maxBootstrappedDemos, maxLabeledDemos } = config;
     for (const { work, before, after } of run.turns) {
       if (work.kind !== 'demos') continue;
       const all = rolloutsOf(before.results);
-      const byOrdinal = new Map(all.map((one) => [one.ordinal, one]));
+      const byOrdinal = new Map(all.map((rollout) => [rollout.ordinal, rollout]));
       const limit = goodRewardThreshold(all) - 1e-9;
       for (const ordinal of [...work.request.ordinals, ...work.request.describe]) {
         expect(config.trainSeeds).toContain(byOrdinal.get(ordinal)!.seed);
@@ -261,14 +263,17 @@ describe('a MIPRO search', () => {
   });
 
   check(
-    'offers writers failures of the parent, or of those it comes from, and good rollouts, on train seeds',
+    'offers the proposer failures of the parent or its ancestors, and good rollouts, on train seeds',
     (run, given) => {
       const { config } = given;
-      const parentsOf = new Map(run.state.candidates.map((one) => [one.candidate, one.parents]));
-      const line = (one: number): number[] => [one, ...(parentsOf.get(one) ?? []).flatMap(line)];
+      const parentsOf = new Map(run.state.candidates.map((summary) => [summary.candidate, summary.parents]));
+      const lineageOf = (candidate: number): number[] => [
+        candidate,
+        ...(parentsOf.get(candidate) ?? []).flatMap(lineageOf),
+      ];
       for (const { parent, ordinals, rewrite, merge, compose } of run.proposals) {
-        expect([rewrite, merge, compose].filter((one) => one !== undefined)).toHaveLength(1);
-        const lineage = new Set(line(parent));
+        expect([rewrite, merge, compose].filter((kind) => kind !== undefined)).toHaveLength(1);
+        const lineage = new Set(lineageOf(parent));
         const shown = ordinals.map((ordinal) => run.requests[ordinal]!);
         for (const { candidate } of shown) expect(lineage.has(candidate)).toBe(true);
         expect(new Set(shown.map(({ seed }) => seed)).size).toBe(shown.length);
@@ -279,17 +284,17 @@ describe('a MIPRO search', () => {
     },
   );
 
-  check('proposes a candidate once, and accepts and rejects it at most once each', (run) => {
-    const born = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
+  check('proposes a candidate once, accepts and rejects it at most once each', (run) => {
+    const proposed = of(run, 'candidate_proposed').map(({ candidate }) => candidate);
     for (const type of ['candidate_accepted', 'candidate_rejected'] as const) {
       const numbers = of(run, type).map(({ candidate }) => candidate);
       expect(new Set(numbers).size).toBe(numbers.length);
-      for (const one of numbers) expect(born).toContain(one);
+      for (const candidate of numbers) expect(proposed).toContain(candidate);
     }
     for (const { before, work, after, decisions } of run.turns) {
       if (before.phase.name !== 'gate' || work.kind !== 'rollouts' || after.phase === before.phase) continue;
       if (after.phase.name === 'gate' && after.generation === before.generation) continue;
-      // A trial that was somebody's first is decided with it, whenever the candidate was written.
+      // A candidate's first trial decides it, in any generation.
       const { trying } = before.phase;
       const first = Math.min(...before.phase.batch.ordinals);
       const earlier = new Set(run.requests.filter(({ ordinal }) => ordinal < first).map(({ candidate }) => candidate));
@@ -301,64 +306,65 @@ describe('a MIPRO search', () => {
       }
     }
     const failed = of(run, 'proposal_failed').map(({ candidate }) => candidate);
-    for (const one of failed) expect(born).not.toContain(one);
+    for (const candidate of failed) expect(proposed).not.toContain(candidate);
     const ran = new Set(run.requests.map(({ candidate }) => candidate));
-    for (const one of ran) expect([0, ...born]).toContain(one);
+    for (const candidate of ran) expect([0, ...proposed]).toContain(candidate);
     for (const { decisions } of run.turns) {
       for (const type of ['candidate_proposed', 'candidate_accepted', 'candidate_rejected'] as const) {
-        const numbers = decisions.flatMap((one) => (one.type === type ? [one.candidate] : []));
+        const numbers = decisions.flatMap((decision) => (decision.type === type ? [decision.candidate] : []));
         if (type !== 'candidate_rejected') expect(numbers).toEqual([...numbers].sort((left, right) => left - right));
       }
     }
   });
 
-  check('runs held-out seeds in the end, on baseline and winner alone', (run, { config, infrastructure }) => {
+  check('runs held-out seeds at the end, on baseline and winner only', (run, { config, infrastructure }) => {
     const { heldoutSeeds = [], repeats = 1 } = config;
-    const held = run.requests.filter(({ seed }) => heldoutSeeds.includes(seed));
-    expect(held).toEqual(run.requests.filter(({ stage }) => stage === 'heldout'));
+    const heldout = run.requests.filter(({ seed }) => heldoutSeeds.includes(seed));
+    expect(heldout).toEqual(run.requests.filter(({ stage }) => stage === 'heldout'));
     const verdict = mipro.view(run.state).verdict;
     const winner = run.state.best!.candidate;
     if (run.end.kind !== 'done' || winner === 0) {
-      expect(held).toEqual([]);
-      // A baseline that won is no better than itself.
+      expect(heldout).toEqual([]);
+      // A winning baseline is not better than itself.
       expect(verdict?.verdict ?? null).toBe(run.end.kind === 'done' ? 'not_significantly_better' : null);
       return;
     }
     expect(verdict!.basis).toBe(heldoutSeeds.length > 0 ? 'heldout' : 'evaluation');
     if (heldoutSeeds.length === 0) {
-      // With noise, later rollouts of the same seeds do not change the comparison that the winner
-      // won.
+      // With noise, later rollouts of the same seeds do not change the winner's comparison.
       const { reward } = run.state.candidates.find(({ candidate }) => candidate === winner)!;
       expect(verdict!.winner).toBeCloseTo(reward!, 9);
       expect(verdict!.baseline).toBeCloseTo(run.state.history[0]!, 9);
       return;
     }
-    expect(held).toEqual(run.requests.slice(-held.length));
-    if (infrastructure === 0) expect(held).toHaveLength(heldoutRollouts(config));
+    expect(heldout).toEqual(run.requests.slice(-heldout.length));
+    if (infrastructure === 0) expect(heldout).toHaveLength(heldoutRollouts(config));
     const measured = measuredIn(run).filter(({ stage }) => stage === 'heldout');
     for (const [candidate, reward] of [
       [0, verdict!.baseline],
       [winner, verdict!.winner],
     ] as const) {
-      const own = measured.filter((one) => one.candidate === candidate);
-      for (const seed of heldoutSeeds) expect(own.filter((one) => one.seed === seed)).toHaveLength(repeats);
-      expect(reward).toBeCloseTo(mean(own.map((one) => one.reward))!, 9);
+      const own = measured.filter((rollout) => rollout.candidate === candidate);
+      for (const seed of heldoutSeeds) expect(own.filter((rollout) => rollout.seed === seed)).toHaveLength(repeats);
+      expect(reward).toBeCloseTo(mean(own.map((rollout) => rollout.reward))!, 9);
     }
   });
 
   check(
-    'of traffic that names no instance takes as the best whom the sequential test does, beside the best so far',
+    'replaces the best candidate by the sequential test on traffic without seeds',
     (run, { config }) => {
       for (const { before, after, decisions } of run.turns) {
         if (before.phase.name !== 'evaluation' || after.answered === before.answered) continue;
         const { candidate, batch } = before.phase;
-        const evaluated = decisions.find((one) => one.type === 'candidate_evaluated');
-        const rejected = decisions.find((one) => one.type === 'candidate_rejected');
+        const evaluated = decisions.find((decision) => decision.type === 'candidate_evaluated');
+        const rejected = decisions.find((decision) => decision.type === 'candidate_rejected');
         if (!evaluated && !rejected) continue;
         expect(batch.pairs).toHaveLength(2 * evaluationRollouts(config));
-        const rewards = batch.pairs.map(([one, seed], index) => {
-          // What is outstanding is the last that was measured there.
-          return batch.rewards[index] ?? after.results[one]![seed]!.find(([at]) => at === batch.ordinals[index])![1];
+        const rewards = batch.pairs.map(([compared, seed], index) => {
+          // The rewards of the last answers are in the results only.
+          return (
+            batch.rewards[index] ?? after.results[compared]![seed]!.find(([at]) => at === batch.ordinals[index])![1]
+          );
         });
         const own = rewards.filter((_, index) => batch.pairs[index]![0] === candidate);
         const control = rewards.filter((_, index) => batch.pairs[index]![0] === before.best!.candidate);

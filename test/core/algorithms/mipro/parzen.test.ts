@@ -1,4 +1,4 @@
-/** Densities computed by hand; properties: densities sum to one, and draws follow them. */
+/** Densities computed by hand; properties: densities sum to 1, and draws follow them. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -12,9 +12,8 @@ import {
 import { nextUint32, seedRng, uniformInt } from '../../../../src/core/math/random.js';
 import { combinations, mixtures } from './spaces.js';
 
-// Two kernels of weight 1 and the prior, total 3: a kernel keeps its choice 3 times of 4, else
-// draws from all choices. Against a uniform draw: (3 * 2 + 1) / 4 = 7/4 of two choices, (3 * 3 + 1)
-// / 4 = 10/4 of three, 1/4 for any other choice.
+// Two kernels of weight 1 and the prior, total 3: a kernel keeps its choice with probability 3/4,
+// else draws from all. Relative to uniform: 7/4 of two choices, 10/4 of three, 1/4 elsewhere.
 const tiny = parzen(
   [2, 3],
   [
@@ -32,19 +31,19 @@ test.each([
   expect(alone(tiny, choices)).toBeCloseTo(ofEach, 12);
 });
 
-test('a weight counts as so many kernels, against a prior of 1', () => {
+test('a weight counts as a number of kernels, against a prior of 1', () => {
   const half = parzen([2], [{ choices: [0], weight: 0.5 }]);
   expect(half.total).toBe(1.5);
-  // Keeps 1.5 times of 2.5: (1.5 * 2 + 1) / 2.5 = 1.6.
+  // Keeps its choice with probability 1.5 / 2.5: (1.5 * 2 + 1) / 2.5 = 1.6.
   expect(together(half, [0])).toBeCloseTo((1 + 0.5 * 1.6) / 1.5, 12);
 });
 
-test('without kernels every combination is as likely as under the uniform density', () => {
+test('the density without kernels is uniform', () => {
   expect(together(parzen([4, 5], []), [3, 1])).toBe(1);
   expect(alone(parzen([4, 5], []), [3, 1])).toBe(1);
 });
 
-test('densities are those of a distribution: over the space their mean is 1', () => {
+test('densities have a mean of 1 over the space', () => {
   fc.assert(
     fc.property(mixtures, (mixture) => {
       const all = combinations(mixture.space);
@@ -58,7 +57,7 @@ test('densities are those of a distribution: over the space their mean is 1', ()
 test.each([
   ['together', together, false],
   ['alone', alone, true],
-] as const)('what is drawn follows the density: %s', (_, density, isAlone) => {
+] as const)('draws follow the density: %s', (_, density, isAlone) => {
   const draws = drawsOf(5);
   const counts = new Map<string, number>();
   const total = 20_000;
@@ -68,12 +67,12 @@ test.each([
   }
   for (const choices of combinations(tiny.space)) {
     const expected = density(tiny, choices) / 6;
-    // Four standard deviations of a share in so many draws are below 0.015.
+    // Four standard deviations of a share are below 0.015.
     expect(Math.abs((counts.get(choices.join()) ?? 0) / total - expected)).toBeLessThan(0.015);
   }
 });
 
-test('many dimensions do not take a density to 0', () => {
+test('densities of many dimensions stay above 0', () => {
   const space = new Array<number>(120).fill(20);
   const far: Parzen = parzen(space, [{ choices: space.map(() => 0), weight: 1 }]);
   const elsewhere = space.map(() => 1);

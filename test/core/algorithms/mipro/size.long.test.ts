@@ -10,10 +10,10 @@ import { config, drive, scoring, type MiproWorld } from './driver.js';
 const maxOfState = 1_500_000;
 const maxOfMessage = 500_000;
 
-/** The longest a seed can be written, and distinct ones. */
+/** Distinct seeds with the most digits. */
 const longSeeds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => -(2 ** 53 - 1) + i + from);
 
-/** Rewards of the longest notation, growing with the candidate: always one to evaluate. */
+/** Rewards with many digits, growing with the candidate: each generation evaluates a candidate. */
 const growing: MiproWorld['rollout'] = ({ candidate, seed }) => candidate / 1_000 + (Math.abs(seed) % 1_000) / 7_777;
 
 const limits: Partial<MiproConfig> = {
@@ -23,12 +23,12 @@ const limits: Partial<MiproConfig> = {
   maxBootstrappedDemos: 32,
   maxLabeledDemos: 32,
   numCandidates: 50,
-  // The most rollouts in few generations: candidates take little of the state.
+  // Many rollouts in few generations: candidates take little of the state.
   numTrials: 70,
   minibatchSize: 100,
 };
 
-test('with twenty components the state stays below 1.5 MB, and all that crosses a history below a third of that', () => {
+test('with twenty components the state stays below 1.5 MB, messages in the history below 0.5 MB', () => {
   const components = Array.from({ length: 20 }, (_, index) => `c${index}`.padEnd(64, 'x'));
   const findDemos: MiproWorld['findDemos'] = ({ ordinals }) => ({
     components,

@@ -4,7 +4,7 @@ import { parzen, type Parzen } from '../../../../src/core/algorithms/mipro/parze
 import type { Space } from '../../../../src/core/algorithms/mipro/parzen.js';
 import type { Trial } from '../../../../src/core/algorithms/mipro/tpe.js';
 
-/** All combinations of a space, the last dimension counting fastest. */
+/** All combinations of a space; the last dimension varies fastest. */
 export function combinations(space: Space): number[][] {
   return space.reduce<number[][]>(
     (all, count) => all.flatMap((choices) => Array.from({ length: count }, (_, choice) => [...choices, choice])),
@@ -23,7 +23,7 @@ export function trialsIn(space: Space, maxLength = 40): fc.Arbitrary<Trial[]> {
   return fc.array(fc.record({ choices: choicesIn(space), value }), { maxLength });
 }
 
-/** A space, what was tried in it, and what runs. */
+/** A space with finished and running trials. */
 export const searches = spaces.chain((space) =>
   fc.record({
     space: fc.constant(space),

@@ -9,17 +9,17 @@ import { answer, proposed } from '../gepa/driver.js';
 import { config, drive, scoring, showsAll, unpaired, type MiproWorld } from './driver.js';
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
-/** Every candidate is better than those before it, everywhere. */
+/** Every candidate is better than earlier ones on every seed. */
 const improving = scoring(({ candidate }) => Math.min(0.9, 0.1 + candidate / 50));
-/** None is. */
+/** All candidates are equal. */
 const level = scoring(() => 0.5);
-/** Half of the seeds are hard for everybody. */
+/** All candidates fail on half of the seeds. */
 const halves = scoring(({ seed }) => seed % 2);
 
 /** Every new instruction beats its parent; a combination equals the best of its texts. */
 function growing(components: string[] = ['system']): MiproWorld {
   const scores = new Map([[0, 0.1]]);
-  const most = (candidates: readonly number[]) => Math.max(...candidates.map((one) => scores.get(one)!));
+  const most = (candidates: readonly number[]) => Math.max(...candidates.map((candidate) => scores.get(candidate)!));
   return {
     rollout: ({ candidate }) => Math.min(0.95, scores.get(candidate)!),
     propose: (request) => {
@@ -31,7 +31,7 @@ function growing(components: string[] = ['system']): MiproWorld {
   };
 }
 
-/** The state when the search first is in that phase. */
+/** The state at the start of a phase. */
 function until(phase: string, start = createMipro(config()), world: MiproWorld = halves): MiproState {
   let state = start;
   while (state.phase.name !== phase) state = mipro.apply(state, answer(mipro.next(state), world)).state;
@@ -39,14 +39,14 @@ function until(phase: string, start = createMipro(config()), world: MiproWorld =
 }
 
 const generationOf = (proposals: readonly ProposalRequest[], generation: number) =>
-  proposals.filter((one) => one.generation === generation);
+  proposals.filter((request) => request.generation === generation);
 
 describe('a small budget', () => {
-  test.each([0, 8, 20, 40])('buys a trial before another look for good rollouts, %d above the least', (spare) => {
+  test.each([0, 8, 20, 40])('covers a trial before more rollouts for demonstrations, %d above the minimum', (spare) => {
     const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 140), minibatchSize: 35 };
     const wanted = config({ ...seeds, maxBootstrappedDemos: 4 });
     const maxRollouts = minimumRollouts(wanted) + spare;
-    // One of the evaluation's is good, none of those to learn from.
+    // One evaluation seed is good, no train seed.
     const run = drive(
       { ...wanted, maxRollouts },
       scoring(({ seed }) => (seed === 100 ? 1 : 0)),
@@ -54,8 +54,8 @@ describe('a small budget', () => {
     expect(run.state.trials).toBeGreaterThan(0);
   });
 
-  test('is not spent on more evaluations at the end than there were generations', () => {
-    // Every trial is lucky: each promises more than it keeps.
+  test('covers at most one evaluation per generation at the end', () => {
+    // Trials are luckier than evaluations.
     const seen = new Map<number, number>();
     const lucky = scoring(({ candidate }) => {
       const times = (seen.get(candidate) ?? 0) + 1;
@@ -67,14 +67,14 @@ describe('a small budget', () => {
   });
 });
 
-describe('the end', () => {
-  test.each([1, 2])('by patience comes after %d generations in a row without a new best', (patience) => {
+describe('the end of the search', () => {
+  test.each([1, 2])('comes by patience after %d consecutive generations without a new best', (patience) => {
     const run = drive(config({ numTrials: 40, patience }), level);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'patience' });
     expect(run.state.generation).toBe(patience);
   });
 
-  test('comes when the target is reached, before a generation where the baseline does', () => {
+  test('comes at the target reward, before the first generation if the baseline reaches it', () => {
     const run = drive(config({ targetReward: 0.12, numTrials: 40 }), improving);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'target_reward' });
     expect(run.state.best!.candidate).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('the end', () => {
     expect(early.state.generation).toBe(0);
   });
 
-  test('comes when nothing is left to gain', () => {
+  test('comes at the maximum reward', () => {
     const run = drive(
       config({ numTrials: 40 }),
       scoring(({ candidate }) => (candidate > 0 ? 1 : 0)),
@@ -92,7 +92,7 @@ describe('the end', () => {
     expect(run.state.generation).toBe(1);
   });
 
-  test('by patience: evaluates a more promising candidate first', () => {
+  test('by patience evaluates a more promising candidate first', () => {
     const seeds = { trainSeeds: range(0, 60), evaluationSeeds: range(100, 150), minibatchSize: 7 };
     const given = config({ ...seeds, maxRollouts: 200, patience: 1, numTrials: 12 });
     const run = drive(given, improving);
@@ -100,7 +100,7 @@ describe('the end', () => {
     expect(of(run, 'candidate_evaluated').length).toBeGreaterThan(1);
   });
 
-  test('decides nobody twice where a generation has nothing new to run', () => {
+  test('accepts no candidate twice in a generation without new rollouts', () => {
     const few = { trainSeeds: range(0, 4), evaluationSeeds: range(0, 4), minibatchSize: 4, maxRollouts: 40 };
     const given = { ...few, numCandidates: 8, numTrials: 12, maxBootstrappedDemos: 0, maxLabeledDemos: 0 };
     for (const rngSeed of range(0, 20)) {
@@ -113,7 +113,7 @@ describe('the end', () => {
     }
   });
 
-  test('comes when every combination was tried', () => {
+  test('comes after all combinations', () => {
     const few = config({ numCandidates: 3, numTrials: 50, maxBootstrappedDemos: 0, maxLabeledDemos: 0 });
     const run = drive(few, halves);
     expect(run.end).toEqual({ kind: 'done', stoppedBy: 'generations' });
@@ -123,7 +123,7 @@ describe('the end', () => {
 });
 
 describe('the budget', () => {
-  test.each([1, 2, 3, 6])('at its least is enough for one trial of %d seeds and its evaluation', (minibatchSize) => {
+  test.each([1, 2, 3, 6])('covers one trial of %d seeds and its evaluation at its minimum', (minibatchSize) => {
     for (const given of [config({ minibatchSize }), config({ minibatchSize, repeats: 2, heldoutSeeds: [90] })]) {
       const run = drive({ ...given, maxRollouts: minimumRollouts(given) }, improving);
       expect(run.end).toEqual({ kind: 'done', stoppedBy: 'max_rollouts' });
@@ -139,7 +139,7 @@ describe('the budget', () => {
 describe('instructions', () => {
   const given = config({ numCandidates: 8, numTrials: 20 });
 
-  test('are written first from the task itself, each with another tip, one of each component', () => {
+  test('are first proposed from the task, for each component with different tips', () => {
     const run = drive(given, { ...halves, findDemos: showsAll(['system', 'user']) });
     const first = generationOf(run.proposals, 1).filter(({ rewrite }) => rewrite);
     expect(first).toHaveLength(2 * 4);
@@ -147,7 +147,7 @@ describe('instructions', () => {
     const tips = (component: number) =>
       first.flatMap(({ rewrite }) => (rewrite!.component === component ? [rewrite!.tip] : []));
     for (const component of [0, 1]) expect(new Set(tips(component)).size).toBe(4);
-    // The good rollouts that they are shown are on train seeds, and not the same for all.
+    // Shown good rollouts are on train seeds.
     const examples = first.map(({ rewrite }) => rewrite!.examples);
     for (const ordinal of examples.flat()) {
       const { seed } = run.requests[ordinal]!;
@@ -155,16 +155,16 @@ describe('instructions', () => {
     }
   });
 
-  test('are written later from failures of who promises most, and tried at once', () => {
-    // What was written last is best, and fails on hard seeds alone.
+  test('are later proposed from failures of the most promising candidate, and tried at once', () => {
+    // The latest candidate is the best, and fails only on every third seed.
     const world = scoring(({ candidate, seed }) => (seed % 3 === 0 ? 0 : Math.min(1, 0.3 + candidate / 30)));
     const run = drive(given, world);
     const later = run.turns.filter(({ work }) => work.kind === 'proposals' && work.requests[0]!.generation > 1);
-    const writing = later.filter(({ before }) => before.phase.name === 'instructions');
-    expect(writing.length).toBeGreaterThan(0);
-    for (const { work, before, after } of writing) {
+    const rewrites = later.filter(({ before }) => before.phase.name === 'instructions');
+    expect(rewrites.length).toBeGreaterThan(0);
+    for (const { work, before, after } of rewrites) {
       if (work.kind !== 'proposals') throw new Error(work.kind);
-      for (const { parent, ordinals, candidate } of work.requests.filter((one) => one.rewrite)) {
+      for (const { parent, ordinals, candidate } of work.requests.filter((request) => request.rewrite)) {
         expect(parent).toBe(mipro.view(before).estimate!.candidate);
         expect(parent).toBeGreaterThan(0);
         expect(ordinals.length).toBeGreaterThan(0);
@@ -174,21 +174,21 @@ describe('instructions', () => {
     }
   });
 
-  test('that gained are combined, those of one parent', () => {
+  test('with gains are merged if they have the same parents', () => {
     const run = drive(config({ numCandidates: 24, numTrials: 25 }), growing());
     const merges = run.proposals.filter(({ merge }) => merge);
     expect(merges.length).toBeGreaterThan(1);
     for (const { merge, generation } of merges) {
-      const parents = merge!.map((one) => run.state.candidates.find(({ candidate }) => candidate === one)!);
+      const parents = merge!.map((source) => run.state.candidates.find(({ candidate }) => candidate === source)!);
       expect(parents.length).toBeGreaterThan(1);
-      for (const one of parents) {
-        expect(one.generation).toBe(generation - 1);
-        expect(one.parents).toEqual(parents[0]!.parents);
+      for (const parent of parents) {
+        expect(parent.generation).toBe(generation - 1);
+        expect(parent.parents).toEqual(parents[0]!.parents);
       }
     }
   });
 
-  test('are never more than they may be, those that combinations brought included', () => {
+  test('never exceed numCandidates, including those of merges', () => {
     let combined = 0;
     for (const numCandidates of range(3, 30)) {
       for (const components of [['system'], ['system', 'user']]) {
@@ -196,13 +196,15 @@ describe('instructions', () => {
         for (const own of state.instructions) expect(own.length).toBeLessThanOrEqual(numCandidates);
         combined += state.instructions
           .flat()
-          .filter((one) => state.candidates.find(({ candidate }) => candidate === one)!.parents.length > 1).length;
+          .filter(
+            (source) => state.candidates.find(({ candidate }) => candidate === source)!.parents.length > 1,
+          ).length;
       }
     }
     expect(combined).toBeGreaterThan(20);
   });
 
-  test('of many components leave the sampler its trials, and come to each in turns', () => {
+  test('of many components leave trials for the sampler, and rotate over the components', () => {
     const components = Array.from({ length: 8 }, (_, index) => `part_${index}`);
     const run = drive(config({ numCandidates: 6, numTrials: 60 }), { ...halves, findDemos: showsAll(components) });
     const later = run.turns.filter(({ before }) => before.phase.name === 'instructions' && before.generation > 1);
@@ -215,11 +217,11 @@ describe('instructions', () => {
     }
     expect(later.length).toBeGreaterThan(5);
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
-    // In the end there are as many of each as were asked for.
+    // At the end each component has numCandidates instructions.
     expect(run.state.instructions.map((own) => own.length)).toEqual(components.map(() => 6));
   });
 
-  test('of one component that never come to anything leave the others their turns', () => {
+  test('that fail for one component do not block other components', () => {
     const world: MiproWorld = {
       ...halves,
       findDemos: showsAll(['system', 'user']),
@@ -232,13 +234,13 @@ describe('instructions', () => {
     expect(run.state.requested).toEqual([7, 7]);
   });
 
-  test('leave every trial a number where candidates are few', () => {
+  test('leave a candidate number for every trial', () => {
     const components = Array.from({ length: 20 }, (_, index) => `part_${index}`);
     const run = drive(config({ numCandidates: 50, numTrials: 300 }), { ...halves, findDemos: showsAll(components) });
     expect(run.state.trials).toBe(300);
   });
 
-  test('that fail or are known cost nothing more, and are told of', () => {
+  test('that fail or are duplicates cost no rollouts and are reported', () => {
     const world: MiproWorld = {
       ...halves,
       propose: (request) => {
@@ -254,14 +256,14 @@ describe('instructions', () => {
     expect(run.requests.filter(({ candidate }) => candidate === 1 || candidate === 2)).toEqual([]);
   });
 
-  test('that all fail end the search', () => {
+  test('end the search if all fail', () => {
     const run = drive(given, { ...halves, propose: () => ({ outcome: 'failed', reason: 'no fence' }) });
     expect(run.end).toMatchObject({ kind: 'failed', code: 'proposer_failed' });
   });
 });
 
 describe('demonstrations', () => {
-  test('of what turned out to be hard become a choice', () => {
+  test('of hard instances become an additional set', () => {
     const run = drive(config({ numTrials: 30, numCandidates: 3, trainSeeds: range(10, 16) }), {
       ...scoring(({ candidate, seed }) => (seed % 3 === candidate % 3 ? 1 : (seed % 10) / 20)),
     });
@@ -277,7 +279,7 @@ describe('demonstrations', () => {
     }
   });
 
-  test('are not asked for where none may be shown', () => {
+  test('are not requested if their maxima are 0', () => {
     const run = drive(config({ maxBootstrappedDemos: 0, maxLabeledDemos: 0 }), halves);
     const searches = run.turns.flatMap(({ work }) => (work.kind === 'demos' ? [work.request] : []));
     expect(searches).toHaveLength(1);
@@ -286,7 +288,7 @@ describe('demonstrations', () => {
     for (const { compose } of run.proposals) expect(compose?.demos ?? []).toEqual([]);
   });
 
-  test('are composed by rollout, in the slot that the survey named', () => {
+  test('are composed from rollouts, in the slot of the answer', () => {
     const run = drive(config(), halves);
     const composed = run.proposals.flatMap(({ compose }) => (compose ? [compose] : []));
     expect(composed.some(({ demos }) => demos[0]!.bootstrapped.length > 0)).toBe(true);
@@ -298,7 +300,7 @@ describe('demonstrations', () => {
 });
 
 describe('evaluations', () => {
-  test('skip candidates that do not promise more than the best', () => {
+  test('skip candidates without a higher estimate than the best', () => {
     const run = drive(
       config({ numTrials: 20 }),
       scoring(({ candidate }) => (candidate === 0 ? 0.5 : 0.4)),
@@ -309,7 +311,7 @@ describe('evaluations', () => {
     expect(run.state.best).toEqual({ candidate: 0, reward: 0.5 });
   });
 
-  test('that show less than was promised leave the best what it was', () => {
+  test('below the best reward do not replace the best candidate', () => {
     const world = scoring(({ candidate, stage }) => (candidate === 0 ? 0.6 : stage === 'gate' ? 1 : 0));
     const run = drive(config({ numTrials: 5 }), world);
     const evaluated = of(run, 'candidate_evaluated');
@@ -318,31 +320,31 @@ describe('evaluations', () => {
     expect(run.state.best).toEqual({ candidate: 0, reward: 0.6 });
   });
 
-  test('with noise are fresh, and a trial of the same candidate is too', () => {
-    // The baseline's probes show it.
+  test('use fresh rollouts with noise', () => {
+    // The baseline's probes reveal the noise.
     const world = scoring(({ candidate, ordinal }) => Math.min(0.9, 0.1 + candidate / 50) + (ordinal % 7) / 1000);
     const run = drive(config(), world);
     const [evaluation] = run.turns.filter(({ before }) => before.phase.name === 'evaluation');
     if (evaluation?.work.kind !== 'rollouts') throw new Error('nothing was evaluated');
     expect(evaluation.work.requests.map(({ seed }) => seed)).toEqual(config().evaluationSeeds);
     const { candidate } = evaluation.work.requests[0]!;
-    const own = measuredIn(run).filter((one) => one.stage === 'evaluation' && one.candidate === candidate);
-    const found = of(run, 'candidate_evaluated').find((one) => one.candidate === candidate)!;
+    const own = measuredIn(run).filter((rollout) => rollout.stage === 'evaluation' && rollout.candidate === candidate);
+    const found = of(run, 'candidate_evaluated').find((event) => event.candidate === candidate)!;
     expect(found.reward).toBeCloseTo(own.reduce((total, { reward }) => total + reward, 0) / 6, 9);
   });
 });
 
-describe('live traffic that names no instance', () => {
+describe('live traffic without seeds', () => {
   const wide = config({ evaluationSeeds: range(0, 40), trainSeeds: range(0, 40), minibatchSize: 10, numTrials: 10 });
 
-  test('is a matter of the baseline alone', () => {
+  test('is detected during the baseline only', () => {
     const state = createMipro(wide);
     expect(switchToUnpaired(state, 'unpaired')).toEqual(unpaired(wide));
     const later = until('gate', state);
     expect(switchToUnpaired(later, 'unpaired')).toBe(later);
   });
 
-  test('compares the best and the candidate on the same traffic and takes the winner', () => {
+  test('compares best and candidate on the same traffic, and keeps the winner', () => {
     const run = drive(
       unpaired(wide),
       scoring(({ candidate }) => (candidate > 0 ? 0.9 : 0.1)),
@@ -350,13 +352,13 @@ describe('live traffic that names no instance', () => {
     const first = run.turns.find(({ before }) => before.phase.name === 'evaluation')!;
     if (first.work.kind !== 'rollouts') throw new Error(first.work.kind);
     const candidates = first.work.requests.map(({ candidate }) => candidate);
-    expect(candidates.filter((one) => one === 0)).toHaveLength(40);
+    expect(candidates.filter((candidate) => candidate === 0)).toHaveLength(40);
     expect(new Set(candidates).size).toBe(2);
     expect(run.state.best!.candidate).toBeGreaterThan(0);
   });
 
-  test('keeps the best if the gain may be luck', () => {
-    // In its trial a candidate was lucky, in its evaluation it is like the baseline.
+  test('keeps the best candidate if the gain is not significant', () => {
+    // Candidates are lucky in trials, and equal to the baseline in evaluations.
     const lucky = scoring(({ stage, candidate, ordinal }) =>
       stage === 'gate' && candidate > 0 ? 1 : ordinal % 3 === 0 ? 1 : 0,
     );
@@ -366,7 +368,7 @@ describe('live traffic that names no instance', () => {
     expect(of(run, 'candidate_rejected').some(({ reason }) => reason === 'not_better')).toBe(true);
   });
 
-  test('resets patience when the test replaces a best that was lucky', () => {
+  test('resets patience when the test replaces a lucky best candidate', () => {
     const world = scoring(({ candidate, stage }) => {
       if (stage !== 'evaluation') return candidate === 0 ? 0.95 : 1;
       return candidate === 0 ? 0.1 : 0.9;
@@ -387,23 +389,23 @@ describe('answers', () => {
     kind: 'rollouts',
     answers: answers.map(([ordinal, reward]) => ({ ordinal, reward, infrastructure: false })),
   });
-  const asking = until('instructions');
+  const awaitingProposals = until('instructions');
   const demos = until('demos');
   const proposals = (...answers: Partial<ProposalAnswer>[]): SearchResponse => ({
     kind: 'proposals',
-    answers: answers.map((one, index) => ({ candidate: index + 1, outcome: 'proposed', ...one })),
+    answers: answers.map((answer, index) => ({ candidate: index + 1, outcome: 'proposed', ...answer })),
   });
 
-  test('to proposals and searches must be of what was asked', () => {
-    expect(() => mipro.apply(asking, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
+  test('must match the requests for proposals and demonstrations', () => {
+    expect(() => mipro.apply(awaitingProposals, rollouts([0, 1]))).toThrow(/does not fit .* "proposals"/);
     expect(() => mipro.apply(demos, rollouts([0, 1]))).toThrow(/does not fit .* "demos"/);
-    expect(() => mipro.apply(asking, proposals({}))).toThrow('candidate 2 was asked for and not answered');
-    expect(() => mipro.apply(asking, proposals({ shown: [999] }, {}))).toThrow(
+    expect(() => mipro.apply(awaitingProposals, proposals({}))).toThrow('candidate 2 was asked for and not answered');
+    expect(() => mipro.apply(awaitingProposals, proposals({ shown: [999] }, {}))).toThrow(
       'the proposal of candidate 1 was shown rollout 999, which was not offered',
     );
   });
 
-  test('ignores answers of another path', () => {
+  test('do not affect another path from the same state', () => {
     // Two paths from one state: the second proposal fails in one, the first in the other.
     const path = (failing: number, from: MiproState) => {
       const world: MiproWorld = {

@@ -1,7 +1,7 @@
 /**
- * Invariants: suggestions are in the space; no combination repeats, nor runs twice at once, while
- * an untried one remains; only the order of values matters; a suggestion is a pure function of its
- * arguments. The sampler finds optima sooner than random search without repetition.
+ * Invariants: suggestions are in the space; no finished or running combination repeats while an
+ * untried one remains; only the order of values matters; `suggest` is pure. The sampler finds
+ * optima sooner than random search without repetition.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -20,14 +20,14 @@ describe('split', () => {
     [20, 2],
     [241, 25],
     [600, 25],
-  ])('of %d trials the best %d are good', (count, indexes) => {
+  ])('with %d trials the best %d are good', (count, indexes) => {
     const { good, bad } = split(valued(Array.from({ length: count }, (_, at) => at)), []);
     expect(good).toEqual(Array.from({ length: indexes }, (_, at) => ({ choices: [count - indexes + at], weight: 1 })));
     expect(bad).toHaveLength(count - indexes);
   });
 
-  test('trials that tie for the last places share them', () => {
-    // Of 11 the best 2: one is above, and four tie for second.
+  test('shares the last good places among ties', () => {
+    // The best 2 of 11: one is best, and four tie for second.
     const { good, bad } = split(valued([3, 9, 3, 1, 1, 1, 3, 1, 1, 1, 3]), []);
     expect(good).toEqual([
       { choices: [0], weight: 0.25 },
@@ -39,7 +39,7 @@ describe('split', () => {
     expect(bad.map(({ weight }) => weight)).toEqual([0.75, 0.75, 1, 1, 1, 0.75, 1, 1, 1, 0.75]);
   });
 
-  test('those that run are bad', () => {
+  test('counts running trials as bad', () => {
     expect(split(valued([1, 2]), [[7]]).bad).toEqual([
       { choices: [0], weight: 1 },
       { choices: [7], weight: 1 },
@@ -48,7 +48,7 @@ describe('split', () => {
 });
 
 describe('startup', () => {
-  test('every choice is seen once before any is seen twice, whatever runs meanwhile', () => {
+  test('suggests every choice once before repeating any, with running trials', () => {
     for (let seed = 0; seed < 20; seed++) {
       const running: number[][] = [];
       let rng = seedRng(seed);
@@ -64,7 +64,7 @@ describe('startup', () => {
     }
   });
 
-  test('values count from as many trials on as it says', () => {
+  test('ignores values below the given number of trials', () => {
     const space = [6, 6];
     const flat = [0, 1, 2, 3].map((at) => ({ choices: [at, at], value: 0 }));
     const tilted = flat.map((trial, at) => ({ ...trial, value: at }));
@@ -75,8 +75,8 @@ describe('startup', () => {
   });
 });
 
-test('with one draw what is tried follows the good trials; with many it keeps away from the bad ones too', () => {
-  // Only the best has 0 in the first dimension; the third keeps combinations of both untried.
+test('one draw follows the good trials; many draws also avoid the bad ones', () => {
+  // Only the best trial has 0 in the first dimension; the third keeps combinations untried.
   const trials = Array.from({ length: 10 }, (_, at) => ({
     choices: [at === 4 ? 0 : 1, at, 0],
     value: at === 4 ? 1 : 0,
@@ -90,7 +90,7 @@ test('with one draw what is tried follows the good trials; with many it keeps aw
   expect(shareOfZero(24)).toBeGreaterThan(0.9);
 });
 
-test('what runs counts as bad: a choice is left to others while it is being tried', () => {
+test('running trials make their choices less likely', () => {
   const trials = Array.from({ length: 10 }, (_, at) => ({ choices: [at, at], value: at === 4 ? 1 : 0 }));
   const running = [4, 4, 4, 4].map((row, at) => [row, at]);
   const shareOfRow = (pending: number[][]) =>
@@ -100,7 +100,7 @@ test('what runs counts as bad: a choice is left to others while it is being trie
   expect(shareOfRow(running)).toBeLessThan(shareOfRow([]) - 0.2);
 });
 
-test('a choice that a space has grown by is tried', () => {
+test('a choice added to the space is tried', () => {
   let trials: Trial[] = combinations([3, 3]).map((choices) => ({ choices, value: choices[0]! }));
   trials = [...trials, ...trials];
   const [choices] = suggest(seedRng(1), [3, 4], trials, []);
@@ -108,7 +108,7 @@ test('a choice that a space has grown by is tried', () => {
 });
 
 describe('for any search', () => {
-  test('the suggestion is in the space, and no untried combination is passed over for one that is tried or runs', () => {
+  test('suggests combinations in the space, and no finished or running one while others are untried', () => {
     fc.assert(
       fc.property(searches, ({ space, trials, pending, seed, startup }) => {
         const [choices] = suggest(seedRng(seed), space, trials, pending, { startup });
@@ -119,7 +119,7 @@ describe('for any search', () => {
     );
   });
 
-  test('the last untried combination is found, however large the space and however unlikely', () => {
+  test('finds the last untried combination in any space', () => {
     fc.assert(
       fc.property(spaces, fc.nat(), fc.nat(), (space, seed, left) => {
         const all = combinations(space);
@@ -133,7 +133,7 @@ describe('for any search', () => {
     );
   });
 
-  test('the same arguments give the same, and stay as they are; another state of the generator is handed on', () => {
+  test('is deterministic, does not modify its arguments, and advances the generator', () => {
     fc.assert(
       fc.property(searches, ({ space, trials, pending, seed }) => {
         const frozen = deepFreeze({ space, trials, pending });
@@ -145,12 +145,12 @@ describe('for any search', () => {
     );
   });
 
-  test('of values only the order matters', () => {
+  test('depends only on the order of values', () => {
     const scale = [-1e300, -7, 0, 1e-300, 1e-9, 1e308];
     const ranked = spaces.chain((space) =>
       fc.record({
         space: fc.constant(space),
-        // From 11 trials on there are two good ones, whose weights could differ.
+        // From 11 trials on two are good, and their weights could differ.
         ranks: fc.array(fc.record({ choices: choicesIn(space), rank: fc.nat(5) }), { minLength: 11, maxLength: 30 }),
         seed: fc.nat(),
       }),
@@ -165,7 +165,7 @@ describe('for any search', () => {
     );
   });
 
-  test('trials of a space stay valid when it grows', () => {
+  test('accepts trials of a smaller space', () => {
     const grown = spaces.chain((space) =>
       fc.record({
         trials: trialsIn(space),
@@ -187,10 +187,10 @@ test.each<[string, Space, Trial[], number[][], RegExp]>([
   ['NaN', [2], [{ choices: [1], value: NaN }], [], /^the value of \[1\] is NaN: give a finite number$/],
   ['infinity', [2], [{ choices: [1], value: Infinity }], [], /is Infinity/],
   ['a choice beyond its dimension', [2], [{ choices: [2], value: 1 }], [], /^choices \[2\] are not in the space \[2\]/],
-  ['a choice that is no integer', [2], [{ choices: [0.5], value: 1 }], [], /^choices \[0.5\]/],
-  ['a dimension too few, running', [2, 2], [], [[1]], /^choices \[1\] are not in the space \[2,2\]/],
+  ['a fractional choice', [2], [{ choices: [0.5], value: 1 }], [], /^choices \[0.5\]/],
+  ['a running combination of too few dimensions', [2, 2], [], [[1]], /^choices \[1\] are not in the space \[2,2\]/],
   ['a dimension without choices', [2, 0], [], [], /^dimension 1 has 0 choices/],
-])('%s is refused', (_, space, trials, pending, message) => {
+])('rejects %s', (_, space, trials, pending, message) => {
   expect(() => suggest(seedRng(1), space, trials, pending)).toThrow(RangeError);
   expect(() => suggest(seedRng(1), space, trials, pending)).toThrow(message);
 });
@@ -200,7 +200,7 @@ test.each<[string, Space, Trial[], number[][], RegExp]>([
 test.each<[string, Space, (choices: readonly number[]) => number, number]>([
   ['separable', [8, 8, 8], ([a, b, c]) => a! + ((b! * 3) % 8) + ((c! * 5) % 8), 0.3],
   ['with an interaction', [10, 10], ([a, b]) => a! + b! - 3 * Math.abs(a! - b!), 0.75],
-])('%s: the optimum is found sooner than by random search', (_, space, valueOf, share) => {
+])('%s: finds the optimum sooner than random search', (_, space, valueOf, share) => {
   const best = Math.max(...combinations(space).map(valueOf));
   const counts = Array.from({ length: 30 }, (_, seed) => {
     let rng = seedRng(seed);

@@ -355,10 +355,10 @@ describe('remove', () => {
   });
 
   test.each<[string, Graph, string]>([
-    ['what has nothing before it', graph, 'solve'],
-    ['what gives the output', oneStep, 'solve'],
+    ['a step after the input', graph, 'solve'],
+    ['the output step', oneStep, 'solve'],
     [
-      'a vote of several',
+      'a vote over several steps',
       graphWith(
         [solve, { ...solve, id: 'other' }, { id: 'v', type: 'vote', of: ['solve', 'other'], by: 'majority' }],
         'v',
@@ -366,7 +366,7 @@ describe('remove', () => {
       'v',
     ],
     [
-      'a vote over what others take too',
+      'a vote over a step with other users',
       graphWith(
         [
           { ...solve, samples: 2 },
@@ -378,17 +378,17 @@ describe('remove', () => {
       'v',
     ],
     [
-      'a transform of several',
+      'a transform of several inputs',
       graphWith([solve, { id: 'o', type: 'transform', op: 'list', inputs: { a: 'solve', b: 'input' } }], 'o'),
       'o',
     ],
     [
-      'a step of another form',
+      'a step with another output form',
       graphWith([solve, llm('next', { a: 'solve' }, { output: { field: 'other' } })], 'next'),
       'next',
     ],
     [
-      'a step after two alike',
+      'a step after two equal steps',
       graphWith([solve, { ...solve, id: 'other' }, llm('next', { a: 'solve', b: 'other' })], 'next'),
       'next',
     ],
