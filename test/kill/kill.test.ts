@@ -10,11 +10,10 @@ import { startLedger } from '../support/fakes/ledger.js';
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// The promise: kill -9 of the whole `npm start` tree, three times, at seeded moments of an
-// evaluation and of a session. Judged from the container's own ledger, a file outside the product:
-// no rollout whose outcome was recorded runs again, each runs again at most once for each kill;
-// events are 1..N; the winner is the one that a session without a kill finds; each rollout is in
-// one sensor frame.
+// kill -9 of the whole `npm start` tree, three times, at seeded moments of an evaluation and of a
+// session. By the container's own ledger, a file outside the product: no rollout with a recorded
+// outcome runs again, and each runs again at most once per kill. Events are 1..N, the winner equals
+// that of a session without a kill, and each rollout is in one sensor frame.
 
 const seed = 20_261_121;
 const kills = 3;
@@ -111,7 +110,7 @@ const sessionPath = (id: string) => `/api/v1/online/sessions/${id}`;
 const evaluationPath = (id: string) => `/api/v1/offline/jobs/${id}`;
 const status = async (path: string) => (await api.call<{ status: string }>('GET', path)).status;
 
-/** What a session found, without the ids that differ from one to the next. */
+/** A session's results without its own ids. */
 async function found(id: string) {
   const { best_prompt, history } = await api.call<{ best_prompt: unknown; history: unknown }>(
     'GET',
@@ -127,7 +126,7 @@ async function found(id: string) {
   };
 }
 
-test('nothing is lost and nothing recorded is bought again', async () => {
+test('loses nothing and repeats no recorded rollout', async () => {
   const undisturbed = await createSession();
   await until(
     'the session without a kill has completed',
@@ -160,7 +159,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
       ...(await allEvents(`${evaluationPath(evaluation)}/events/stream`)),
     ];
     await tree!.kill();
-    // Whatever the ledger says from here on came after the kill.
+    // Later ledger entries follow the kill.
     const mark = ledger.lines().length;
     for (const id of recordedIn(events)) if (!recordedBefore.has(id)) recordedBefore.set(id, mark);
     await start();
@@ -185,7 +184,7 @@ test('nothing is lost and nothing recorded is bought again', async () => {
   const calls = new Map<string, number>();
   for (const line of lines) if (line.what === 'in') calls.set(line.rollout, (calls.get(line.rollout) ?? 0) + 1);
   expect(Math.max(...calls.values())).toBeLessThanOrEqual(1 + kills);
-  // At each kill at most what was in flight, max_concurrent, and as many whose answers were on
+  // At each kill at most the calls in flight, max_concurrent, and as many whose answers were on
   // their way to Postgres.
   const resent = [...calls.values()].reduce((sum, n) => sum + n - 1, 0);
   expect(resent).toBeLessThanOrEqual(kills * 2 * (4 + 3));

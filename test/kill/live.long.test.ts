@@ -13,10 +13,10 @@ import { callsShown, echo, guess, numberOf, startTraffic, type Traffic } from '.
 import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
 
-// Live traffic of GEPA's sessions and of MIPRO's through kill -9 of the whole `npm start` tree, at
-// seeded moments and while MIPRO waits for a text: a correlation id keeps its candidate, a reward
-// that was answered with 200 is never lost and counts once, and the search ends as if nothing had
-// happened. Judged from what the callers saw.
+// Live traffic of GEPA and MIPRO sessions across kill -9 of the whole `npm start` tree, at seeded
+// moments and while MIPRO waits for a text. By the callers' records: a correlation id keeps its
+// candidate, a reward answered with 200 is never lost and counts once, and the search ends as
+// without a kill.
 
 const seed = 20_261_122;
 const kills = 3;
@@ -28,7 +28,7 @@ let model: FakeModel;
 let tree: Tree | undefined;
 let api: Api;
 const running: Traffic[] = [];
-/** How many texts MIPRO's sessions have asked for, and what keeps them waiting. */
+/** Number of texts requested by MIPRO sessions, and the gate that holds them. */
 let asked = 0;
 const pen = gate();
 
@@ -98,7 +98,7 @@ const create = async ({ rules, search, target }: (typeof kinds)[number]) =>
         policy: { provider: 'fake', model: 'mipro' in search ? `guesses ${rules}` : 'live' },
         proposer: { provider: 'fake', model: 'mipro' in search ? 'writer' : 'proposer' },
         initial_prompt: { messages: [{ role: 'system', content: 'Answer well.' }] },
-        // What a kill left without a reward is another call's, soon.
+        // Reassign slots soon that a kill left without a reward.
         rollout_timeout: 1,
         target_reward: target,
       },
@@ -119,14 +119,14 @@ interface Evaluated {
   status: string;
 }
 
-/** What callers saw, beside what the service says of it. */
+/** Compares the callers' records with the service's. */
 async function judge(id: string, traffic: Traffic, { target, rules, search }: (typeof kinds)[number]): Promise<void> {
   const session = await read(id);
   expect(session).toMatchObject({ status: 'completed' });
   expect(session.best_reward).toBeGreaterThanOrEqual(target);
 
   const callOf = new Map(traffic.calls.map((call) => [call.rolloutId, call]));
-  const rewardOf = new Map(traffic.rewards.map((one) => [one.correlationId, one]));
+  const rewardOf = new Map(traffic.rewards.map((reward) => [reward.correlationId, reward]));
   let counted = 0;
   for (const { candidate_id: candidate, rollout_count: count } of session.candidates) {
     const { data } = await api.call<{ data: Evaluated[] }>(
@@ -138,8 +138,7 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
     counted += ended.length;
     for (const { rollout_id: rollout, reward } of ended) {
       const call = callOf.get(rollout);
-      // A call may have been claimed by a try whose answer the kill took; the next try then got the
-      // same rollout.
+      // A kill can take the answer to a claim; the next try then gets the same rollout.
       expect(call).toMatchObject({ candidateId: candidate });
       expect(rewardOf.get(call!.correlationId)?.reward).toBe(reward);
     }
@@ -151,7 +150,7 @@ async function judge(id: string, traffic: Traffic, { target, rules, search }: (t
   if ('mipro' in search) await judgeDemos(id, traffic, rules);
 }
 
-/** What is shown is the session's own traffic, and scored well. */
+/** Demonstrations are well scored calls of the session's own traffic. */
 async function judgeDemos(id: string, traffic: Traffic, rules: number): Promise<void> {
   const levers = await api.call<{ data: { lever_id: string; component: string | null }[] }>(
     'GET',
@@ -201,7 +200,7 @@ test('a correlation id keeps its candidate, and no reward is lost or counted twi
     await tree!.kill();
     if (kill === 1) pen.open();
     await start();
-    // Whoever was answered before is answered by the same candidate.
+    // Correlation ids with an earlier answer keep their candidate.
     for (const [i, { calls }] of traffics.entries()) {
       const last = calls.at(-1)!;
       const { correlationId, candidateId, rolloutId } = last;
