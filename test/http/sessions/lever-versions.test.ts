@@ -42,7 +42,7 @@ async function allOf(id: string, path: string, limit: number): Promise<{ version
 }
 
 const several = ['plan', 'system', 'answer'];
-/** A prompt of so many components, by a text for each. */
+/** A prompt with a component for each text. */
 const prompt = (texts: readonly string[]): Message[] =>
   texts.length === 1
     ? [{ role: 'system', content: texts[0]! }]
@@ -62,7 +62,7 @@ const sets = fc.integer({ min: 1, max: 3 }).chain((components) =>
   }),
 );
 
-test('whatever candidates there are, levers, versions and texts add up', async () => {
+test('levers, versions and texts are consistent for any candidates', async () => {
   await fc.assert(
     fc.asyncProperty(sets, async ({ components, prompts, gaps, best, limit }) => {
       const id = await createSession(http);
@@ -95,7 +95,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
       // Composite and components agree with the list of levers, and every version of each can be
       // read.
       const { data: levers } = await get(id, '/levers');
-      expect(levers.map((one: { lever_id: string }) => one.lever_id).sort()).toEqual(Object.keys(versions).sort());
+      expect(levers.map((lever: { lever_id: string }) => lever.lever_id).sort()).toEqual(Object.keys(versions).sort());
       expect(levers[0]).toEqual({
         lever_id: summary.prompt_lever_id,
         component: null,
@@ -107,7 +107,7 @@ test('whatever candidates there are, levers, versions and texts add up', async (
         const listed = await allOf(id, `/levers/${lever}/versions`, limit);
         expect(listed.at(-1)!.version).toBe(latest);
         if (component !== null) expect(listed.map(({ version }) => version)).toEqual([...listed.keys()]);
-        expect(listed.flatMap((one) => one.candidate_ids).sort()).toEqual([...ids].sort());
+        expect(listed.flatMap((version) => version.candidate_ids).sort()).toEqual([...ids].sort());
         const said = new Set<string>();
         for (const item of listed) {
           const { messages, text, ...one } = await get(id, `/levers/${lever}/versions/${item.version}`);
@@ -154,7 +154,7 @@ describe('a baseline that is not known yet', () => {
   });
 });
 
-test('demonstrations are a lever beside the texts; its versions are what is shown, the whole prompt has both', async () => {
+test('demonstrations are a lever beside the texts; its versions are the demonstrations, and the whole prompt has both', async () => {
   const demo = (said: string): Demo => ({ component: null, seed: 1, ordinal: 0, input: `q ${said}`, output: said });
   const [a, b] = [prompt(['a']), prompt(['b'])];
   const id = await createSession(http);
@@ -165,10 +165,10 @@ test('demonstrations are a lever beside the texts; its versions are what is show
     { version: 3, messages: a, demos: [demo('y'), demo('x')] },
   ]);
   const { data } = await get(id, '/levers');
-  expect(data.map((one: { component: string | null }) => one.component)).toEqual([null, '_demos', 'system']);
+  expect(data.map((lever: { component: string | null }) => lever.component)).toEqual([null, '_demos', 'system']);
   const path = `/levers/${leverId(id, demosPart)}/versions`;
   const listed = await allOf(id, path, 2);
-  expect(listed.map((one) => one.candidate_ids)).toEqual(
+  expect(listed.map((version) => version.candidate_ids)).toEqual(
     [[0], [1, 2], [3]].map((versions) => versions.map((version) => candidateId(id, version))),
   );
   const pairs = (...shown: string[]) => shown.flatMap((said) => demoMessages(demo(said)));
@@ -180,7 +180,7 @@ test('demonstrations are a lever beside the texts; its versions are what is show
   });
 });
 
-describe('what is not there is 404', () => {
+describe('unknown resources are 404', () => {
   let id: string;
   beforeAll(async () => {
     id = await createSession(http);
@@ -209,7 +209,7 @@ describe('what is not there is 404', () => {
     expect([status, body.code]).toEqual([404, 'not_found']);
   });
 
-  test('and so is all of it for another organization', async () => {
+  test('all are 404 for another organization', async () => {
     for (const path of ['', `/${whole()}/versions`, `/${whole()}/versions/0`]) {
       expect((await ask(id, `/levers${path}`)).status).toBe(200);
       const { status } = await http.call('GET', `${base}/${id}/levers${path}`, undefined, {
