@@ -17,9 +17,8 @@ const folders = [
 ];
 
 /**
- * Begins with the long files, so that at the end no processor waits for the last of them. Jest does
- * so from what it has measured; in a fresh clone, as of `.ci/run`, it knows nothing and goes by the
- * size of the file.
+ * Runs the long files first, so that no processor is idle at the end. Jest orders files by measured
+ * durations; without them, as in a fresh clone, it orders files by size.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
