@@ -221,10 +221,10 @@ describe('failures', () => {
 
   test.each<[string, Options['rollout'], RegExp]>([
     ['throws', () => Promise.reject(new TypeError('x is not y')), /x is not y/],
-    ['gives NaN', () => ({ reward: NaN }), /reward NaN, which is not a finite number/],
-    ['gives a text', () => ({ reward: '1' as never }), /reward 1, which is not a finite number/],
-    ['gives nothing', () => undefined as never, /undefined/],
-    ['gives details that are no JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
+    ['returns NaN', () => ({ reward: NaN }), /reward NaN, which is not a finite number/],
+    ['returns a text', () => ({ reward: '1' as never }), /reward 1, which is not a finite number/],
+    ['returns nothing', () => undefined as never, /undefined/],
+    ['returns details outside JSON', () => ({ reward: 1, details: { n: 1n } }), /BigInt/],
   ])('a function that %s fails the rollout with a message', async (_, rollout, message) => {
     const answer = await post(await start({ rollout: rollout! }), body());
     expect(answer.status).toBe(200);

@@ -30,10 +30,10 @@ describe('the lock of a folder', () => {
   test.each([
     ['whose process is gone', JSON.stringify({ pid: 2 ** 22 + 1, began: 'x', token: 'x' })],
     [
-      'whose process id belongs to another one by now',
+      'whose process id now belongs to another process',
       JSON.stringify({ pid: process.pid, began: 'earlier', token: 'x' }),
     ],
-    ['that a power cut left empty', ''],
+    ['left empty by a power cut', ''],
   ])('replaces a lock %s', (_, left) => {
     const folder = freshFolder();
     writeFileSync(join(folder, 'lock'), left);

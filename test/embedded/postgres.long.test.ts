@@ -231,7 +231,7 @@ describe('a clone', () => {
 
   ifRoot.each([
     ['in place for an ordinary user', true],
-    ['from a copy for an ordinary user who may not add the links to the package', false],
+    ['from a copy for an ordinary user who cannot add the links to the package', false],
   ])('works %s', async (_, ownsPackage) => {
     const folder = clone(0o755);
     const own = join(folder, '.ratchet');

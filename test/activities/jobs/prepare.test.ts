@@ -39,14 +39,14 @@ describe('session baseline', () => {
   }
 
   test.each([
-    ['its one system message', [example, shared], [shared]],
+    ['the only system message', [example, shared], [shared]],
     ['none of several system messages', [shared, shared], null],
-    ['the messages with names, where there are any', [shared, plan, example, act], [plan, act]],
-  ])('comes from the container’s prompt %s', async (_, prompt, baseline) => {
+    ['the named messages, if any', [shared, plan, example, act], [plan, act]],
+  ])('takes from the container’s prompt %s', async (_, prompt, baseline) => {
     expect(await prepared(prompt)).toEqual(baseline);
   });
 
-  test('comes entirely from the request’s prompt', async () => {
+  test('is the complete prompt of the request', async () => {
     expect(await prepared([shared], [plan, example, act])).toEqual([plan, example, act]);
   });
 });

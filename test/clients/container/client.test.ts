@@ -119,15 +119,15 @@ describe('reward parsing', () => {
     ['reward_info first', { reward_info: { outcome_reward: 0.25 }, metrics: { outcome_reward: 1 }, reward: 2 }, 0.25],
     ['then metrics', { metrics: { outcome_reward: 0.5 }, reward: 2 }, 0.5],
     ['then reward', { reward: -1.5 }, -1.5],
-    ['zero is one', { reward_info: { outcome_reward: 0 }, reward: 1 }, 0],
+    ['counting zero', { reward_info: { outcome_reward: 0 }, reward: 1 }, 0],
   ];
   test.each(rows)('%s', async (_name, body, reward) => {
     expect(await rollout(answers.json(() => body))).toMatchObject({ kind: 'reward', reward });
   });
 
   const bad: [string, Behaviour, string][] = [
-    ['NaN, which is no JSON', answers.raw('{"reward": NaN}'), 'container_answer_invalid'],
-    ['Infinity, which is no JSON', answers.raw('{"reward": Infinity}'), 'container_answer_invalid'],
+    ['NaN, invalid in JSON', answers.raw('{"reward": NaN}'), 'container_answer_invalid'],
+    ['Infinity, invalid in JSON', answers.raw('{"reward": Infinity}'), 'container_answer_invalid'],
     ['1e400', answers.raw('{"reward_info": {"outcome_reward": 1e400}}'), 'reward_invalid'],
     ['-1e400', answers.raw('{"reward": -1e400}'), 'reward_invalid'],
     ['a string', answers.raw('{"reward": "1"}'), 'reward_invalid'],
@@ -153,7 +153,7 @@ describe('reward parsing', () => {
     ['summary.feedback', { reward: 1, summary: { feedback: 'c' } }, 'c'],
     ['the details', { reward_info: { outcome_reward: 1, details: { expected: 'x' } } }, '{"expected":"x"}'],
     ['none', { reward: 1 }, null],
-    ['no text', { reward: 1, feedback: { why: ['x'] } }, '{"why":["x"]}'],
+    ['not a text', { reward: 1, feedback: { why: ['x'] } }, '{"why":["x"]}'],
   ];
   test.each(feedback)('reads feedback: %s', async (_name, body, expected) => {
     expect(await rollout(answers.json(() => body))).toMatchObject({ kind: 'reward', feedback: expected });
@@ -289,16 +289,16 @@ describe('failures', () => {
   const once: [string, Behaviour, unknown][] = [
     ['404', answers.status(404, 'no'), failed('container_rejected')],
     ['422', answers.status(422, 'no'), failed('container_rejected')],
-    ['400 of another kind', answers.status(400, 'bad seed'), failed('container_rejected')],
+    ['another 400', answers.status(400, 'bad seed'), failed('container_rejected')],
     ['501', answers.status(501), failed('container_rejected')],
     ['a redirect', answers.redirect('http://127.0.0.1:1/rollout'), failed('container_redirected')],
-    ['half a JSON', answers.halfJson(), failed('container_answer_invalid')],
+    ['incomplete JSON', answers.halfJson(), failed('container_answer_invalid')],
     ['an empty body', answers.status(200), failed('container_answer_invalid')],
     ['204', answers.noContent(), failed('container_answer_invalid')],
     ['a list', answers.raw('[1]'), failed('container_answer_invalid')],
-    ['gzip that was not asked for', answers.gzip(), failed('container_answer_invalid')],
+    ['unrequested gzip', answers.gzip(), failed('container_answer_invalid')],
     ['an endless body', answers.huge(1024 ** 3), failed('container_answer_too_large')],
-    ['something that is not HTTP', answers.garbage(), failed('container_answer_invalid')],
+    ['an answer other than HTTP', answers.garbage(), failed('container_answer_invalid')],
     ["another seed's answer", answers.wrongSeed(), failed('container_answer_invalid')],
     ["another rollout's answer", answers.wrongRollout(), failed('container_answer_invalid')],
     [
@@ -405,13 +405,13 @@ describe('health and task_info', () => {
   });
 
   test.each([
-    ['half a JSON', answers.halfJson()],
+    ['incomplete JSON', answers.halfJson()],
     [
       'a prompt of the wrong shape',
       answers.json(() => ({ initial_prompt: { messages: [{ role: 'system', content: 1 }] } })),
     ],
     ['a prompt without messages', answers.json(() => ({ initial_prompt: { messages: [] } }))],
-    ['a prompt that is a text', answers.json(() => ({ initial_prompt: 'Classify.' }))],
+    ['a text as prompt', answers.json(() => ({ initial_prompt: 'Classify.' }))],
   ])('refuses %s', async (_name, taskInfo) => {
     expect(await code(client.taskInfo(await of({ taskInfo }), null, signal))).toBe('container_answer_invalid');
   });

@@ -56,9 +56,9 @@ describe('upper bound of a call’s cost', () => {
     ['an image', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 'messages'],
     ['a search', { web_search_options: {} }, 'web_search_options'],
     ['a prediction', { prediction: { type: 'content', content: 'x' } }, 'prediction'],
-    ['a dearer tier', { service_tier: 'priority' }, 'service_tier'],
-    ['choices by a text', { n: '5' }, 'n'],
-    ['a limit by a text', { max_tokens: '5' }, 'max_tokens'],
+    ['a more expensive tier', { service_tier: 'priority' }, 'service_tier'],
+    ['a text as number of choices', { n: '5' }, 'n'],
+    ['a text as limit', { max_tokens: '5' }, 'max_tokens'],
     ['a model without a price', { model: 'no-such-model' }, 'model'],
   ])('%s has no bound, and the error names the field', (_name, more, field) => {
     expect(ask(more)).toEqual({ field, message: expect.stringMatching(new RegExp(`^${field} .*\\.$`)) as unknown });

@@ -45,7 +45,7 @@ describe('a proposer call', () => {
     ['503', { status: 503, raw: '' }],
     ['500 without a body', { status: 500, raw: '' }],
     ['a reset', { cutAfter: 0 }],
-    ['a body that is cut in the middle', { cutBody: true }],
+    ['an incomplete body', { cutBody: true }],
   ])('succeeds after two failures: %s', async (_name, fault) => {
     expect(await ask((n) => (n < 3 ? fault : { text: 'ok' }))).toMatchObject({ ok: true, text: 'ok' });
     expect(model.requests).toHaveLength(3);

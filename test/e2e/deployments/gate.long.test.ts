@@ -263,14 +263,14 @@ test('receives the key of the gate’s container, and no other job does', async 
 });
 
 describe('a deployment that is deleted while its gate runs', () => {
-  test.each(['Temporal hears of it', 'Temporal does not hear of it'])(
+  test.each(['Temporal is reachable', 'Temporal is unreachable'])(
     'never takes its name, and its evaluation is cancelled: %s',
-    async (heard) => {
+    async (condition) => {
       const before = await live(0.5);
       hold(0.9);
       const id = await create(0.9, { min_reward: 0.1 });
       const evaluation = await asked(0.9);
-      if (heard === 'Temporal hears of it') await send('DELETE', `${deployments}/${id}`);
+      if (condition === 'Temporal is reachable') await send('DELETE', `${deployments}/${id}`);
       // As the route does when Temporal is unreachable.
       else await on.service.db.org('default', (tx) => deleteDeployment(tx, id));
       await closedAs(id, 'CANCELLED');

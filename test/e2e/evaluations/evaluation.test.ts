@@ -87,12 +87,12 @@ describe('an offline evaluation', () => {
 
 describe('failures and their consequences, once each', () => {
   const failing: [string, (url: string) => ReturnType<typeof answers.hang>][] = [
-    ['500 for ever', () => answers.status(500, 'boom')],
-    ['half a JSON', () => answers.halfJson()],
-    ['a reward that is NaN', () => answers.raw('{"reward": NaN}')],
+    ['repeated 500', () => answers.status(500, 'boom')],
+    ['incomplete JSON', () => answers.halfJson()],
+    ['a NaN reward', () => answers.raw('{"reward": NaN}')],
     ['a reward of 1e400', () => answers.raw('{"reward": 1e400}')],
-    ['a reward that is a string', () => answers.raw('{"reward": "1"}')],
-    ['a reward of null', () => answers.raw('{"reward": null}')],
+    ['a string reward', () => answers.raw('{"reward": "1"}')],
+    ['a null reward', () => answers.raw('{"reward": null}')],
     ['no reward', () => answers.raw('{}')],
     ['no content', () => answers.noContent()],
     ['a redirect', (url) => answers.redirect(url)],

@@ -177,8 +177,8 @@ describe('a graph job', () => {
   });
 
   test.each([
-    ['a provider that is slow', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
-    ['a path that is gone', {}, () => Promise.resolve()],
+    ['a slow provider', { rollout_timeout: 1 }, () => new Promise((later) => setTimeout(later, 1_500))],
+    ['a missing path', {}, () => Promise.resolve()],
   ])('does not blame the graph for %s', async (what, more, wait) => {
     on.world.model.reply(async (request) => {
       await wait();

@@ -48,11 +48,11 @@ describe('creating a deployment', () => {
 
   test.each<[string, unknown, string[]]>([
     ['nothing', {}, ['/name', '/source']],
-    ['a name that a path cannot have', { name: 'a/b', source }, ['/name']],
+    ['a name with a slash', { name: 'a/b', source }, ['/name']],
     ['a name that looks like an id', { name: 'dep_1', source }, ['/name']],
-    ['a name that is a path', { name: 'snapshots', source }, ['/name']],
+    ['a reserved name', { name: 'snapshots', source }, ['/name']],
     ['an empty name', { name: '', source }, ['/name']],
-    ['no source within', { name: 'x', source: {} }, ['/source']],
+    ['an empty source', { name: 'x', source: {} }, ['/source']],
     ['two sources', { name: 'x', source: { session_id: 'a', graph_job_id: 'b' } }, ['/source']],
     ['messages without a policy', { name: 'x', source: { messages: source.messages } }, ['/source/policy']],
     [
@@ -61,7 +61,7 @@ describe('creating a deployment', () => {
       ['/source/policy'],
     ],
     ['a candidate of messages', { name: 'x', source: { ...source, candidate_id: 'c' } }, ['/source/candidate_id']],
-    ['messages without any', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
+    ['an empty list of messages', { name: 'x', source: { ...source, messages: [] } }, ['/source/messages']],
     ['an unknown field', { name: 'x', source, colour: 'red' }, ['/colour']],
     [
       'an unknown provider',
@@ -69,16 +69,16 @@ describe('creating a deployment', () => {
       ['/source/policy/provider'],
     ],
     ['a gate without a threshold', { name: 'x', source, gate: { ...gate, min_reward: undefined } }, ['/gate']],
-    ['a gate with two', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
+    ['a gate with two thresholds', { name: 'x', source, gate: { ...gate, min_improvement: 0 } }, ['/gate']],
     ['a gate with a seed twice', { name: 'x', source, gate: { ...gate, seeds: [1, 2, 1] } }, ['/gate/seeds']],
     ['a gate without seeds', { name: 'x', source, gate: { ...gate, seeds: [] } }, ['/gate/seeds']],
     [
-      'a gate at no address',
+      'a gate with an invalid URL',
       { name: 'x', source, gate: { ...gate, container_url: 'nowhere' } },
       ['/gate/container_url'],
     ],
-    ['a session that is none', { name: 'x', source: { session_id: 'ses_1' } }, ['/source/session_id']],
-    ['a graph job that is none', { name: 'x', source: { graph_job_id: 'grf_1' } }, ['/source/graph_job_id']],
+    ['an invalid session id', { name: 'x', source: { session_id: 'ses_1' } }, ['/source/session_id']],
+    ['an invalid graph job id', { name: 'x', source: { graph_job_id: 'grf_1' } }, ['/source/graph_job_id']],
   ])('refuses %s, and names the field', async (_what, body, pointers) => {
     const before = await it.http.call('GET', base);
     const answer = await it.create(body as object);

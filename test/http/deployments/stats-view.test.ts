@@ -30,8 +30,8 @@ describe('the statistics of a deployment', () => {
   });
 
   test.each([
-    ['none is made', {}],
-    ['of no request it is known', { requests: 2, errors: 2, withoutCost: 2 }],
+    ['no request is made', {}],
+    ['no cost is known', { requests: 2, errors: 2, withoutCost: 2 }],
   ])('have no cost where %s, and no latency without an answered request', (_, totals) => {
     const { since, latency_ms: latency, usage } = view(totals, null);
     expect([since, usage.total_cost_usd]).toEqual([null, null]);

@@ -166,12 +166,12 @@ describe('refused with 422 before anything is stored', () => {
     ["a proposer's", { ...good, proposer: { model: 'm', provider: 'nobody' } }, '/proposer/provider'],
     ["a judge's", withData({ verifier_config: nobody }), '/dataset/verifier_config/provider'],
     [
-      'money for a model without a price',
+      'a cost budget for a model without a price',
       { ...good, policy_model: 'no-such-model', budget: { max_cost_usd: 1 } },
       '/budget/max_cost_usd',
     ],
     [
-      'gold that cannot be compared',
+      'an incomparable gold output',
       withData({ verifier_config: { mode: 'numeric' } }),
       '/dataset/gold_outputs/0/output',
     ],
@@ -182,7 +182,7 @@ describe('refused with 422 before anything is stored', () => {
       '/dataset/initial_prompt/messages/1/content',
     ],
     ['the most messages without the input', withPrompt({ messages: withoutInput }), '/dataset/tasks/0/input'],
-    ['a field that no graph can name', withFields(['a.b']), '/dataset/tasks/0/input'],
+    ['a field with an invalid name', withFields(['a.b']), '/dataset/tasks/0/input'],
     [
       'a description as large as a data set',
       withData({ metadata: { description: 'd'.repeat(9_000_000) } }),
@@ -191,14 +191,14 @@ describe('refused with 422 before anything is stored', () => {
     ['an input nested too deep', withContext(7, nested(55)), '/dataset/tasks/7/input'],
     ['an input too large for a call', withContext(3, 'c'.repeat(600_000)), '/dataset/tasks/3/input'],
     ['an input that fails the first step', withGraph({ steps: [count], output: 'count' }), '/dataset/tasks/0/input'],
-    ['more fields than a step takes', withFields(fieldsOf(25)), '/dataset/tasks/0/input'],
+    ['more fields than the limit of a step', withFields(fieldsOf(25)), '/dataset/tasks/0/input'],
     [
-      'more fields than a graph takes',
+      'more fields than the limit of a graph',
       withFields(fieldsOf(51), { initial_prompt: 'Answer {{f1}}.' }),
       '/dataset/tasks/0/input',
     ],
     [
-      'a prompt with more fields than a step takes',
+      'a prompt with more fields than the limit of a step',
       withFields(fieldsOf(25), {
         initial_prompt: fieldsOf(21)
           .map((name) => `{{${name}}}`)
@@ -206,13 +206,13 @@ describe('refused with 422 before anything is stored', () => {
       }),
       '/dataset/initial_prompt',
     ],
-    ['a graph that is no object', { ...good, initial_graph: 'solve' }, '/initial_graph'],
+    ['a graph other than an object', { ...good, initial_graph: 'solve' }, '/initial_graph'],
     ['a graph without output', withGraph({ output: undefined }), '/initial_graph/output'],
-    ['a ref that leads nowhere', withGraph({ output: 'other.answer' }), '/initial_graph/output'],
-    ['an input that the tasks lack', withGraph({ inputs: ['question', 'date'] }), '/initial_graph/inputs/1'],
+    ['a dangling ref', withGraph({ output: 'other.answer' }), '/initial_graph/output'],
+    ['an input missing from the tasks', withGraph({ inputs: ['question', 'date'] }), '/initial_graph/inputs/1'],
     ['an unknown field of a step', withStep({ colour: 1 }), '/initial_graph/steps/0/colour'],
     ['an unknown type of step', withStep({ type: 'code' }), '/initial_graph/steps/0/type'],
-    ['a model that is no policy model', withStep({ model: 'm' }), '/initial_graph/steps/0/model'],
+    ['a model other than a policy model', withStep({ model: 'm' }), '/initial_graph/steps/0/model'],
     ['a negative time-out', withStep({ timeout_s: -1 }), '/initial_graph/steps/0/timeout_s'],
   ])('%s', async (_name, body, pointer) => {
     const jobs = () => http.db.org('default', (tx) => tx.query('select count(*) from jobs'));

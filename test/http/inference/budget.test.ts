@@ -71,10 +71,10 @@ test('settles a stream, too', async () => {
 });
 
 test.each([
-  ['the provider refused costs nothing', { status: 429, raw: '{}' }, 0],
-  ['broke off counts in full', { cutAfter: 0 }, 1_000 * 0.6e-6],
-  ['says nothing of its tokens counts in full', { usage: null }, 1_000 * 0.6e-6],
-])('what %s', async (_name, reply, least) => {
+  ['a refused call costs nothing', { status: 429, raw: '{}' }, 0],
+  ['a broken call counts in full', { cutAfter: 0 }, 1_000 * 0.6e-6],
+  ['a call without usage counts in full', { usage: null }, 1_000 * 0.6e-6],
+])('%s', async (_name, reply, least) => {
   const { job, rollout } = await session(0.01);
   proxy.model.reply(() => reply);
   await (await proxy.post(job, `/${rollout}`)).text();

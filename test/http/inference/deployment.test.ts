@@ -202,9 +202,9 @@ describe('a deployment refuses', () => {
   });
 
   test.each<[string, ModelReply, number, string | null]>([
-    ['what it refuses', { raw: 'no such model', status: 404 }, 502, 'false'],
+    ['the request', { raw: 'no such model', status: 404 }, 502, 'false'],
     ['our key', { raw: 'no', status: 401 }, 502, 'false'],
-    ['more for now', { raw: 'later', status: 503, headers: { 'retry-after': '99' } }, 503, null],
+    ['requests temporarily', { raw: 'later', status: 503, headers: { 'retry-after': '99' } }, 503, null],
   ])(
     'for a graph whose last step’s provider refuses %s, and keeps OpenAI’s clients from repeating all steps in vain',
     async (_, reply, status, shouldRetry) => {

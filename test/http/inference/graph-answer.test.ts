@@ -100,7 +100,7 @@ async function failureOf(graph: Graph, body: object = { messages: [user('Q')] },
 describe('the input of the graph', () => {
   test.each<[string, unknown[], string]>([
     ['a text', [user('Why?')], 'solve Why?'],
-    ['the last of what users say', [user('one'), user('two'), { role: 'assistant', content: 'three' }], 'solve two'],
+    ['the last user message', [user('one'), user('two'), { role: 'assistant', content: 'three' }], 'solve two'],
     [
       'text parts',
       [
@@ -112,7 +112,7 @@ describe('the input of the graph', () => {
       'solve Why?',
     ],
     ['a JSON object', [user('{"input": "from JSON", "more": 1}')], 'solve from JSON'],
-    ['JSON that is no object', [user('[1]')], 'solve [1]'],
+    ['JSON other than an object', [user('[1]')], 'solve [1]'],
     ['an empty text', [user('')], 'solve '],
   ])('is %s', async (_, messages, said) => {
     say({});
@@ -131,7 +131,7 @@ describe('the input of the graph', () => {
     ['no content', { messages: [user(null)] }, '/messages/0/content', 'content must be'],
     ['several answers', { messages: [user('a')], n: 2 }, '/n', 'n must be 1'],
     [
-      'a field that is missing',
+      'a missing field',
       { messages: [{ role: 'system', content: 'x' }, user('{"question": 1}')] },
       '/messages/1/content',
       '"input"',

@@ -197,7 +197,7 @@ describe('changes to a request', () => {
 
   test.each([
     ['no messages', {}, 'messages'],
-    ['messages that are no list', { messages: 'hi' }, 'messages'],
+    ['messages other than a list', { messages: 'hi' }, 'messages'],
     ['a list as body', [], null],
   ])('%s: 400', async (_name, body, param) => {
     const answer = await proxy.post(await proxy.newSession(), '/c', body);
@@ -336,7 +336,7 @@ describe('answers and records', () => {
       { code: 'provider_refused_key', message: expect.not.stringContaining('sk-sec') as unknown },
     ],
     ['a redirect', () => ({ status: 302, raw: '' }), 502, { code: '302' }],
-    ['200 with no JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
+    ['200 without JSON', () => ({ raw: 'hello' }), 502, { code: 'upstream_answer_invalid' }],
     ['a reset', () => ({ cutAfter: 0 }), 502, { code: 'upstream_connection_lost' }],
   ];
   test.each(errors)('returns a provider’s error: %s', async (_name, reply, status, error) => {

@@ -124,7 +124,7 @@ describe('a streamed answer', () => {
 describe('a stream that fails after its first chunk', () => {
   const failures: [string, Parameters<TestProxy['model']['reply']>[0], string][] = [
     ['a broken connection', () => ({ cutAfter: 2 }), 'upstream_connection_lost'],
-    ['an end half-way', () => ({ cutAfter: 2, tail: '' }), 'upstream_connection_lost'],
+    ['an early end', () => ({ cutAfter: 2, tail: '' }), 'upstream_connection_lost'],
     ['a chunk cut in the middle', () => ({ cutAfter: 2, tail: 'data: {"choices":[{"del' }), 'upstream_connection_lost'],
     [
       "the provider's own error",

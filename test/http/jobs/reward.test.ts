@@ -44,7 +44,7 @@ async function rollout(id: string) {
 describe('the forms of a reward', () => {
   test.each<[string, object, number]>([
     [
-      'as the existing client sends it',
+      'from the existing client',
       { candidate_id: 'cand_1', reward_info: { outcome_reward: 0.5, score: 0.5 }, rollout_id: 'r1' },
       0.5,
     ],
@@ -91,7 +91,7 @@ describe('the forms of a reward', () => {
     ['an empty reward_info', '{"reward_info":{}}', '/reward_info'],
     ['a text', '{"reward":"1"}', '/reward'],
     ['a text as score', '{"reward_info":{"score":"1"}}', '/reward_info/score'],
-    ['a number that is not finite', '{"reward":1e999}', '/reward'],
+    ['an infinite number', '{"reward":1e999}', '/reward'],
     ['stop as a text', '{"reward":1,"stop":"yes"}', '/stop'],
     ['an unknown field', '{"reward":1,"rewards":2}', '/rewards'],
     ['an empty rollout_id', '{"reward":1,"rollout_id":""}', '/rollout_id'],

@@ -193,17 +193,17 @@ describe('unknown resources are 404', () => {
   const other = `ses_${'0'.repeat(32)}`;
 
   test.each([
-    ['a version that a failed proposal left out', () => `/levers/${whole()}/versions/1`],
-    ['one that is not there yet', () => `/levers/${whole()}/versions/3`],
-    ['of a component', () => `/levers/${leverId(id, 'plan')}/versions/1`],
-    ['no number', () => `/levers/${whole()}/versions/latest`],
-    ['a number that is too large', () => `/levers/${whole()}/versions/99999999999999999999`],
+    ['the version of a failed proposal', () => `/levers/${whole()}/versions/1`],
+    ['a version that does not exist yet', () => `/levers/${whole()}/versions/3`],
+    ['an unknown version of a component', () => `/levers/${leverId(id, 'plan')}/versions/1`],
+    ['a version other than a number', () => `/levers/${whole()}/versions/latest`],
+    ['a number above the limit', () => `/levers/${whole()}/versions/99999999999999999999`],
     ['a number below 0', () => `/levers/${whole()}/versions/-1`],
-    ['a component that the prompt has not', () => `/levers/${leverId(id, 'answer')}/versions`],
+    ['a component missing from the prompt', () => `/levers/${leverId(id, 'answer')}/versions`],
     ['its version', () => `/levers/${leverId(id, 'answer')}/versions/0`],
     ["another session's lever", () => `/levers/${leverId(other, null)}/versions`],
-    ['what is no id', () => '/levers/%00/versions'],
-    ['what is no name', () => `/levers/${whole().slice(0, -6)}%00/versions/0`],
+    ['an invalid id', () => '/levers/%00/versions'],
+    ['an invalid name', () => `/levers/${whole().slice(0, -6)}%00/versions/0`],
   ])('%s', async (_, path) => {
     const { status, body } = await ask(id, path());
     expect([status, body.code]).toEqual([404, 'not_found']);

@@ -167,7 +167,7 @@ describe('frames', () => {
 
   test.each([
     ['one call has no price', [{ tokens: 3, cost: null }], null],
-    ['one call tells nothing at all', [{ tokens: null, cost: null }], null],
+    ['one call reports nothing', [{ tokens: null, cost: null }], null],
     ['a rollout makes no call', [], 0.5],
   ])('where %s the cost is %3$p', async (_, calls, cost) => {
     await add(0, [one, { ...one, calls }]);
