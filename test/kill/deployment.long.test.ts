@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { deleteDeployment } from '../../src/storage/deployments/deployments.js';
 import { ask, built, deploy, readDeployment, saying } from '../support/deployments-over-http.js';
 import { answers } from '../support/fakes/container.js';
@@ -8,9 +7,9 @@ import { gate, type Gate } from '../support/gate.js';
 import { deployments, eventsOf, readJob, type Evaluation } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
 import { promptOf, startRulesWorld, type RulesWorld } from '../support/worlds/rules.js';
-import { startTestService, type TestService } from '../support/service.js';
-import { startWorkerOf, type Tree } from '../support/servers/tree.js';
+import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { ServiceWithWorker } from './processes.js';
 
 // A deployment deleted before a worker sees it never serves its name. After kill -9 of a
 // deployment's worker at each critical moment, the deployment is ready once, no recorded call is
@@ -20,22 +19,16 @@ import { until } from '../support/until.js';
 // the worker there.
 
 let world: RulesWorld;
+let on: ServiceWithWorker;
 let service: TestService;
-let pool: pg.Pool;
-let worker: Tree | undefined;
 
-const start = async () => {
-  worker = await startWorkerOf(service);
-};
 beforeAll(async () => {
   world = await startRulesWorld();
-  service = await startTestService(world.env, { serve: true, work: false });
-  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
+  on = await ServiceWithWorker.create(world.env);
+  ({ service } = on);
 }, 90_000);
 afterAll(async () => {
-  await worker?.kill();
-  await service.stop();
-  await pool.end();
+  await on.close();
   await world.close();
 }, 60_000);
 
@@ -57,31 +50,31 @@ const lost: string[] = [];
 
 async function kill(): Promise<void> {
   lost.push(...inFlight());
-  await worker!.kill();
+  await on.killWorker();
 }
 
 /**
  * kill -9 of the worker once it waits for the rows locked by this statement; then starts a new one.
  */
 async function killAt(lock: string, values: unknown[], begin: () => unknown): Promise<void> {
-  const client = await pool.connect();
+  const client = await on.pool.connect();
   try {
     await client.query('begin');
     await client.query(lock, values);
     await begin();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const waiting = () =>
-      pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
+      on.pool.query('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0]!.pid]);
     await until(`somebody waits: ${lock}`, async () => (await waiting()).rowCount! > 0, 60);
     await kill();
     // End its connections, so that Postgres does not complete a statement of the dead worker.
     for (const { pid } of (await waiting()).rows as { pid: number }[])
-      await pool.query('select pg_terminate_backend($1)', [pid]);
+      await on.pool.query('select pg_terminate_backend($1)', [pid]);
   } finally {
     await client.query('rollback');
     client.release();
   }
-  await start();
+  await on.startWorker();
 }
 
 test('never freezes or publishes a deployment that is deleted before a worker starts', async () => {
@@ -96,7 +89,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
   expect(status).toBe(204);
   // As the route does when Temporal is unreachable.
   await service.db.org('default', (tx) => deleteDeployment(tx, ids[1]!));
-  await start();
+  await on.startWorker();
   for (const id of ids) {
     const workflow = service.workflow(id);
     await until(`${id} is closed`, async () => (await workflow.describe()).status.name === 'CANCELLED', 60);
@@ -106,7 +99,7 @@ test('never freezes or publishes a deployment that is deleted before a worker st
 }, 120_000);
 
 test('becomes ready once, and the previous deployment answers until then', async () => {
-  if (!worker) await start();
+  if (!on.hasWorker) await on.startWorker();
   world.container.behave((call) => {
     const worth = worthOf(promptOf(call));
     const reward = answers.reward(worth + call.seed / 100);
@@ -156,7 +149,7 @@ test('becomes ready once, and the previous deployment answers until then', async
     await kill();
     release();
     hold((worth, seed) => worth === better && seed === 5);
-    await start();
+    await on.startWorker();
 
     await until('the last seed is under way', () => inFlight().includes(`${better}: 5`), 90);
     await killAt('select 1 from job_controls where job_id = $1 for update', [id], release);

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { gate, type Gate } from '../support/gate.js';
 import { startGraphWorld, type GraphWorld } from '../support/worlds/graph.js';
 import { createGraphJob, ended, eventsOf, readJob, type GraphJob } from '../support/jobs-over-http.js';
 import { range } from '../support/range.js';
-import { startTestService, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
 import { startShortHistories, type OwnTemporal } from '../support/servers/short-histories.js';
-import { startWorkerOf, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { ServiceWithWorker } from './processes.js';
 
 // kill -9 of the worker of graph jobs with max_cost_usd at each critical moment: between a model's
 // answer and its record, between a rollout's last answer and its outcome, at the judge, and just
@@ -23,24 +22,17 @@ const callUsd = usage.prompt_tokens * price.prompt + usage.completion_tokens * p
 
 let temporal: OwnTemporal;
 let world: GraphWorld;
+let on: ServiceWithWorker;
 let service: TestService;
-let pool: pg.Pool;
-let worker: Tree | undefined;
-
-const start = async () => {
-  worker = await startWorkerOf(service);
-};
 
 beforeAll(async () => {
   [temporal, world] = await Promise.all([startShortHistories(40), startGraphWorld()]);
-  service = await startTestService({ ...world.env, TEMPORAL_ADDRESS: temporal.address }, { serve: true, work: false });
-  pool = new pg.Pool({ connectionString: service.config.databaseUrl!, max: 4 });
-  await start();
+  on = await ServiceWithWorker.create({ ...world.env, TEMPORAL_ADDRESS: temporal.address });
+  ({ service } = on);
+  await on.startWorker();
 }, 90_000);
 afterAll(async () => {
-  await worker?.kill();
-  await service.stop();
-  await pool.end();
+  await on.close();
   await world.close();
   await temporal.stop();
 }, 60_000);
@@ -136,15 +128,15 @@ async function killWith(
   jobs: string[],
   when: () => Promise<boolean>,
 ): Promise<void> {
-  const client = await pool.connect();
+  const client = await on.pool.connect();
   await client.query('begin');
   await client.query(`lock table ${table} in share mode`);
   release(jobs);
   try {
     await until(`what follows waits for ${table}`, when, 30);
-    await worker!.kill();
+    await on.killWorker();
     // End its connections, so that Postgres does not complete a statement of the dead worker.
-    await pool.query(
+    await on.pool.query(
       `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '${table}'::regclass`,
     );
   } finally {
@@ -157,10 +149,10 @@ async function killWith(
     stand.rest.open();
     stands.delete(job);
   }
-  await start();
+  await on.startWorker();
 }
 async function waiting(table: string): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
+  const { rows } = await on.pool.query<{ n: number }>(
     `select count(distinct pid)::int as n from pg_locks where not granted and relation = '${table}'::regclass`,
   );
   return rows[0]!.n;

@@ -1,46 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Api } from '../../src/cli/api.js';
 import { pricedPolicy, startPricedWorld, type PricedModel, type PricedWorld } from '../support/worlds/priced.js';
 import { range } from '../support/range.js';
-import { startTree, type Tree } from '../support/servers/tree.js';
 import { until } from '../support/until.js';
+import { RestartableTree } from './processes.js';
 
 // budget.max_cost_usd is not exceeded across kill -9 of the whole `npm start` tree, with 16 model
 // calls in flight for each of two sessions, of GEPA and of MIPRO. By the provider's ledger, which
 // includes answers to killed callers. Killed calls do not hold their reservations for ever: the
 // sessions spend the rest and complete.
 
-const apiKey = 'kill-test-key-0123456789';
 const base = '/api/v1/online/sessions';
-let folder: string;
 let world: PricedWorld;
-let tree: Tree | undefined;
-let api: Api;
-
-async function start(): Promise<void> {
-  tree = await startTree({
-    PORT: '0',
-    RATCHET_TEMPORAL_PORT: '0',
-    RATCHET_DATA_DIR: join(folder, 'data'),
-    RATCHET_API_KEY: apiKey,
-    ...world.env,
-  });
-  api = new Api(tree.url, apiKey);
-}
+let tree: RestartableTree;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ratchet-kill-'));
-  chmodSync(folder, 0o755);
   world = await startPricedWorld(100);
-  await start();
+  tree = new RestartableTree(world.env);
+  await tree.start();
 }, 120_000);
 afterAll(async () => {
-  await tree?.stop();
+  await tree.close();
   await world.close();
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 interface Session {
@@ -75,7 +55,7 @@ const kinds: Kind[] = [
 
 const create = async ({ model, maxUsd, search }: Kind) =>
   (
-    await api.call<{ session_id: string }>('POST', base, {
+    await tree.api.call<{ session_id: string }>('POST', base, {
       policy_optimization: {
         ...search,
         container_url: world.container.url,
@@ -85,15 +65,15 @@ const create = async ({ model, maxUsd, search }: Kind) =>
       },
     })
   ).session_id;
-const read = (id: string) => api.call<Session>('GET', `${base}/${id}`);
+const read = (id: string) => tree.api.call<Session>('GET', `${base}/${id}`);
 
 test('never overspends, and settles the reservations of killed calls', async () => {
   const ids = await Promise.all(kinds.map(create));
   for (const { model, maxUsd, killedAt } of kinds) {
     const part = killedAt * maxUsd;
     await until(`${part} dollars of ${model} are answered`, () => world.answeredUsd(model) >= part, 120);
-    await tree!.kill();
-    await start();
+    await tree.kill();
+    await tree.start();
   }
   for (const [index, { model, maxUsd }] of kinds.entries()) {
     const id = ids[index]!;
